@@ -1,0 +1,134 @@
+"""What stops a run, each with its exit code. Source: design.md, part 5.
+
+ReconcilerError                1
+├── InvalidInput               4    manifests, project file, plan file
+├── UsageError                64    flags that do not fit, no target
+├── Locked                     5
+├── Stale                      6    live or manifests are not what was reviewed
+├── Unsettled                  7    an earlier create is in doubt
+├── JournalError               8    cannot be read or written
+├── Unavailable                9    the service, after all retries
+│   ├── Redirected                  never followed
+│   ├── WrongRoute                  the base URL does not lead to the API
+│   ├── UnreadableReply             a 2xx that cannot be parsed
+│   └── OutcomeUnknown              a write whose answer was lost
+├── NotAuthorised             10    no key, a refused key, a missing permission
+├── ServiceRefused             3    the service said no to one request
+└── GuardRefused              11    needs consent
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ReconcilerError(Exception):
+    """Root of everything a command reports without a traceback."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class InvalidInput(ReconcilerError):
+    """A file that cannot be used as it is."""
+
+    exit_code = 4
+
+
+class UsageError(ReconcilerError):
+    """A command line that asks for what cannot be done."""
+
+    exit_code = 64
+
+
+class Locked(ReconcilerError):
+    """Another run holds the journal."""
+
+    exit_code = 5
+
+
+class Stale(ReconcilerError):
+    """What would be written is not what was reviewed."""
+
+    exit_code = 6
+
+
+class Unsettled(ReconcilerError):
+    """A create whose outcome nobody knows stands in the way."""
+
+    exit_code = 7
+
+
+class JournalError(ReconcilerError):
+    """The journal cannot be trusted or kept."""
+
+    exit_code = 8
+
+
+class Unavailable(ReconcilerError):
+    """The service gave no usable answer."""
+
+    exit_code = 9
+
+
+class Redirected(Unavailable):
+    """The service answered with a redirect, which is never followed."""
+
+
+class WrongRoute(Unavailable):
+    """The address answers, but is not the management API."""
+
+
+class UnreadableReply(Unavailable):
+    """A success whose body cannot be read."""
+
+
+class OutcomeUnknown(Unavailable):
+    """The request may or may not have been carried out."""
+
+
+class NotAuthorised(ReconcilerError):
+    """The service does not accept the key, or the key lacks a permission."""
+
+    exit_code = 10
+
+
+class ServiceRefused(ReconcilerError):
+    """The service refused one request; `status` is its HTTP status."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class GuardRefused(ReconcilerError):
+    """The plan does what may not be done without consent."""
+
+    exit_code = 11
+
+
+EXIT_CODES: dict[int, str] = {
+    0: "done, or nothing to do",
+    1: "internal error",
+    2: "changes (`plan --exit-code`), or drift",
+    3: "applied in part",
+    4: "invalid manifest or project file",
+    5: "locked",
+    6: "stale: live or manifests changed since the reviewed plan",
+    7: "in doubt: an earlier create is unsettled",
+    8: "the journal could not be read or written",
+    9: "service unavailable or rate limited",
+    10: "not authorised",
+    11: "refused by a guard",
+    64: "usage",
+    130: "stopped by SIGINT",
+    143: "stopped by SIGTERM",
+}
+
+PRECEDENCE = (130, 143, 8, 7, 10, 9, 6, 5, 11, 3)
+
+
+def worst(codes: set[int]) -> int:
+    """Give the exit code of a run in which several apply (design.md, part 5)."""
+    return next((code for code in PRECEDENCE if code in codes), max(codes, default=0))

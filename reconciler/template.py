@@ -1,0 +1,177 @@
+"""Text with holes: secrets and references that are filled in late. Pure.
+
+A `Template` is text everywhere (in diffs, digests, journals), and its text never
+holds a secret: `${secret:NAME sha256:…}` stands for the value, salted. Only `fill`
+gives the real thing, when a request is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+from reconciler.document import Json
+from reconciler.resource import Ref, RemoteId
+
+# A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
+_SCRYPT_COST = 1 << 12
+_SCRYPT_BLOCK = 8
+SHOWN_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SecretHole:
+    """A secret's value, and the only text that may stand for it."""
+
+    name: str
+    value: str
+    seal: str
+
+    def __repr__(self) -> str:
+        return f"SecretHole({self.name!r}, ***)"
+
+
+@dataclass(frozen=True, slots=True)
+class RefHole:
+    """The remote id of another resource."""
+
+    ref: Ref
+
+
+class Template(str):
+    """A string with holes; as text it is its public form."""
+
+    __slots__ = ("parts",)
+    parts: tuple[str | SecretHole | RefHole, ...]
+
+    def __new__(cls, parts: tuple[str | SecretHole | RefHole, ...]) -> Self:
+        """Make a template of literal text and holes."""
+        made = super().__new__(cls, "".join(map(_public, parts)))
+        made.parts = parts
+        return made
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether filling it gives something that must not be shown."""
+        return any(isinstance(part, SecretHole) for part in self.parts)
+
+    @property
+    def references(self) -> frozenset[Ref]:
+        """The resources whose ids it waits for."""
+        return frozenset(part.ref for part in self.parts if isinstance(part, RefHole))
+
+
+def _public(part: str | SecretHole | RefHole) -> str:
+    match part:
+        case str():
+            return part
+        case SecretHole(name=name, seal=seal):
+            return f"${{secret:{name} {seal}}}"
+        case RefHole(ref=ref):
+            return f"${{ref:{ref}}}"
+
+
+@lru_cache(maxsize=1024)
+def seal(value: str, name: str, salt: str) -> str:
+    """Give the salted digest that stands for a secret in plans and journals.
+
+    The salt is the target and the environment, so that two machines that plan
+    the same change agree on its digest without sharing a file.
+    """
+    salted = f"{salt}\0{name}".encode()
+    derived = hashlib.scrypt(value.encode(), salt=salted, n=_SCRYPT_COST, r=_SCRYPT_BLOCK, p=1)
+    return "sha256:" + hashlib.sha256(derived).hexdigest()[:SHOWN_DIGITS]
+
+
+def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
+    """Fill in the references whose ids are known; leave the rest, and all secrets, open."""
+
+    def fill(template: Template) -> Json:
+        parts = tuple(
+            str(ids[part.ref]) if isinstance(part, RefHole) and part.ref in ids else part
+            for part in template.parts
+        )
+        return "".join(map(str, parts)) if _is_literal(parts) else Template(parts)
+
+    return _each_template(document, fill)
+
+
+def reveal(document: Json) -> Json:
+    """Give the document as it is sent, secrets and all. Never print or store the result.
+
+    Raises ValueError where a reference is still open.
+    """
+
+    def fill(template: Template) -> Json:
+        if template.references:
+            raise ValueError(f"open references: {sorted(map(str, template.references))}")
+        return "".join(
+            part.value if isinstance(part, SecretHole) else str(part) for part in template.parts
+        )
+
+    return _each_template(document, fill)
+
+
+def secrets_of(document: Json) -> dict[str, Template]:
+    """Map the real text of every template that holds a secret to the template."""
+    found: dict[str, Template] = {}
+
+    def note(template: Template) -> Json:
+        if template.has_secret and not template.references:
+            found[str(reveal(template))] = template
+        return template
+
+    _each_template(document, note)
+    return found
+
+
+def conceal(document: Json, secrets: Mapping[str, Template]) -> Json:
+    """Put templates back where a live document holds the real text of one."""
+    if not secrets:
+        return document
+    if isinstance(document, dict):
+        return {key: conceal(value, secrets) for key, value in document.items()}
+    if isinstance(document, list):
+        return [conceal(item, secrets) for item in document]
+    if isinstance(document, str):
+        return secrets.get(document, document)
+    return document
+
+
+def references_in(document: Json) -> frozenset[Ref]:
+    """Give the resources whose ids a document waits for."""
+    found: set[Ref] = set()
+
+    def note(template: Template) -> Json:
+        found.update(template.references)
+        return template
+
+    _each_template(document, note)
+    return frozenset(found)
+
+
+def _is_literal(parts: tuple[str | SecretHole | RefHole, ...]) -> bool:
+    return all(isinstance(part, str) for part in parts)
+
+
+def _each_template(document: Json, change: Callable[[Template], Json]) -> Json:
+    if isinstance(document, dict):
+        return {key: _each_template(value, change) for key, value in document.items()}
+    if isinstance(document, list):
+        return [_each_template(item, change) for item in document]
+    return change(document) if isinstance(document, Template) else document
+
+
+def secret_values(document: Json) -> frozenset[str]:
+    """Give the values of all secrets in a document, for the filter that hides them."""
+    found: set[str] = set()
+
+    def note(template: Template) -> Json:
+        found.update(part.value for part in template.parts if isinstance(part, SecretHole))
+        return template
+
+    _each_template(document, note)
+    return frozenset(found)
