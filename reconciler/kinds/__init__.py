@@ -1,0 +1,13 @@
+"""The kinds of resources."""
+
+from reconciler.kinds.alert_definition import ALERT_DEFINITION
+from reconciler.kinds.dashboard import DASHBOARD
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.log_policy_set import LOG_POLICY_SET
+from reconciler.kinds.saved_view import SAVED_VIEW
+from reconciler.kinds.slo import SLO
+
+KINDS: tuple[Kind, ...] = (SLO, ALERT_DEFINITION, DASHBOARD, LOG_POLICY_SET, SAVED_VIEW)
+"""Every kind, in the order in which they are applied: what others refer to comes first."""
+
+BY_NAME: dict[str, Kind] = {kind.name: kind for kind in KINDS}

@@ -1,0 +1,102 @@
+"""Alert definitions over the wire: endpoint 1, a bulk replace, and nothing else.
+
+There is no read and no create: what is known of one is what was last written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reconciler.document import Json, Missing
+from reconciler.errors import ServiceRefused
+from reconciler.journal.history import Memory
+from reconciler.kinds.kind import Identified, Sending
+from reconciler.kinds.reading import members, text, texts
+from reconciler.resource import (
+    Manifest,
+    Observation,
+    Outcome,
+    Refused,
+    Remembered,
+    Unchanged,
+    Unknown,
+    Written,
+)
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.door import Api
+
+
+BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
+BULK_LIMIT = 100  # api-facts.md part 4: observed, not documented
+
+
+async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
+    """Remember the last acknowledged write; the API cannot be asked."""
+    last = memory.acknowledged
+    if last is not None and manifest.remote_id is not None and last.remote_id == manifest.remote_id:
+        return Remembered(manifest.remote_id, last.declared, last.at)
+    return Unknown(manifest.remote_id, "the API has no read of alert definitions")
+
+
+async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Outcome]:
+    """Replace at most 100 definitions; repeating it is safe. One outcome for each.
+
+    Raises what `Api.send` raises, but for a refusal of the whole request,
+    which is one of every definition in it.
+    """
+    body: Json = {
+        "alertDefsToReplace": [
+            {"id": sending.change.remote_id, "alertDefProperties": sending.document}
+            for sending in sendings
+        ]
+    }
+    try:
+        reply = await api.send("PUT", BULK_REPLACE, body, repeatable=True)
+    except ServiceRefused as refused:
+        return [Refused(sending.ref, str(refused)) for sending in sendings]
+    accounts = _accounts(reply)
+    return [_outcome(sending, accounts) for sending in sendings]
+
+
+_LISTS = ("replaced", "failed", "not found", "skipped")
+
+
+def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
+    """Map each id of the answer, in lower case, to the lists it stands in, once for each time."""
+    failed = members(reply, "failedToReplaceAlertDefs")
+    lists = (
+        [text(stored, "id") for stored in members(reply, "alertDefs")],
+        [text(entry, "id") for entry in failed],
+        texts(reply, "notFoundIds"),
+        texts(reply, "skippedIds"),
+    )
+    accounts: dict[str, list[str]] = {}
+    for name, ids in zip(_LISTS, lists, strict=True):
+        for remote_id in ids:
+            accounts.setdefault(remote_id.lower(), []).append(name)
+    return accounts
+
+
+def _outcome(sending: Sending, accounts: dict[str, list[str]]) -> Outcome:
+    ref, remote_id = sending.ref, sending.change.remote_id
+    match accounts.get(str(remote_id).lower(), []):
+        case ["replaced"]:
+            return Written(ref, remote_id)
+        case ["skipped"]:
+            return Unchanged(ref, remote_id, "the service saw no change")
+        case ["failed"]:
+            return Refused(ref, f"the service could not replace alert {remote_id}")
+        case ["not found"]:
+            return Refused(
+                ref,
+                f"the service has no alert {remote_id}; bulk replace cannot create it: "
+                "check metadata.id",
+            )
+        case []:
+            return Refused(ref, f"the service's answer does not mention alert {remote_id}")
+        case several:
+            named = " and ".join(several)
+            return Refused(ref, f"the service says of alert {remote_id}: {named}, all at once")

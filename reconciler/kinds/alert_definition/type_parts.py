@@ -1,0 +1,213 @@
+"""The part of an alert definition that belongs to its type.
+
+All here is as met in payloads (api-facts.md, part 5); the API document shows
+only `tracingImmediate`. Parts that are not `complete` show no more than is sure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, ClassVar, Final, TypeAlias
+
+from pydantic import Field
+
+from reconciler.kinds.fields import (
+    AtMost,
+    Flag,
+    Int64Text,
+    Number,
+    ObservedPart,
+    Text,
+    known,
+)
+
+TYPE_PARTS: Final = (
+    "logsImmediate",
+    "logsThreshold",
+    "logsAnomaly",
+    "logsRatioThreshold",
+    "logsNewValue",
+    "logsUniqueCount",
+    "logsTimeRelativeThreshold",
+    "metricThreshold",
+    "metricAnomaly",
+    "tracingImmediate",
+    "tracingThreshold",
+    "flow",
+    "sloThreshold",
+)
+
+
+def _type_of(part: str) -> str:
+    words = re.sub(r"(?=[A-Z])", "_", part).upper()
+    return f"ALERT_DEF_TYPE_{words}" + ("_OR_UNSPECIFIED" if part == TYPE_PARTS[0] else "")
+
+
+TYPE_OF: Final = {part: _type_of(part) for part in TYPE_PARTS}
+"""The value of `type` that goes with each part."""
+
+PRIORITY: Final = known("ALERT_DEF_PRIORITY_", "P1", "P2", "P3", "P4", "P5_OR_UNSPECIFIED")
+Priority: TypeAlias = Annotated[Text, PRIORITY]
+EvaluationDelay: TypeAlias = Annotated[
+    int | None, AtMost(10_800_000, 0), Field(description="How long to wait for late data.")
+]
+MANY_RULES: Final = AtMost(5, 1)
+ONE_RULE: Final = AtMost(1, 1)
+
+
+class Override(ObservedPart):
+    """What one rule sets differently."""
+
+    priority: Priority = None
+
+
+class UndetectedValues(ObservedPart):
+    """What to do about series that went silent."""
+
+    complete: ClassVar[bool] = False
+
+    trigger_undetected_values: Flag = None
+
+
+class MetricFilter(ObservedPart):
+    """Which series counts."""
+
+    promql: Annotated[Text, AtMost(65_535)] = None
+
+
+class MetricTimeWindow(ObservedPart):
+    """The window in which a metric is looked at."""
+
+    metric_time_window_specific_value: Text = None
+    metric_time_window_dynamic_duration: Annotated[
+        Text, Field(description='A duration, as "1h15m".')
+    ] = None
+
+
+class MetricThresholdCondition(ObservedPart):
+    """When a rule on a metric is met."""
+
+    condition_type: Text = None
+    threshold: Number = None
+    for_over_pct: Annotated[
+        int | None, Field(description="For which share of the window, in per cent.")
+    ] = None
+    of_the_last: MetricTimeWindow | None = None
+
+
+class MetricThresholdRule(ObservedPart):
+    """One rule of a metric threshold."""
+
+    condition: MetricThresholdCondition | None = None
+    override: Override | None = None
+
+
+class MissingValues(ObservedPart):
+    """How gaps in a series are taken."""
+
+    min_non_null_values_pct: int | None = None
+    replace_with_zero: Flag = None
+
+
+class MetricThreshold(ObservedPart):
+    """Alerts when a metric crosses a threshold."""
+
+    metric_filter: MetricFilter | None = None
+    rules: Annotated[list[MetricThresholdRule] | None, MANY_RULES] = None
+    evaluation_delay_ms: EvaluationDelay = None
+    missing_values: MissingValues | None = None
+    undetected_values_management: UndetectedValues | None = None
+
+
+class FlowAlert(ObservedPart):
+    """One alert of a flow; `id` is what the service calls it."""
+
+    id: Annotated[Text, Field(description="`${ref:AlertDefinition/name}`, or a uuid.")] = None
+    not_: Annotated[Flag, Field(alias="not")] = None
+
+
+class FlowGroup(ObservedPart):
+    """Alerts of one stage that are taken together."""
+
+    alert_defs: list[FlowAlert] | None = None
+    alerts_op: Text = None
+    next_op: Text = None
+
+
+class FlowGroups(ObservedPart):
+    """The groups of one stage."""
+
+    groups: list[FlowGroup] | None = None
+
+
+class FlowStage(ObservedPart):
+    """One stage of a flow."""
+
+    timeframe_ms: Int64Text | None = None
+    timeframe_type: Text = None
+    flow_stages_groups: FlowGroups | None = None
+
+
+class Flow(ObservedPart):
+    """Alerts when other alerts happen in a given order."""
+
+    stages: Annotated[list[FlowStage] | None, AtMost(30, 1)] = None
+    enforce_suppression: Flag = None
+
+
+class SloDefinition(ObservedPart):
+    """The SLO an alert watches."""
+
+    slo_id: Annotated[Text, Field(description="`${ref:SLO/name}`, or a uuid.")] = None
+
+
+class SloCondition(ObservedPart):
+    """How much of the budget."""
+
+    threshold: Number = None
+
+
+class SloRule(ObservedPart):
+    """One rule of an SLO alert."""
+
+    condition: SloCondition | None = None
+    override: Override | None = None
+
+
+class ErrorBudget(ObservedPart):
+    """Alerts when this much of the error budget is left."""
+
+    rules: Annotated[list[SloRule] | None, MANY_RULES] = None
+
+
+class SloThreshold(ObservedPart):
+    """Alerts on an SLO."""
+
+    complete: ClassVar[bool] = False
+
+    slo_definition: SloDefinition | None = None
+    error_budget: ErrorBudget | None = None
+
+
+class AnyRule(ObservedPart):
+    """A rule whose condition is not shown."""
+
+    complete: ClassVar[bool] = False
+
+    override: Override | None = None
+
+
+class SingleRulePart(ObservedPart):
+    """A part of which no more is sure than that it has one rule."""
+
+    complete: ClassVar[bool] = False
+
+    rules: Annotated[list[AnyRule] | None, ONE_RULE] = None
+
+
+class RulesPart(ObservedPart):
+    """A part of which no more is sure than that it has rules."""
+
+    complete: ClassVar[bool] = False
+
+    rules: Annotated[list[AnyRule] | None, MANY_RULES] = None

@@ -1,0 +1,22 @@
+"""The kind `Dashboard`."""
+
+from reconciler.kinds.dashboard.export import from_export
+from reconciler.kinds.dashboard.model import DashboardSpec, check
+from reconciler.kinds.dashboard.remote import complete, identities, observe, write
+from reconciler.kinds.ids import DASHBOARD_ID
+from reconciler.kinds.kind import Kind
+
+DASHBOARD = Kind(
+    name="Dashboard",
+    spec=DashboardSpec,
+    id_form=DASHBOARD_ID,
+    observe=observe,
+    write=write,
+    check=check,
+    identities=identities,
+    complete=complete,
+    from_export=from_export,
+    findable=True,
+    batch_size=16,
+    limits="The API cannot delete dashboards.",
+)

@@ -1,0 +1,141 @@
+"""What stands under `spec:` of a dashboard, and the checks that take two fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import Field
+
+from reconciler.document import Json, Path
+from reconciler.finding import Finding, warning
+from reconciler.kinds.dashboard.layout import LIST, Layout
+from reconciler.kinds.dashboard.parts import Action, Annotation, Filter, Variable, VariableV2
+from reconciler.kinds.fields import (
+    AtMost,
+    Empty,
+    Flag,
+    Formed,
+    IdValue,
+    Keyed,
+    Names,
+    Observed,
+    ObservedPart,
+    Part,
+    ReadOnly,
+    Text,
+)
+from reconciler.kinds.places import EACH, places
+
+DASHBOARD_ID: Final = Formed(
+    re.compile(r"[A-Za-z0-9_-]{21}"), "exactly 21 letters, digits, `_` or `-`"
+)
+SLUG: Final = Formed(
+    re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*"), "small letters and digits joined by `-` or `_`"
+)
+LONGEST_METRIC_QUERY: Final = 10_000  # api-facts.md, part 4: observed
+
+
+class FolderPath(Part):
+    """A folder by its names; the service may create it."""
+
+    segments: Annotated[Names, AtMost(2, 1)] = None
+
+
+class AbsoluteTimeFrame(ObservedPart):
+    """From one time to another."""
+
+    from_: Annotated[Text, Field(alias="from")] = None
+    to: Text = None
+
+
+class Dashboard(Part):
+    """A custom dashboard."""
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
+        frozenset(("off", "twoMinutes", "fiveMinutes")),
+        frozenset(("relativeTimeFrame", "absoluteTimeFrame")),
+        frozenset(("folderId", "folderPath")),
+    )
+
+    id: Annotated[Text, DASHBOARD_ID] = None
+    name: Annotated[Text, AtMost(4096, 1)] = None
+    description: Annotated[Text, AtMost(4096)] = None
+    slug_name: Annotated[
+        Text, AtMost(255), SLUG, Field(description="Its name in the URL; else metadata.name.")
+    ] = None
+    folder_id: IdValue | None = None
+    folder_path: FolderPath | None = None
+    off: Annotated[Empty | None, Observed(), Field(description="No automatic refresh.")] = None
+    two_minutes: Annotated[Empty | None, Observed()] = None
+    five_minutes: Empty | None = None
+    relative_time_frame: Annotated[
+        Text, AtMost(64, 2), Field(description='The last so many seconds, as "900s".')
+    ] = None
+    absolute_time_frame: Annotated[AbsoluteTimeFrame | None, Observed()] = None
+    layout: Layout | None = None
+    actions: Annotated[list[Action] | None, Keyed(("id",)), LIST] = None
+    annotations: Annotated[list[Annotation] | None, Keyed(("id",)), LIST] = None
+    filters: Annotated[list[Filter] | None, Keyed(("id", "value")), LIST] = None
+    variables: Annotated[list[Variable] | None, Keyed(("name",)), LIST] = None
+    variables_v2: Annotated[list[VariableV2] | None, Keyed(("id", "value")), LIST] = None
+
+
+class DashboardSpec(Part):
+    """A dashboard, written here or exported to a file beside the manifest."""
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("dashboard", "file")),)
+    required_alternatives: ClassVar[bool] = True
+
+    dashboard: Dashboard | None = None
+    file: Annotated[Text, Field(description="A JSON export, by its path from this manifest.")] = (
+        None
+    )
+    is_locked: Flag = None
+
+    request_id: Annotated[Any, ReadOnly(why="is made anew for each write")] = None
+    author_id: Annotated[Any, ReadOnly()] = None
+    author_name: Annotated[Any, ReadOnly()] = None
+    created_at: Annotated[Any, ReadOnly()] = None
+    created_origin_type: Annotated[Any, ReadOnly()] = None
+    updated_at: Annotated[Any, ReadOnly()] = None
+    updated_origin_type: Annotated[Any, ReadOnly()] = None
+    updater_author_id: Annotated[Any, ReadOnly()] = None
+    updater_name: Annotated[Any, ReadOnly()] = None
+    locker_author_id: Annotated[Any, ReadOnly()] = None
+    locker_name: Annotated[Any, ReadOnly()] = None
+
+
+def check(spec: dict[str, Json]) -> Iterator[Finding]:
+    """Yield what services are known to refuse, or to show wrongly (api-facts.md, part 5)."""
+    for path, constant in places(spec, "dashboard", "variables", EACH, "definition", "constant"):
+        if constant is not None:
+            yield warning("M307", path, "some services refuse a constant variable", at_key=True)
+    widgets = ("layout", "sections", EACH, "rows", EACH, "widgets", EACH)
+    for path, definition in places(spec, "dashboard", *widgets, "definition"):
+        if isinstance(definition, dict):
+            yield from _gauge_findings(definition.get("gauge"), (*path, "gauge"))
+            yield from _query_findings(definition, path)
+
+
+def _gauge_findings(gauge: Json, path: Path) -> Iterator[Finding]:
+    if not isinstance(gauge, dict):
+        return
+    low, high = gauge.get("min"), gauge.get("max")
+    if isinstance(low, int | float) and isinstance(high, int | float) and low >= high:
+        said = f"a gauge wants min below max, not {low} and {high}"
+        yield warning("M310", (*path, "max"), said)
+
+
+def _query_findings(definition: dict[str, Json], path: Path) -> Iterator[Finding]:
+    value = ("query", "metrics", "promqlQuery", "value")
+    for kind, inside in definition.items():
+        for steps in (value, ("queryDefinitions", EACH, *value)):
+            for place, query in places(inside, *steps, path=(*path, kind)):
+                if isinstance(query, str) and len(query) > LONGEST_METRIC_QUERY:
+                    said = (
+                        f"the metric query has {len(query):,} characters; "
+                        f"services are known to take at most {LONGEST_METRIC_QUERY:,}"
+                    )
+                    yield warning("M307", place, said)

@@ -1,0 +1,188 @@
+"""The words a model uses to say what the service does with a field.
+
+Pydantic's annotations give types and the bounds of the API document; these
+markers add what its types cannot say. `facts.facts_of` reads them. Fields are
+written in snake case and travel in camel case, as `group_by_keys` and
+`groupByKeys`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, ClassVar, NoReturn, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticOmit, core_schema
+
+from reconciler.finding import nearest
+
+
+class Part(BaseModel):
+    """An object of the API. Unknown fields are kept: the API document is not complete."""
+
+    # Building is put off, so that a run pays only for the kinds it meets.
+    model_config = ConfigDict(
+        extra="allow", strict=True, frozen=True, alias_generator=to_camel, defer_build=True
+    )
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = ()
+    """Groups of fields of which an object has at most one."""
+
+    required_alternatives: ClassVar[bool] = False
+    """Whether exactly one of each group is needed."""
+
+    complete: ClassVar[bool] = True
+    """Whether all its fields are known, so that any other is worth a warning."""
+
+    documented: ClassVar[bool] = True
+    """Whether the API document shows its fields, so that a near miss is an error."""
+
+
+class ObservedPart(Part):
+    """An object known from api-facts.md and samples only."""
+
+    documented: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A list whose items are compared by what stands at `identity`."""
+
+    identity: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unordered:
+    """A list that is a set: its order means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnly:
+    """A field that is an error in a manifest: `why` says so, `instead` the way out."""
+
+    instead: str = "remove it"
+    why: str = "is set by the service"
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> NoReturn:
+        """Leave the field out: editors must not offer it."""
+        raise PydanticOmit
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A field of a documented part that only api-facts.md knows: a near miss of it warns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Int64:
+    """An int64, which travels as text: both forms are accepted and compared as numbers."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Make the two forms one type, so that an error names no branch of a union."""
+        return core_schema.custom_error_schema(
+            handler(source), custom_error_type="int64_text", custom_error_message="not an int64"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """A bound that services are known to have but the API document does not: a warning.
+
+    For text and lists the bounds are of the length, for numbers of the value.
+    Source: api-facts.md, part 4.
+    """
+
+    high: float | None = None
+    low: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Formed:
+    """A form of text that services are known to want: any other is a warning.
+
+    Source: api-facts.md, parts 3 and 4.
+    """
+
+    pattern: re.Pattern[str]
+    words: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """An open enumeration: other values are accepted, near misses of these warned about."""
+
+    prefix: str
+    values: tuple[str, ...]
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Offer the known values to editors and still accept any text."""
+        plain = handler(schema)
+        return {"anyOf": [{"enum": list(self.values)}, *plain.get("anyOf", [plain])]}
+
+    @cached_property
+    def short(self) -> dict[str, str]:
+        """The values by what tells them apart: neither the prefix nor `_UNSPECIFIED`."""
+        return {_SUFFIX.sub("", value.removeprefix(self.prefix)): value for value in self.values}
+
+    def near(self, value: str) -> str:
+        """Give the listed value that was meant, or "" where none is near."""
+        return _near_value(self, value)
+
+
+_SUFFIX = re.compile(r"(?<=.)(?:_OR)?_UNSPECIFIED$")
+
+
+@lru_cache(maxsize=4096)
+def _near_value(listed: Known, value: str) -> str:
+    # What tells values apart is compared alone: the long prefix makes any two of them alike.
+    found = nearest(_SUFFIX.sub("", value.removeprefix(listed.prefix)), listed.short)
+    if found:
+        return listed.short[found]
+    return "" if value.startswith(listed.prefix) else nearest(value, listed.values)
+
+
+def known(prefix: str, *values: str) -> Known:
+    """List the values of one enumeration by their common prefix."""
+    return Known(prefix, tuple(prefix + value for value in values))
+
+
+UUID_PATTERN = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+LOWER_UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+INT64_PATTERN = r"^-?[0-9]{1,19}$"
+INT32_MAX = 2**31 - 1
+
+FORMS = {UUID_PATTERN: "a uuid", LOWER_UUID_PATTERN: "a uuid in lower case"}
+"""What the patterns of the API document are called in messages."""
+
+Uuid: TypeAlias = Annotated[str, Field(pattern=UUID_PATTERN)]
+LowerUuid: TypeAlias = Annotated[str, Field(pattern=LOWER_UUID_PATTERN)]
+Int32: TypeAlias = Annotated[int, Field(ge=-(2**31), le=INT32_MAX)]
+Int64Text: TypeAlias = Annotated[Annotated[str, Field(pattern=INT64_PATTERN)] | int, Int64()]
+Opaque: TypeAlias = dict[str, Any]
+"""An object whose inner shape the API document does not show."""
+
+Text: TypeAlias = str | None
+Flag: TypeAlias = bool | None
+Number: TypeAlias = float | None
+Names: TypeAlias = list[str] | None
+StringMap: TypeAlias = dict[str, str] | None
+
+
+class Empty(Part):
+    """An object that means something by being there, as `{all: {}}` (api-facts.md, 6.2)."""
+
+
+class IdValue(Part):
+    """`{value}`: how the API wraps ids of nested objects and folders."""
+
+    value: Text = None

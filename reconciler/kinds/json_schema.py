@@ -1,0 +1,153 @@
+"""JSON Schemas of manifests, for editors: they complete and explain, and refuse little.
+
+Unknown fields and unlisted values pass, as they do in `lint`; limits that are
+only observed are left out, since a schema cannot warn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
+
+Schema: TypeAlias = dict[str, Any]
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+API_VERSION: Final = "reconciler/v1"
+NAME_PATTERN: Final = "^[a-z0-9][a-z0-9._-]*$"
+DEFINITIONS: Final = "#/$defs/"
+EXPRESSION: Final[Schema] = {"type": "string", "pattern": r"\$\{(var|secret|ref):[^}]+\}"}
+
+UUID_ID: Final[Schema] = {"type": "string", "pattern": UUID_PATTERN}
+INT32_ID: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": INT32_MAX}
+TEXT_ID: Final[Schema] = {"type": "string", "minLength": 1}
+
+
+def manifest_schema(
+    kind: str, spec: type[Part], *, id_schema: Schema | None, id_required: bool
+) -> Schema:
+    """Give the schema of a whole manifest of one kind; no `id_schema` where it has no id."""
+    inner = spec.model_json_schema(schema_generator=_EditorSchema)
+    definitions = inner.pop("$defs", {})
+    definitions[spec.__name__] = inner
+    return {
+        "$schema": DIALECT,
+        "title": kind,
+        "description": inner["description"],
+        "type": "object",
+        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "additionalProperties": False,
+        "properties": {
+            "apiVersion": {"const": API_VERSION},
+            "kind": {"const": kind},
+            "metadata": _metadata(id_schema, id_required=id_required),
+            "spec": {"$ref": DEFINITIONS + spec.__name__},
+        },
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def workspace_schema(manifests: Iterable[Schema]) -> Schema:
+    """Give one schema for a manifest of any kind, from the schemas of the kinds."""
+    by_kind = {schema["title"]: schema for schema in manifests}
+    return {
+        "$schema": DIALECT,
+        "title": "Manifest",
+        "description": "One resource of a reconciler workspace.",
+        "type": "object",
+        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "properties": {
+            "apiVersion": {"const": API_VERSION},
+            "kind": {"enum": list(by_kind)},
+        },
+        "allOf": [
+            {
+                "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
+                "then": {"$ref": DEFINITIONS + kind},
+            }
+            for kind in by_kind
+        ],
+        "$defs": {kind: _nested(schema, kind) for kind, schema in by_kind.items()},
+    }
+
+
+def _nested(schema: Schema, kind: str) -> Schema:
+    """Give a schema as it stands among the definitions of another."""
+    inside = f"{DEFINITIONS}{kind}/$defs/"
+    moved: Schema = _moved(schema, inside)
+    return {key: value for key, value in moved.items() if key != "$schema"}
+
+
+def _moved(schema: Any, inside: str) -> Any:
+    if isinstance(schema, list):
+        return [_moved(item, inside) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: value.replace(DEFINITIONS, inside, 1)
+        if key == "$ref" and isinstance(value, str)
+        else _moved(value, inside)
+        for key, value in schema.items()
+    }
+
+
+def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
+    properties: Schema = {
+        "name": {
+            "type": "string",
+            "pattern": NAME_PATTERN,
+            "description": "What this workspace calls the resource; one name per kind.",
+        },
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "environments": {
+            "type": "array",
+            "items": {"type": "string"},
+            "uniqueItems": True,
+            "description": "The environments this manifest is for; all where it is left out.",
+        },
+    }
+    if id_schema is not None:
+        properties["id"] = {"description": "What the service calls the resource.", **id_schema}
+    return {
+        "type": "object",
+        "required": ["name", "id"] if id_required else ["name"],
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+class _EditorSchema(GenerateJsonSchema):
+    """Pydantic's generator, without noise, and with expressions in place of bound values."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's hook
+        """Leave out titles: they only repeat the names."""
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Leave out defaults: a field that is left out is not null."""
+        return self.generate_inner(schema["schema"])
+
+    def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:
+        """Take an expression for a boolean."""
+        return _or_expression(super().bool_schema(schema))
+
+    def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
+        """Take an expression for a whole number."""
+        return _or_expression(super().int_schema(schema))
+
+    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
+        """Take an expression for a number."""
+        return _or_expression(super().float_schema(schema))
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        """Take an expression for text of a certain form."""
+        plain = super().str_schema(schema)
+        return _or_expression(plain) if "pattern" in plain else plain
+
+
+def _or_expression(plain: JsonSchemaValue) -> JsonSchemaValue:
+    return {"anyOf": [plain, EXPRESSION]}

@@ -1,0 +1,108 @@
+"""What the engine knows of a kind: a declaration of data and functions, no base class."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from reconciler.document import Json, Shape
+from reconciler.finding import Finding
+from reconciler.journal.history import Memory
+from reconciler.kinds.fields import Part
+from reconciler.kinds.shape import shape_of
+from reconciler.resource import Change, Manifest, Observation, Outcome, Ref, RemoteId
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.door import Api
+
+
+@dataclass(frozen=True, slots=True)
+class IdForm:
+    """How `metadata.id` of a kind is written. `parse` gives None for any other form."""
+
+    parse: Callable[[Json], RemoteId | None]
+    words: str
+    schema: Mapping[str, Json]
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sending:
+    """A change and the document that is really sent, secrets and all: never print it."""
+
+    change: Change
+    document: dict[str, Json]
+
+    @property
+    def ref(self) -> Ref:
+        """The resource's name."""
+        return self.change.ref
+
+
+Identified: TypeAlias = Callable[[Ref, RemoteId], None]
+"""Called as soon as the service has told an id, before anything else is sent."""
+
+Observe: TypeAlias = "Callable[[Api, Manifest, Memory], Awaitable[Observation]]"
+Write: TypeAlias = "Callable[[Api, Sequence[Sending], Identified], Awaitable[list[Outcome]]]"
+
+
+def _nothing_to_find(_: dict[str, Json]) -> Iterator[Finding]:
+    return iter(())
+
+
+def _no_identities(_: Manifest) -> Mapping[str, str]:
+    return {}
+
+
+def _as_declared(manifest: Manifest, _: Observation) -> dict[str, Json]:
+    return manifest.spec
+
+
+def _creatable(_: Manifest) -> str:
+    return ""
+
+
+async def _no_problems(_: Api, __: Sending) -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of resource. Source: the table in design.md, part 1.
+
+    `readable`: whether the live document can be asked for. `findable`: whether
+    a create whose answer was lost can be looked up. `check` yields findings on
+    `spec`, `identities` gives what no two manifests may share, `complete` adds
+    to the declaration what the service needs and nobody writes (a slug, nested
+    ids), `cannot_create` says why a resource that is not there stays so,
+    `destroys` and `foreign` name what a change removes. `preflight` asks the
+    service about a write and gives its objections.
+    """
+
+    name: str
+    spec: type[Part]
+    id_form: IdForm
+    observe: Observe
+    write: Write
+    limits: str
+    readable: bool = True
+    findable: bool = False
+    singleton: bool = False
+    batch_size: int = 1
+    check: Callable[[dict[str, Json]], Iterator[Finding]] = _nothing_to_find
+    identities: Callable[[Manifest], Mapping[str, str]] = _no_identities
+    complete: Callable[[Manifest, Observation], dict[str, Json]] = _as_declared
+    cannot_create: Callable[[Manifest], str] = _creatable
+    preflight: Callable[[Api, Sending], Awaitable[Sequence[str]]] = _no_problems
+    from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
+    """Turns the content of a `spec.file` into `spec`, where the kind has exports."""
+
+    destroyable: tuple[str, ...] = ()
+    """The keyed list whose removed members are gone for good."""
+
+    @property
+    def shape(self) -> Shape:
+        """How documents of this kind are merged and compared."""
+        return shape_of(self.spec)

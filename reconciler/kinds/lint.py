@@ -1,0 +1,151 @@
+"""Everything a model says about a document that is wrong or doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from reconciler.document import Json, Path, value_at
+from reconciler.finding import Finding, nearest, warning
+from reconciler.kinds.facts import Facts, facts_of
+from reconciler.kinds.fields import AtMost, Formed, Keyed, Known, Part, ReadOnly
+from reconciler.kinds.literals import key_findings
+from reconciler.kinds.type_errors import is_expression, name_of, type_findings
+
+
+def lint(document: Json, model: type[Part], path: Path = ()) -> Iterator[Finding]:
+    """Yield what the model finds in `document`, whose place in the manifest is `path`.
+
+    Variables are filled in by now; secrets and references still stand open.
+    """
+    yield from type_findings(document, model, path)
+    yield from _part_findings(document, model, path)
+    yield from key_findings(document, path)
+
+
+def _part_findings(document: Json, model: type[Part], path: Path) -> Iterator[Finding]:
+    if not isinstance(document, dict):
+        return
+    known = facts_of(model)
+    for key, value in document.items():
+        facts = known.get(key)
+        if facts is None:
+            yield from _unknown_field(key, model, (*path, key))
+        elif not facts.plain:
+            yield from _value_findings(value, facts, (*path, key))
+    if model.alternatives:
+        yield from _alternative_findings(document, model, path)
+
+
+def _unknown_field(key: str, model: type[Part], path: Path) -> Iterator[Finding]:
+    near = _near_field(key, model)
+    facts = facts_of(model).get(near)
+    if facts is not None and facts.read_only is not None:
+        yield _read_only_finding(near, facts.read_only, path)
+    elif facts is not None and not facts.observed:
+        yield Finding("M303", path, f"unknown field `{key}`", suggestion=near, at_key=True)
+    elif near or model.complete:
+        said = f"`{key}` is not a field of the API document; it is sent as written"
+        yield warning("M304", path, said, near, at_key=True)
+
+
+@lru_cache(maxsize=4096)
+def _near_field(key: str, model: type[Part]) -> str:
+    return nearest(key, facts_of(model))
+
+
+def _read_only_finding(key: str, read_only: ReadOnly, path: Path) -> Finding:
+    said = f"`{key}` {read_only.why} and cannot be declared"
+    return Finding("M305", path, said, suggestion=read_only.instead, at_key=True)
+
+
+def _value_findings(value: Json, facts: Facts, path: Path) -> Iterator[Finding]:
+    if facts.read_only is not None:
+        yield _read_only_finding(str(path[-1]), facts.read_only, path)
+    elif facts.part is not None:
+        yield from _part_findings(value, facts.part, path)
+    elif isinstance(value, list):
+        yield from _list_findings(value, facts, path)
+    elif isinstance(value, dict) and facts.values is not None and not facts.values.plain:
+        for key, item in value.items():
+            yield from _value_findings(item, facts.values, (*path, key))
+    elif isinstance(value, str):
+        yield from _text_findings(value, facts, path)
+    elif facts.bound is not None and isinstance(value, int | float) and not isinstance(value, bool):
+        yield from _bound_findings(value, facts.bound, path, "")
+
+
+def _list_findings(items: list[Json], facts: Facts, path: Path) -> Iterator[Finding]:
+    if facts.bound is not None:
+        yield from _bound_findings(len(items), facts.bound, path, " items")
+    if facts.items is not None and not facts.items.plain:
+        for index, item in enumerate(items):
+            yield from _value_findings(item, facts.items, (*path, index))
+    if facts.keyed is not None:
+        yield from _twin_findings(items, facts.keyed, path)
+
+
+def _text_findings(text: str, facts: Facts, path: Path) -> Iterator[Finding]:
+    if is_expression(text):
+        return
+    if facts.listed is not None:
+        yield from _listed_findings(text, facts.listed, path)
+    if facts.bound is not None:
+        yield from _bound_findings(len(text), facts.bound, path, " characters")
+    if facts.form is not None:
+        yield from _form_findings(text, facts.form, path)
+
+
+def _listed_findings(text: str, listed: Known, path: Path) -> Iterator[Finding]:
+    if text not in listed.values:
+        near = listed.near(text)
+        if near:
+            yield warning("M306", path, f"`{text}` is not a listed value", near)
+
+
+def _form_findings(text: str, form: Formed, path: Path) -> Iterator[Finding]:
+    if form.pattern.fullmatch(text) is None:
+        yield warning("M307", path, f"services are known to want {form.words} in {name_of(path)}")
+
+
+def _bound_findings(measure: float, bound: AtMost, path: Path, unit: str) -> Iterator[Finding]:
+    if bound.high is not None and measure > bound.high:
+        words = f"at most {bound.high:,}"
+    elif bound.low is not None and measure < bound.low:
+        words = f"at least {bound.low:,}"
+    else:
+        return
+    said = f"{name_of(path)} has {measure:,}{unit}" if unit else f"{name_of(path)} is {measure:,}"
+    yield warning("M307", path, f"{said}; services are known to take {words}")
+
+
+def _twin_findings(items: list[Json], keyed: Keyed, path: Path) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        key = value_at(item, keyed.identity)
+        if isinstance(key, str):
+            if key in seen:
+                said = f"`{key}` names an item of this list already; they are compared by position"
+                yield warning("M312", (*path, index, *keyed.identity), said)
+            seen.add(key)
+
+
+def _alternative_findings(
+    document: dict[str, Json], model: type[Part], path: Path
+) -> Iterator[Finding]:
+    """Yield fields that exclude each other, and needed choices that were not made.
+
+    A choice may also be one that nobody here knows of, so an unknown field counts as one.
+    """
+    for group in model.alternatives:
+        present = [key for key in document if key in group and document[key] is not None]
+        if len(present) > 1:
+            named = " and ".join(f"`{key}`" for key in present)
+            yield Finding("M308", (*path, present[1]), f"{named} exclude each other", at_key=True)
+        elif (
+            not present
+            and model.required_alternatives
+            and document.keys() <= facts_of(model).keys()
+        ):
+            named = ", ".join(f"`{key}`" for key in sorted(group))
+            yield Finding("M302", path, f"one of {named} is required")

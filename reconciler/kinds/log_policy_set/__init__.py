@@ -1,0 +1,20 @@
+"""The kind `LogPolicySet`."""
+
+from reconciler.kinds.ids import NO_ID
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
+from reconciler.kinds.log_policy_set.remote import observe, write
+
+LOG_POLICY_SET = Kind(
+    name="LogPolicySet",
+    spec=LogPolicySetSpec,
+    id_form=NO_ID,
+    observe=observe,
+    write=write,
+    check=check,
+    findable=True,
+    singleton=True,
+    destroyable=("policies",),
+    limits="The overwrite destroys every policy that the list leaves out. "
+    "The API does not return severities: they are compared with the journal.",
+)

@@ -1,0 +1,110 @@
+"""What stands under `spec:` of a log policy set: the whole ordered list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from reconciler.document import Json, Path
+from reconciler.finding import Finding, warning
+from reconciler.kinds.fields import (
+    AtMost,
+    Flag,
+    Formed,
+    Keyed,
+    Part,
+    ReadOnly,
+    Text,
+    Unordered,
+    known,
+)
+from reconciler.kinds.places import EACH, places
+
+SEVERITY: Final = known(
+    "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"
+)
+LATIN_1: Final = Formed(re.compile(r"[\x00-\xff]*"), "Latin-1 characters only")
+
+
+class LogRules(Part):
+    """Which log lines a policy is for."""
+
+    severities: Annotated[
+        list[Annotated[str, SEVERITY]] | None,
+        Unordered(),
+        AtMost(6),
+        Field(description="Written, and never returned by the service."),
+    ] = None
+
+
+class Rule(Part):
+    """Which applications or subsystems a policy is for."""
+
+    name: Annotated[Text, Field(description="One name, or several joined by commas.")] = None
+    rule_type_id: Annotated[
+        Text, known("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
+    ] = None
+
+
+class ArchiveRetention(Part):
+    """How long the archive keeps the lines."""
+
+    id: Text = None
+
+
+class Policy(Part):
+    """One policy; its name is its identity, as its id is new after every overwrite."""
+
+    name: Annotated[str, Field(min_length=1), AtMost(255)]
+    description: Annotated[Text, AtMost(255), LATIN_1] = None
+    priority: Annotated[
+        Text, known("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
+    ] = None
+    application_rule: Rule | None = None
+    subsystem_rule: Rule | None = None
+    archive_retention: ArchiveRetention | None = None
+    disabled: Flag = None
+
+    id: Annotated[Any, ReadOnly()] = None
+    company_id: Annotated[Any, ReadOnly()] = None
+    order: Annotated[Any, ReadOnly("remove it: the place in the list counts")] = None
+    placement: Annotated[
+        Any, ReadOnly("remove it: the place in the list counts", "is not taken by an overwrite")
+    ] = None
+    enabled: Annotated[Any, ReadOnly("`disabled`, its opposite")] = None
+    deleted: Annotated[Any, ReadOnly("leave the whole policy out")] = None
+    created_at: Annotated[Any, ReadOnly()] = None
+    updated_at: Annotated[Any, ReadOnly()] = None
+
+
+class PolicyItem(Part):
+    """One item of the overwrite."""
+
+    log_rules: LogRules | None = None
+    policy: Policy
+
+
+class LogPolicySetSpec(Part):
+    """All log policies, in their order; an empty list destroys all."""
+
+    policies: Annotated[list[PolicyItem], Keyed(("policy", "name")), AtMost(200)]
+
+
+def check(spec: dict[str, Json]) -> Iterator[Finding]:
+    """Yield what an overwrite needs though the API document does not say so."""
+    for path, item in places(spec, "policies", EACH):
+        for needed in (
+            ("policy", "description"),
+            ("policy", "priority"),
+            ("logRules", "severities"),
+        ):
+            if all(value is None for _, value in places(item, *needed)):
+                yield _needed_finding(path, needed)
+
+
+def _needed_finding(path: Path, needed: tuple[str, str]) -> Finding:
+    said = f"`{'.'.join(needed)}` is missing; services are known to refuse an overwrite without it"
+    return warning("M307", path, said)

@@ -1,0 +1,95 @@
+"""What stands under `spec:` of a saved view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import Field
+
+from reconciler.document import Json
+from reconciler.finding import Finding
+from reconciler.kinds.fields import (
+    AtMost,
+    Flag,
+    Keyed,
+    LowerUuid,
+    ObservedPart,
+    Part,
+    ReadOnly,
+    Text,
+    known,
+)
+
+VIEW_TYPE: Final = known(
+    "VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"
+)
+
+
+class QuickSelection(ObservedPart):
+    """The last so many seconds."""
+
+    seconds: Annotated[int | None, AtMost(low=0)] = None
+    caption: Text = None
+
+
+class CustomSelection(ObservedPart):
+    """From one time to another."""
+
+    from_time: Text = None
+    to_time: Text = None
+
+
+class TimeSelection(ObservedPart):
+    """The time that the view shows."""
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
+        frozenset(("quickSelection", "customSelection")),
+    )
+    complete: ClassVar[bool] = False
+
+    quick_selection: QuickSelection | None = None
+    custom_selection: CustomSelection | None = None
+
+
+class SearchQuery(ObservedPart):
+    """The query that the view runs; an empty one is fine."""
+
+    complete: ClassVar[bool] = False
+
+    query: Text = None
+    syntax_type: Text = None
+
+
+class Filter(Part):
+    """The values picked of one field."""
+
+    name: Text = None
+    selected_values: Annotated[
+        dict[str, bool] | None, Field(description="Which values are picked.")
+    ] = None
+
+
+class Filters(Part):
+    """The filters of a view."""
+
+    filters: Annotated[list[Filter] | None, Keyed(("name",))] = None
+
+
+class SavedViewSpec(Part):
+    """A saved view of the data exploration."""
+
+    name: Annotated[str, Field(min_length=1), AtMost(250)]
+    time_selection: TimeSelection
+    filters: Filters | None = None
+    folder_id: LowerUuid | None = None
+    is_compact_mode: Flag = None
+    search_query: SearchQuery | None = None
+    view_type: Annotated[Text, VIEW_TYPE] = None
+
+    id: Annotated[Any, ReadOnly("metadata.id", "stands in metadata")] = None
+
+
+def check(spec: dict[str, Json]) -> Iterator[Finding]:  # noqa: ARG001 - the face of every kind
+    """Yield nothing: no two fields of a saved view can disagree."""
+    yield from ()

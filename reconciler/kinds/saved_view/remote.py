@@ -1,0 +1,87 @@
+"""Saved views over the wire: endpoints 20 and 21. There is no read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reconciler.document import Json
+from reconciler.errors import OutcomeUnknown, ServiceRefused
+from reconciler.journal.history import Memory
+from reconciler.kinds.fields import INT32_MAX
+from reconciler.kinds.kind import Identified, Sending
+from reconciler.kinds.reading import without
+from reconciler.resource import (
+    InDoubt,
+    Manifest,
+    Observation,
+    Outcome,
+    Refused,
+    Remembered,
+    RemoteId,
+    Unknown,
+    Written,
+)
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.door import Api
+
+
+SAVED_VIEWS = "/data-exploration/saved-views/v1"
+READ_ONLY = frozenset(("id",))
+NOT_ON_CREATE = frozenset(("isCompactMode",))
+
+
+async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
+    """Remember the last acknowledged write; the API cannot be asked."""
+    remote_id = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
+    last = memory.acknowledged
+    if last is not None and remote_id is not None and last.remote_id == remote_id:
+        return Remembered(remote_id, last.declared, last.at)
+    return Unknown(remote_id, "the API has no read of saved views")
+
+
+async def write(api: Api, sendings: Sequence[Sending], identified: Identified) -> list[Outcome]:
+    """Create or replace views one at a time.
+
+    Raises what `Api.send` raises, but for refusals and for a create whose
+    answer is lost, which are outcomes.
+    """
+    return [await _write(api, sending, identified) for sending in sendings]
+
+
+async def _write(api: Api, sending: Sending, identified: Identified) -> Outcome:
+    try:
+        remote_id = sending.change.remote_id
+        if remote_id is not None:
+            return await _replace(api, sending, remote_id)
+        created = await _create(api, sending)
+        if isinstance(created, InDoubt):
+            return created
+        remote_id, stored = created
+        if NOT_ON_CREATE.isdisjoint(sending.document):
+            return Written(sending.ref, remote_id, stored=stored)
+        identified(sending.ref, remote_id)
+        return await _replace(api, sending, remote_id)
+    except ServiceRefused as refused:
+        return Refused(sending.ref, str(refused))
+
+
+async def _create(api: Api, sending: Sending) -> tuple[RemoteId, dict[str, Json]] | InDoubt:
+    body: Json = without(sending.document, NOT_ON_CREATE)
+    try:
+        reply = await api.send("POST", SAVED_VIEWS, body, repeatable=False)
+    except OutcomeUnknown as lost:
+        return InDoubt(sending.ref, str(lost))
+    remote_id = reply.get("id") if isinstance(reply, dict) else None
+    if isinstance(reply, dict) and isinstance(remote_id, int) and 1 <= remote_id <= INT32_MAX:
+        return remote_id, without(reply, READ_ONLY)
+    return InDoubt(sending.ref, "the service's answer to the create holds no id")
+
+
+async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
+    body: Json = sending.document
+    reply = await api.send("PUT", f"{SAVED_VIEWS}/{remote_id}", body, repeatable=True)
+    stored = without(reply, READ_ONLY) if isinstance(reply, dict) else None
+    return Written(sending.ref, remote_id, stored=stored)

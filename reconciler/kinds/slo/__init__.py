@@ -1,0 +1,19 @@
+"""The kind `SLO`."""
+
+from reconciler.kinds.ids import UUID
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.slo.model import SloSpec, check
+from reconciler.kinds.slo.remote import cannot_create, observe, preflight, write
+
+SLO = Kind(
+    name="SLO",
+    spec=SloSpec,
+    id_form=UUID,
+    observe=observe,
+    write=write,
+    check=check,
+    cannot_create=cannot_create,
+    preflight=preflight,
+    batch_size=16,
+    limits="The API cannot find an SLO by name nor delete one: a lost create must be settled.",
+)

@@ -1,0 +1,126 @@
+"""SLOs over the wire: endpoints 11 to 14. An SLO can be read by its id only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from reconciler.document import ABSENT, Json, Missing, value_at
+from reconciler.errors import OutcomeUnknown, ServiceRefused
+from reconciler.journal.history import Memory
+from reconciler.kinds.kind import Identified, Sending
+from reconciler.kinds.reading import member, members, text, texts, without
+from reconciler.resource import (
+    Absent,
+    Action,
+    InDoubt,
+    Manifest,
+    Observation,
+    Outcome,
+    Refused,
+    RemoteId,
+    Seen,
+    Unknown,
+    Written,
+)
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.door import Api
+
+
+SLOS = "/v1/slo/slos"
+VALIDATE = "/v1/slo/slos/validate"
+READ_ONLY = frozenset(("id", "creator", "createTime", "updateTime", "revision", "type"))
+
+
+async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+    """Read the SLO by its declared id, or by the one that its create returned."""
+    remote_id = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
+    if remote_id is None:
+        return Unknown(None, "an SLO cannot be found by its name")
+    reply = await api.read(f"{SLOS}/{quote(str(remote_id), safe='')}")
+    if reply is ABSENT:
+        return Absent(f"the service has no SLO {remote_id}")
+    return _seen(remote_id, reply)
+
+
+def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
+    stored = member(reply, "slo")
+    revision = value_at(stored, ("revision", "revision"))
+    updated = text(stored, "updateTime")
+    return Seen(
+        remote_id,
+        without(stored, READ_ONLY),
+        version=f"{revision}/{updated}",
+        attribution=f"updated {updated}" if updated else "",
+    )
+
+
+def cannot_create(manifest: Manifest) -> str:
+    """Say why an SLO with a declared id that is not there is not created."""
+    if manifest.remote_id is None:
+        return ""
+    return (
+        f"the service has no SLO {manifest.remote_id} and gives out ids itself: "
+        "correct metadata.id, or remove it to create the SLO"
+    )
+
+
+async def preflight(api: Api, sending: Sending) -> Sequence[str]:
+    """Ask endpoint 14 what a write would break; it only reads."""
+    body = _with_id(sending)
+    try:
+        reply = await api.ask(VALIDATE, body)
+    except ServiceRefused as refused:
+        return [str(refused)]
+    return [
+        f"alert {text(item, 'name') or text(item, 'id')}: {text(item, 'errorMessage')}"
+        for item in members(reply, "alertsValidationResult")
+        if text(item, "errorMessage")
+    ]
+
+
+def _with_id(sending: Sending) -> dict[str, Json]:
+    remote_id = sending.change.remote_id
+    if sending.change.action is Action.CREATE or remote_id is None:
+        return sending.document
+    return {"id": remote_id, **sending.document}
+
+
+async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Outcome]:
+    """Validate again, then create (one at a time) or replace.
+
+    Raises what `Api.send` raises, but for refusals and for a create whose
+    answer is lost, which are outcomes.
+    """
+    return list(await asyncio.gather(*(_write(api, sending) for sending in sendings)))
+
+
+async def _write(api: Api, sending: Sending) -> Outcome:
+    objections = await preflight(api, sending)
+    if objections:
+        return Refused(sending.ref, "; ".join(objections))
+    try:
+        if sending.change.action is Action.CREATE:
+            return await _create(api, sending)
+        reply = await api.send("PUT", SLOS, _with_id(sending), repeatable=True)
+    except ServiceRefused as refused:
+        return Refused(sending.ref, str(refused))
+    alerts = texts(reply, "effectedSloAlertIds")
+    told = f"affects {len(alerts)} alerts: {', '.join(alerts)}" if alerts else ""
+    return Written(sending.ref, sending.change.remote_id, told)
+
+
+async def _create(api: Api, sending: Sending) -> Outcome:
+    try:
+        reply = await api.send("POST", SLOS, sending.document, repeatable=False)
+    except OutcomeUnknown as lost:
+        return InDoubt(sending.ref, str(lost))
+    stored = reply.get("slo") if isinstance(reply, dict) else None
+    remote_id = text(stored, "id") if isinstance(stored, dict) else ""
+    if not remote_id:
+        return InDoubt(sending.ref, "the service's answer to the create holds no id")
+    return Written(sending.ref, remote_id)

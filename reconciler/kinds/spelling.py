@@ -1,0 +1,56 @@
+"""Rewrites of exported documents, by what a model knows of their fields. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from reconciler.document import Json
+from reconciler.kinds.facts import NOTHING, Facts, facts_of
+from reconciler.kinds.fields import Part
+
+Fields = Mapping[str, Facts]
+Rewrite = Callable[[dict[str, Json], Fields], dict[str, Json]]
+
+
+def camel_case_known_fields(document: Json, model: type[Part]) -> Json:
+    """Give a document whose known fields have the API's spelling, `dataTable` for `data_table`.
+
+    Keys of maps and all that stands in opaque parts are data and stay (api-facts.md, 6.4).
+    """
+    return _rewritten(document, Facts(part=model), _in_camel_case)
+
+
+def without_read_only(document: Json, model: type[Part]) -> Json:
+    """Give a document without the fields that a manifest must not declare."""
+    return _rewritten(document, Facts(part=model), _writable)
+
+
+def _rewritten(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
+    if isinstance(document, dict) and facts.part is not None:
+        fields = facts_of(facts.part)
+        return {
+            key: _rewritten(value, fields.get(key, NOTHING), rewrite)
+            for key, value in rewrite(document, fields).items()
+        }
+    if isinstance(document, dict) and facts.values is not None:
+        return {key: _rewritten(value, facts.values, rewrite) for key, value in document.items()}
+    if isinstance(document, list) and facts.items is not None:
+        return [_rewritten(item, facts.items, rewrite) for item in document]
+    return document
+
+
+def _in_camel_case(document: dict[str, Json], fields: Fields) -> dict[str, Json]:
+    if not any("_" in key for key in document):
+        return document
+    spellings = {name.casefold(): name for name in fields}
+    renamed: dict[str, Json] = {}
+    for key, value in document.items():
+        name = spellings.get(key.replace("_", "").casefold(), key) if "_" in key else key
+        renamed[key if name in document or name in renamed else name] = value
+    return renamed
+
+
+def _writable(document: dict[str, Json], fields: Fields) -> dict[str, Json]:
+    return {
+        key: value for key, value in document.items() if fields.get(key, NOTHING).read_only is None
+    }

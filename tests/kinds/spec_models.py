@@ -1,0 +1,93 @@
+"""The models under test, and what a manifest of each kind looks like at least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from reconciler.document import Json
+from reconciler.finding import Finding, Severity
+from reconciler.kinds.alert_definition import model as alert_definition
+from reconciler.kinds.dashboard import model as dashboard
+from reconciler.kinds.fields import Part
+from reconciler.kinds.lint import lint
+from reconciler.kinds.log_policy_set import model as log_policy_set
+from reconciler.kinds.saved_view import model as saved_view
+from reconciler.kinds.slo import model as slo
+
+
+@dataclass(frozen=True)
+class SpecModel:
+    """The face of one `model.py`, and the least spec it takes without a finding."""
+
+    spec: type[Part]
+    check: Callable[[dict[str, Json]], Iterator[Finding]]
+    least: dict[str, Json]
+
+    def findings(self, spec: dict[str, Json]) -> list[Finding]:
+        """Give all findings of a spec, generic and of the kind."""
+        return [*lint(spec, self.spec), *self.check(spec)]
+
+    def codes(self, spec: dict[str, Json]) -> list[str]:
+        """Give the codes of a spec's findings, warnings with a `?`."""
+        return [code_of(finding) for finding in self.findings(spec)]
+
+    def of(self, **fields: Json) -> list[Finding]:
+        """Give the findings of the least spec with some more fields."""
+        return self.findings({**self.least, **fields})
+
+    def codes_of(self, **fields: Json) -> list[str]:
+        """Give the codes of the least spec with some more fields."""
+        return self.codes({**self.least, **fields})
+
+
+def code_of(finding: Finding) -> str:
+    """Give a finding's code, with a `?` where it is a warning."""
+    return finding.code + ("?" if finding.severity is Severity.WARNING else "")
+
+
+ALERT = SpecModel(
+    alert_definition.AlertDefinitionSpec, alert_definition.check, {"name": "Checkout errors"}
+)
+SLO = SpecModel(
+    slo.SloSpec,
+    slo.check,
+    {"name": "Checkout", "targetThresholdPercentage": 99.9, "requestBasedMetricSli": {}},
+)
+DASHBOARD = SpecModel(dashboard.DashboardSpec, dashboard.check, {"dashboard": {"name": "Checkout"}})
+POLICIES = SpecModel(log_policy_set.LogPolicySetSpec, log_policy_set.check, {"policies": []})
+VIEW = SpecModel(
+    saved_view.SavedViewSpec,
+    saved_view.check,
+    {"name": "Errors", "timeSelection": {"quickSelection": {"seconds": 900}}},
+)
+
+MODELS = {
+    "AlertDefinition": ALERT,
+    "SLO": SLO,
+    "Dashboard": DASHBOARD,
+    "LogPolicySet": POLICIES,
+    "SavedView": VIEW,
+}
+
+
+def board(**fields: Json) -> dict[str, Json]:
+    """Give the spec of a dashboard with these fields."""
+    return {"dashboard": {"name": "Checkout", **fields}}
+
+
+def widget_board(**fields: Json) -> dict[str, Json]:
+    """Give the spec of a dashboard whose only widget has these fields."""
+    widget: Json = {"definition": {"markdown": {}}, **fields}
+    return board(layout={"sections": [{"rows": [{"widgets": [widget]}]}]})
+
+
+def policy(**fields: Json) -> dict[str, Json]:
+    """Give an item of a policy list that has all an overwrite needs, and these fields."""
+    needed: dict[str, Json] = {
+        "name": "errors",
+        "description": "",
+        "priority": "PRIORITY_TYPE_HIGH",
+        **fields,
+    }
+    return {"logRules": {"severities": ["SEVERITY_ERROR"]}, "policy": needed}

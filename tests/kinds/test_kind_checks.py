@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+from spec_models import DASHBOARD, POLICIES, SLO, board, policy, widget_board
+
+from reconciler.document import Json
+
+
+def test_an_slo_measures_something() -> None:
+    """An SLO without an indicator is a warning that names both."""
+    (finding,) = SLO.of(requestBasedMetricSli=None)
+
+    assert finding.code == "M310"
+    assert finding.suggestion == "requestBasedMetricSli or windowBasedMetricSli"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "codes"),
+    [(0, 100, []), (5, 5, ["M310?"]), (10, 1.5, ["M310?"]), (None, 0, []), ("1", 0, [])],
+)
+def test_gauges_want_min_below_max(low: Json, high: Json, codes: list[str]) -> None:
+    """A gauge whose min is not below its max is a warning."""
+    assert DASHBOARD.codes(widget_board(definition={"gauge": {"min": low, "max": high}})) == codes
+
+
+def test_constant_variables_may_be_refused() -> None:
+    """A constant variable is a warning, another definition is not."""
+    variables: Json = [
+        {"name": "a", "definition": {"constant": {"value": "1"}}},
+        {"name": "b", "definition": {"multiSelect": {}}},
+    ]
+
+    (finding,) = DASHBOARD.findings(board(variables=variables))
+
+    assert finding.code == "M307"
+    assert finding.path == ("dashboard", "variables", 0, "definition", "constant")
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        {"query": {"metrics": {"promqlQuery": {"value": "x" * 10_001}}}},
+        {"queryDefinitions": [{"query": {"metrics": {"promqlQuery": {"value": "x" * 10_001}}}}]},
+    ],
+)
+def test_long_metric_queries(inside: Json) -> None:
+    """A metric query beyond what services take is a warning, wherever a widget keeps it."""
+    assert DASHBOARD.codes(widget_board(definition={"lineChart": inside})) == ["M307?"]
+
+
+def test_widget_definitions_are_opaque() -> None:
+    """Nothing inside a widget's definition is judged by the model."""
+    inside: Json = {"titel": 1, "data_table": [], "createdAt": None}
+
+    assert DASHBOARD.findings(widget_board(definition={"hexagon": inside})) == []
+
+
+@pytest.mark.parametrize(
+    ("item", "missing"),
+    [
+        ({**policy(), "logRules": {}}, "logRules.severities"),
+        ({"policy": policy()["policy"]}, "logRules.severities"),
+        (policy(description=None), "policy.description"),
+        (policy(priority=None), "policy.priority"),
+    ],
+)
+def test_what_an_overwrite_needs(item: Json, missing: str) -> None:
+    """A policy that lacks what services need for an overwrite is a warning that names it."""
+    (finding,) = POLICIES.findings({"policies": [item]})
+
+    assert finding.code == "M307"
+    assert finding.path == ("policies", 0)
+    assert missing in finding.message
