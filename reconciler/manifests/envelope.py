@@ -1,0 +1,175 @@
+"""What stands around `spec`: apiVersion, kind, metadata. Source: design.md, part 4."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from reconciler.document import Json
+from reconciler.finding import Finding, nearest
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Kind
+from reconciler.resource import RemoteId
+
+API_VERSION = "reconciler/v1"
+FIELDS = ("apiVersion", "kind", "metadata", "spec")
+METADATA_FIELDS = ("name", "id", "labels", "environments")
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+LONGEST_NAME = 253
+
+
+@dataclass(slots=True)
+class Envelope:
+    """What a document says of itself; `kind` is None where it cannot be told."""
+
+    kind: Kind | None = None
+    name: str = ""
+    remote_id: RemoteId | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    environments: tuple[str, ...] | None = None
+    spec: dict[str, Json] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def usable(self) -> bool:
+        """Whether kind, name and spec are there, so that the spec can be checked."""
+        return self.kind is not None and bool(self.name)
+
+
+def read_envelope(document: dict[str, Json], environments: Mapping[str, object]) -> Envelope:
+    """Read a manifest's envelope; `environments` are those of the project file."""
+    envelope = Envelope()
+    envelope.findings.extend(_unknown_fields(document, FIELDS, ()))
+    envelope.findings.extend(_read_kind(document, envelope))
+    envelope.findings.extend(_read_metadata(document, environments, envelope))
+    spec = document.get("spec")
+    if isinstance(spec, dict):
+        envelope.spec = spec
+    elif "spec" in document:
+        envelope.findings.append(Finding("M301", ("spec",), "`spec` must be a mapping"))
+        envelope.kind = None
+    else:
+        envelope.findings.append(Finding("M302", (), "`spec` is required"))
+        envelope.kind = None
+    return envelope
+
+
+def _unknown_fields(
+    document: dict[str, Json], known: tuple[str, ...], path: tuple[str, ...]
+) -> Iterator[Finding]:
+    place = "metadata" if path else "a manifest"
+    for key in document:
+        if key not in known:
+            near = nearest(key, known)
+            said = f"unknown field `{key}` in {place} (known: {', '.join(known)})"
+            yield Finding("M208", (*path, key), said, suggestion=near, at_key=True)
+
+
+def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+    version = document.get("apiVersion")
+    if version is None:
+        yield Finding("M202", (), f"`apiVersion: {API_VERSION}` is required")
+    elif version != API_VERSION:
+        said = f"`apiVersion` is {_shown(version)}"
+        yield Finding("M202", ("apiVersion",), said, suggestion=API_VERSION)
+    kind = document.get("kind")
+    if kind is None:
+        yield Finding("M203", (), f"`kind` is required: one of {', '.join(BY_NAME)}")
+    elif isinstance(kind, str) and kind in BY_NAME:
+        envelope.kind = BY_NAME[kind]
+    else:
+        near = nearest(kind, BY_NAME) if isinstance(kind, str) else ""
+        said = f"unknown kind {_shown(kind)} (known: {', '.join(BY_NAME)})"
+        yield Finding("M203", ("kind",), said, suggestion=near)
+
+
+def _read_metadata(
+    document: dict[str, Json], environments: Mapping[str, object], envelope: Envelope
+) -> Iterator[Finding]:
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        path = ("metadata",) if "metadata" in document else ()
+        yield Finding("M204", path, "`metadata` with a `name` is required")
+        return
+    yield from _unknown_fields(metadata, METADATA_FIELDS, ("metadata",))
+    yield from _read_name(metadata, envelope)
+    yield from _read_id(metadata, envelope)
+    yield from _read_labels(metadata, envelope)
+    yield from _read_environments(metadata, environments, envelope)
+
+
+def _read_name(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+    name = metadata.get("name")
+    if name is None:
+        yield Finding("M205", ("metadata",), "`metadata.name` is required")
+    elif isinstance(name, str) and len(name) <= LONGEST_NAME and NAME.fullmatch(name):
+        envelope.name = name
+    else:
+        said = f"{_shown(name)} is not a name: [a-z0-9] and then [a-z0-9._-]*"
+        folded = name.lower()[:LONGEST_NAME] if isinstance(name, str) else ""
+        better = re.sub(r"[^a-z0-9._-]+", "-", folded).strip("-._")
+        yield Finding("M205", ("metadata", "name"), said, suggestion=better)
+
+
+def _read_id(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+    kind = envelope.kind
+    if kind is None:
+        return
+    form = kind.id_form
+    value = metadata.get("id")
+    if value is None:
+        if form.required:
+            said = f"`metadata.id` is required, {form.words}: {kind.limits}"
+            yield Finding("M206", ("metadata",), said)
+        return
+    envelope.remote_id = form.parse(value)
+    if envelope.remote_id is None:
+        said = f"`metadata.id` of {kind.name} must be {form.words}, not {_shown(value)}"
+        yield Finding("M206", ("metadata", "id"), said)
+
+
+def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+    labels = metadata.get("labels")
+    if labels is None:
+        return
+    if not isinstance(labels, dict):
+        yield Finding("M204", ("metadata", "labels"), "`labels` must be a mapping of text")
+        return
+    for key, value in labels.items():
+        if isinstance(value, str):
+            envelope.labels[key] = value
+        else:
+            said = f"the label `{key}` must be text, not {_shown(value)}: quote it"
+            yield Finding("M204", ("metadata", "labels", key), said)
+
+
+def _read_environments(
+    metadata: dict[str, Json], known: Mapping[str, object], envelope: Envelope
+) -> Iterator[Finding]:
+    names = metadata.get("environments")
+    if names is None:
+        return
+    path = ("metadata", "environments")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        yield Finding("M204", path, "`environments` must be a list of names")
+        return
+    envelope.environments = tuple(map(str, names))
+    for index, name in enumerate(envelope.environments):
+        if known and name not in known:
+            said = f"`{name}` is not an environment of the project file"
+            yield Finding("M207", (*path, index), said, suggestion=nearest(name, known))
+
+
+def _shown(value: Json) -> str:
+    match value:
+        case str():
+            return f"`{value[:60]}`"
+        case bool() | None:
+            return f"`{str(value).lower()}`" if value is not None else "null"
+        case int() | float():
+            return f"`{value}`"
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"

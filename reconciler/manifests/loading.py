@@ -1,0 +1,197 @@
+"""One file after another: text to documents, documents to manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from reconciler.complaint import Complaint
+from reconciler.document import Json
+from reconciler.document import Path as DocumentPath
+from reconciler.finding import Finding, Severity
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.lint import lint
+from reconciler.manifests.envelope import API_VERSION, Envelope, read_envelope
+from reconciler.manifests.expressions import Filled, Scope, fill
+from reconciler.manifests.files import LARGEST_WORKSPACE, File, display_name, read_file
+from reconciler.manifests.placing import Text, complaints_of_text
+from reconciler.manifests.reading import Document, Reading, read_text
+from reconciler.resource import Manifest, Ref, Source
+from reconciler.template import references_in
+
+References: TypeAlias = tuple[tuple[Text, Mapping[DocumentPath, Ref]], ...]
+"""Where each reference stands, file by file."""
+
+
+@dataclass(slots=True)
+class Declared:
+    """A manifest, and where its parts stand."""
+
+    manifest: Manifest
+    kind: Kind
+    text: Text
+    references: References
+
+
+@dataclass(frozen=True, slots=True)
+class _Spec:
+    document: dict[str, Json]
+    references: References = ()
+
+
+@dataclass(slots=True)
+class Loader:
+    """Reads files one by one and collects what they declare and what is wrong."""
+
+    root: Path
+    roots: tuple[Path, ...]
+    scope: Scope
+    environments: Mapping[str, object]
+    complaints: list[Complaint] = field(default_factory=list)
+    declared: list[Declared] = field(default_factory=list)
+    elsewhere: list[Ref] = field(default_factory=list)
+    exports: set[Path] = field(default_factory=set)
+    strays: list[tuple[Path, Complaint]] = field(default_factory=list)
+    size: int = 0
+
+    def load(self, file: File) -> None:
+        """Read one file and take in what it declares."""
+        text = read_file(file.path, file.name, self.roots)
+        if isinstance(text, Complaint):
+            self.complaints.append(text)
+            return
+        self.size += len(text)
+        if self.size > LARGEST_WORKSPACE:
+            said = f"with this file the workspace is larger than {LARGEST_WORKSPACE >> 20} MB"
+            self.complaints.append(Complaint(file.name, 0, 0, "M115", said))
+            return
+        reading = read_text(text, is_json=file.is_json)
+        if file.is_json and not file.named and not _looks_declared(reading):
+            said = "is not a manifest, and no manifest's spec.file names it"
+            stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
+            self.strays.append((file.path.resolve(), stray))
+            return
+        self.complaints.extend(complaints_of_text(file.name, text, reading))
+        for document in reading.documents:
+            if document.value is not None:
+                self._declare(file, document)
+        empty = not any(document.value is not None for document in reading.documents)
+        if empty and not reading.flaws:
+            said = "holds no manifest"
+            self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
+
+    def complain(self, text: Text, findings: Iterable[Finding]) -> bool:
+        """Note findings; tell whether one of them is an error."""
+        failed = False
+        for finding in findings:
+            failed |= finding.severity is Severity.ERROR
+            self.complaints.append(text.complaint(finding))
+        return failed
+
+    def _declare(self, file: File, document: Document) -> None:
+        here = Text(file.name, document)
+        if not isinstance(document.value, dict):
+            said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
+            self.complain(here, [Finding("M201", (), said)])
+            return
+        filled = self._fill(document)
+        envelope = read_envelope(_object(filled.document), self.environments)
+        self.complain(here, envelope.findings)
+        kind = envelope.kind
+        if kind is None or not envelope.usable:
+            self.complain(here, filled.findings)
+            return
+        ref = Ref(kind.name, envelope.name)
+        if (
+            envelope.environments is not None
+            and self.scope.environment not in envelope.environments
+        ):
+            # Its variables may be those of other environments only.
+            self.elsewhere.append(ref)
+            return
+        self.complain(here, filled.findings)
+        spec = self._spec(kind, file, envelope, here)
+        if spec is None:
+            return
+        line, column = document.locate(())
+        source = Source(file.name, line, column)
+        references = references_in(spec.document)
+        manifest = Manifest(
+            ref, spec.document, source, envelope.remote_id, envelope.labels, references
+        )
+        places = ((here, filled.references), *spec.references)
+        self.declared.append(Declared(manifest, kind, here, places))
+
+    def _fill(self, document: Document) -> Filled:
+        """Read the expressions of a document; most hold none, and are not walked."""
+        if "${" not in document.text:
+            return Filled(document.value)
+        return fill(document.value, self.scope)
+
+    def _spec(self, kind: Kind, file: File, envelope: Envelope, here: Text) -> _Spec | None:
+        inside = Text(here.file, here.document, ("spec",))
+        spec = envelope.spec
+        failed = self.complain(inside, lint(spec, kind.spec))
+        if "file" in spec and kind.from_export is not None:
+            return None if failed else self._expand(kind.from_export, kind, file, spec, inside)
+        if not failed:
+            self.complain(inside, kind.check(spec))
+        return _Spec(spec)
+
+    def _expand(
+        self,
+        from_export: Callable[[dict[str, Json]], dict[str, Json]],
+        kind: Kind,
+        file: File,
+        declared: dict[str, Json],
+        inside: Text,
+    ) -> _Spec | None:
+        """Put the content of `spec.file` in its place."""
+        named = str(declared["file"])
+        name = display_name(file.path.parent / named, self.root)
+        content = self._export(file.path.parent / named, name, named, inside)
+        if content is None:
+            return None
+        filled = self._fill(content)
+        self.complain(Text(name, content), filled.findings)
+        whole = _object(filled.document)
+        rest = {key: value for key, value in declared.items() if key != "file"}
+        spec = {**from_export(whole), **rest}
+        # A bare dashboard stands one level higher in its file than in `spec`.
+        place = Text(name, content, (), 0 if spec.keys() & whole.keys() - rest.keys() else 1)
+        if not self.complain(place, lint(spec, kind.spec)):
+            self.complain(place, kind.check(spec))
+        return _Spec(spec, ((Text(name, content), filled.references),))
+
+    def _export(self, path: Path, name: str, named: str, inside: Text) -> Document | None:
+        """Read the one object of a `spec.file`; complain where there is none."""
+        text = read_file(path, name, self.roots)
+        if Path(named).is_absolute():
+            text = Complaint(name, 0, 0, "M404", "must be relative to the manifest")
+        if isinstance(text, Complaint):
+            said = f"`{named}` {text.message}"
+            self.complain(inside, [Finding("M404", ("file",), said)])
+            return None
+        self.exports.add(path.resolve())
+        reading = read_text(text, is_json=True)
+        self.complaints.extend(complaints_of_text(name, text, reading))
+        if len(reading.documents) == 1 and isinstance(reading.documents[0].value, dict):
+            return reading.documents[0]
+        if not reading.flaws:
+            said = f"`{named}` does not hold one object"
+            self.complain(inside, [Finding("M404", ("file",), said)])
+        return None
+
+
+def _object(document: Json) -> dict[str, Json]:
+    assert isinstance(document, dict)  # noqa: S101 - filling expressions keeps the form
+    return document
+
+
+def _looks_declared(reading: Reading) -> bool:
+    return any(
+        isinstance(document.value, dict) and "apiVersion" in document.value
+        for document in reading.documents
+    )

@@ -1,0 +1,60 @@
+"""From a finding at a path to a complaint at a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reconciler.complaint import Complaint, excerpt_of
+from reconciler.document import Path
+from reconciler.finding import Finding
+from reconciler.manifests.reading import Document, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document and the file it stands in, where complaints are placed.
+
+    `prefix` leads from the document's root to what findings are relative to.
+    """
+
+    file: str
+    document: Document
+    prefix: Path = ()
+    dropped: int = 0
+
+    def complaint(self, finding: Finding) -> Complaint:
+        """Place a finding in the file."""
+        path = (*self.prefix, *finding.path[self.dropped :])
+        line, column = self.document.locate(path, at_key=finding.at_key)
+        excerpt, shift, width = excerpt_of(self.document.text, line, column)
+        return Complaint(
+            self.file,
+            line,
+            column,
+            finding.code,
+            finding.message,
+            finding.suggestion,
+            finding.severity,
+            excerpt,
+            shift,
+            width,
+        )
+
+
+def complaints_of_text(file: str, text: str, reading: Reading) -> Iterator[Complaint]:
+    """Yield what is wrong with the text itself."""
+    for flaw in reading.flaws:
+        excerpt, shift, width = excerpt_of(text, flaw.line, flaw.column)
+        yield Complaint(
+            file,
+            flaw.line,
+            flaw.column,
+            flaw.code,
+            flaw.message,
+            flaw.suggestion,
+            flaw.severity,
+            excerpt,
+            shift,
+            width,
+        )

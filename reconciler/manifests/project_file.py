@@ -1,0 +1,34 @@
+"""Reading reconciler.yaml with the reader that reads manifests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reconciler.complaint import Complaint
+from reconciler.manifests.files import read_file
+from reconciler.manifests.placing import Text, complaints_of_text
+from reconciler.manifests.reading import read_text
+from reconciler.project import Project, ProjectFile, project_findings
+
+
+def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
+    """Read a project file; None where it is not valid, and every complaint about it."""
+    root = file.resolve().parent
+    text = read_file(file, file.name, [root])
+    if isinstance(text, Complaint):
+        return None, [text]
+    reading = read_text(text)
+    complaints = list(complaints_of_text(file.name, text, reading))
+    if any(complaint.is_error for complaint in complaints):
+        return None, complaints
+    if len(reading.documents) != 1:
+        said = "a project file holds one document"
+        return None, [*complaints, Complaint(file.name, 1, 1, "P101", said)]
+    document = reading.documents[0]
+    place = Text(file.name, document)
+    findings = list(project_findings(document.value))
+    complaints.extend(place.complaint(finding) for finding in findings)
+    if findings:
+        return None, complaints
+    settings = ProjectFile.model_validate(document.value)
+    return Project(root, file, settings), complaints

@@ -1,0 +1,57 @@
+"""From paths to manifests: every file read, every complaint collected in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reconciler.complaint import Complaint
+from reconciler.manifests.crosschecks import workspace_complaints
+from reconciler.manifests.expressions import Scope
+from reconciler.manifests.files import find_files
+from reconciler.manifests.loading import Loader
+from reconciler.resource import Manifest, Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Everything under the paths of a run.
+
+    `elsewhere` are the manifests that `metadata.environments` limits to others.
+    """
+
+    manifests: tuple[Manifest, ...]
+    complaints: tuple[Complaint, ...]
+    elsewhere: tuple[Ref, ...] = ()
+    files: int = 0
+
+    @property
+    def errors(self) -> tuple[Complaint, ...]:
+        """The complaints that stop a run."""
+        return tuple(complaint for complaint in self.complaints if complaint.is_error)
+
+
+def load_workspace(
+    paths: Sequence[Path], root: Path, scope: Scope, environments: Mapping[str, object]
+) -> Workspace:
+    """Read every manifest under `paths`.
+
+    Nothing is raised for what a file holds: complaints say it all, sorted by
+    file and line.
+    """
+    found = find_files(paths, root)
+    folders = tuple(path if path.is_dir() else path.parent for path in paths)
+    loader = Loader(root, (root, *folders), scope, environments)
+    loader.complaints.extend(found.complaints)
+    for file in found.files:
+        loader.load(file)
+    loader.complaints.extend(stray for path, stray in loader.strays if path not in loader.exports)
+    declared = loader.declared
+    loader.complaints.extend(workspace_complaints(loader))
+    return Workspace(
+        tuple(one.manifest for one in declared),
+        tuple(sorted(set(loader.complaints))),
+        tuple(loader.elsewhere),
+        len(found.files),
+    )

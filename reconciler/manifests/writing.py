@@ -1,0 +1,38 @@
+"""Edits of manifests that keep comments, quotes and order."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+
+from reconciler.errors import InvalidInput
+from reconciler.resource import Ref, RemoteId
+
+
+def with_id(text: str, ref: Ref, remote_id: RemoteId) -> str:
+    """Give a file's text with `metadata.id` of one manifest set, right after its name.
+
+    Raises InvalidInput where the manifest is not in the text.
+    """
+    yaml = YAML(typ="rt", pure=True)
+    yaml.preserve_quotes = True
+    yaml.width = 4096
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    documents = list(yaml.load_all(text))
+    for document in documents:
+        if _is(document, ref):
+            metadata = document["metadata"]
+            metadata.insert(list(metadata).index("name") + 1, "id", remote_id)
+            out = StringIO()
+            yaml.dump_all(documents, out)
+            return out.getvalue()
+    raise InvalidInput(f"{ref} is not in the file any more")
+
+
+def _is(document: object, ref: Ref) -> bool:
+    if not isinstance(document, CommentedMap) or document.get("kind") != ref.kind:
+        return False
+    metadata = document.get("metadata")
+    return isinstance(metadata, CommentedMap) and metadata.get("name") == ref.name
