@@ -1,0 +1,98 @@
+"""Reading what the service answers: errors word for word, and the kinds of 404.
+
+Source: api-facts.md, part 2.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import Enum
+from http import HTTPStatus
+
+from reconciler.document import Json
+
+LONGEST_MESSAGE = 500
+NO_SUCH_ROUTE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer, read to its end. `document` is None where the body is not JSON."""
+
+    status: int
+    body: bytes
+    content_type: str
+    document: Json
+    is_json: bool
+    location: str = ""
+    retry_after: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is any 2xx."""
+        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def make_reply(status: int, body: bytes, headers: dict[str, str]) -> Reply:
+    """Make a reply of its parts; header names in lower case."""
+    try:
+        document, is_json = json.loads(body), True
+    except (ValueError, RecursionError):
+        document, is_json = None, False
+    return Reply(
+        status,
+        body,
+        headers.get("content-type", ""),
+        document,
+        is_json,
+        headers.get("location", ""),
+        headers.get("retry-after"),
+    )
+
+
+def message_of(reply: Reply) -> str:
+    """Give what the service said, word for word; "" where it said nothing."""
+    document = reply.document
+    if isinstance(document, dict):
+        error = document.get("error")
+        inner = error.get("message") if isinstance(error, dict) else error
+        for said in (document.get("message"), inner, document.get("detail")):
+            if isinstance(said, str) and said:
+                return _cut(said)
+    return _cut(reply.body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace").strip())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " […]"
+
+
+class NotFound(Enum):
+    """What a 404 to a read can mean."""
+
+    ABSENT = "absent"
+    WRONG_ROUTE = "wrong route"
+    UNCLEAR = "unclear"
+
+
+def meaning_of_404(reply: Reply) -> NotFound:
+    """Tell a missing object from a missing route."""
+    document = reply.document
+    if isinstance(document, dict):
+        message = document.get("message")
+        if message == "Not Found: Not Found":
+            return NotFound.WRONG_ROUTE
+        if document.get("code") == NO_SUCH_ROUTE and message == "Not Found":
+            return NotFound.WRONG_ROUTE
+        return NotFound.ABSENT
+    if "html" in reply.content_type or reply.body.lstrip()[:1] == b"<":
+        return NotFound.WRONG_ROUTE
+    return NotFound.UNCLEAR
+
+
+def phrase(status: int) -> str:
+    """Give `404 Not Found`."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

@@ -1,0 +1,69 @@
+"""How requests leave the process: connections, TLS, proxies."""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING
+
+import httpx
+
+if TYPE_CHECKING:
+    import aiohttp
+
+MOST_CONNECTIONS = 16
+
+
+def make_transport(base_url: str) -> httpx.AsyncBaseTransport | None:
+    """Give the transport for a target; None means httpx's own, which knows proxies.
+
+    aiohttp's connections cost a third of the CPU time of httpx's own under load
+    (docs/performance.md), and httpx keeps the interface.
+    """
+    if _uses_proxy(base_url):
+        return None
+    from httpx_aiohttp import AiohttpTransport  # noqa: PLC0415 - heavy, and not for the emulator
+
+    # httpx reads SSL_CERT_FILE and SSL_CERT_DIR, so a company's own CA works.
+    plain = base_url.startswith("http:")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
+    return AiohttpTransport(verify=context, client=lambda: _session(context))
+
+
+def _session(context: ssl.SSLContext) -> aiohttp.ClientSession:
+    import aiohttp  # noqa: PLC0415 - see make_transport
+
+    connector = aiohttp.TCPConnector(limit=MOST_CONNECTIONS, ssl=context)
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+
+
+def _uses_proxy(base_url: str) -> bool:
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - imports a whole client
+
+    url = httpx.URL(base_url)
+    proxies = getproxies()
+    return bool(proxies.get(url.scheme) or proxies.get("all")) and not proxy_bypass(url.host)
+
+
+def was_never_sent(error: Exception) -> bool:
+    """Tell whether a failed request surely left no byte with the service.
+
+    The aiohttp transport calls a connection that broke after the request a
+    connect timeout too, so its own error, the cause, decides.
+    """
+    cause = error.__cause__
+    if cause is None or not type(cause).__module__.startswith("aiohttp"):
+        return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+    import aiohttp  # noqa: PLC0415 - loaded already, as its error shows
+
+    return isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+
+
+def describe(error: Exception) -> str:
+    """Say what went wrong on the wire, with a hint where one helps."""
+    said = str(error).strip() or type(error).__name__
+    lowered = said.lower()
+    if "certificate" in lowered:
+        return f"{said} (for a private CA, set SSL_CERT_FILE)"
+    if "name or service not known" in lowered or "nodename" in lowered:
+        return f"{said} (is the host name right?)"
+    return said
