@@ -1,0 +1,122 @@
+"""What the entries of a journal add up to, resource by resource. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from reconciler.document import ABSENT, Json, overlay
+from reconciler.journal.entries import (
+    AboutResource,
+    Entry,
+    Identified,
+    Override,
+    RefusedEntry,
+    Rewritten,
+    Settled,
+    Started,
+    Stored,
+    WrittenEntry,
+)
+from reconciler.resource import Ref, RemoteId
+
+
+@dataclass(frozen=True, slots=True)
+class LastWrite:
+    """The last write that the service acknowledged."""
+
+    remote_id: RemoteId | None
+    declared: dict[str, Json]
+    at: str
+    rewritten: tuple[Rewritten, ...] = ()
+
+
+@dataclass(slots=True)
+class Memory:
+    """What the journal knows of one resource.
+
+    `pending` is a write without an answer: for a create, the resource is
+    unsettled; a replace counts as never acknowledged.
+    """
+
+    remote_id: RemoteId | None = None
+    last: LastWrite | None = None
+    pending: Started | None = None
+    attempts: int = 0
+
+    @property
+    def base(self) -> dict[str, Json] | None:
+        """What was declared before: with a write in doubt, everything that may have been."""
+        below = self.last.declared if self.last is not None else ABSENT
+        above = self.pending.declared if self.pending is not None else ABSENT
+        joined = overlay(below, above)
+        return joined if isinstance(joined, dict) else None
+
+    @property
+    def acknowledged(self) -> LastWrite | None:
+        """The last write, unless a later one is in doubt."""
+        return self.last if self.pending is None else None
+
+    @property
+    def unsettled_create(self) -> Started | None:
+        """The create whose outcome nobody knows."""
+        if self.pending is not None and self.pending.operation == "create":
+            return self.pending
+        return None
+
+
+@dataclass(slots=True)
+class History:
+    """All memories of a journal."""
+
+    memories: dict[Ref, Memory] = field(default_factory=dict)
+
+    def of(self, ref: Ref) -> Memory:
+        """Give what is known of a resource; an empty memory where nothing is."""
+        return self.memories.get(ref) or Memory()
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Take entries in, in the order of the journal."""
+        for entry in entries:
+            if not isinstance(entry, Override):
+                _take(self.memories.setdefault(entry.ref, Memory()), entry)
+
+    def unsettled(self) -> dict[Ref, Started]:
+        """Give the creates whose answer was lost, by resource."""
+        found = ((ref, memory.unsettled_create) for ref, memory in self.memories.items())
+        return {ref: started for ref, started in found if started is not None}
+
+
+def _take(memory: Memory, entry: AboutResource) -> None:
+    match entry:
+        case Started():
+            memory.pending = entry
+            memory.remote_id = memory.remote_id if entry.remote_id is None else entry.remote_id
+        case Identified(remote_id=remote_id):
+            memory.remote_id = remote_id
+            if memory.pending is not None:
+                # It exists, so what is in doubt from here on is only a replace.
+                memory.pending = replace(memory.pending, operation="replace", remote_id=remote_id)
+        case WrittenEntry():
+            _take_written(memory, entry)
+        case Stored(rewritten=rewritten):
+            if memory.last is not None:
+                memory.last = replace(memory.last, rewritten=rewritten)
+        case RefusedEntry() | Settled():
+            _take_answer(memory, entry)
+
+
+def _take_written(memory: Memory, entry: WrittenEntry) -> None:
+    if memory.pending is not None:
+        memory.last = LastWrite(entry.remote_id, memory.pending.declared, entry.at)
+    memory.remote_id = entry.remote_id
+    memory.pending = None
+    memory.attempts += 1
+
+
+def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
+    memory.pending = None
+    memory.attempts += 1
+    if isinstance(entry, Settled):
+        memory.remote_id = entry.remote_id
+        memory.last = memory.last if entry.remote_id is not None else None

@@ -1,0 +1,1 @@
+"""What would be done: reads the service and the journal, never writes either."""

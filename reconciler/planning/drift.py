@@ -1,0 +1,67 @@
+"""Does live still hold what was applied? Compared with the journal, not with the manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from reconciler.api.door import Api
+from reconciler.document import ABSENT, Difference, Operation, differences, merge
+from reconciler.journal.history import History, Memory
+from reconciler.kinds import BY_NAME
+from reconciler.planning.deciding import unexpected
+from reconciler.planning.plan import observe_all
+from reconciler.resource import Absent, Drift, Manifest, Observation, Seen
+from reconciler.template import conceal, secrets_of
+
+
+async def find_drift(
+    api: Api, manifests: Sequence[Manifest], history: History
+) -> tuple[Drift, ...]:
+    """Compare live with the last applied document of each manifest.
+
+    Edits of manifests that were not applied yet are no drift. Raises what
+    `Api.read` raises.
+    """
+    asked = [
+        one
+        for one in manifests
+        if BY_NAME[one.ref.kind].readable and history.of(one.ref).last is not None
+    ]
+    observations = dict(
+        zip((one.ref for one in asked), await observe_all(api, asked, history), strict=True)
+    )
+    return tuple(
+        _drift(manifest, observations.get(manifest.ref), history.of(manifest.ref))
+        for manifest in sorted(manifests, key=lambda one: one.ref)
+    )
+
+
+def _drift(manifest: Manifest, observation: Observation | None, memory: Memory) -> Drift:
+    kind = BY_NAME[manifest.ref.kind]
+    ref, source, last = manifest.ref, manifest.source, memory.last
+    if not kind.readable:
+        return Drift(ref, source, "unseen", note=kind.limits)
+    if last is None:
+        return Drift(ref, source, "unapplied", note="the journal has no write of it")
+    match observation:
+        case Seen(document=document, attribution=who):
+            live = conceal(document, secrets_of(manifest.spec))
+            wanted = merge(ABSENT, last.declared, live, kind.shape)
+            expected = unexpected(differences(live, wanted, kind.shape), memory)
+            found = tuple(_turned(expected))
+            note = f"live was last changed {who}" if found and who else ""
+            return Drift(ref, source, "drifted" if found else "same", found, note, live)
+        case Absent(why=why):
+            return Drift(ref, source, "gone", note=why)
+        case _:
+            return Drift(ref, source, "unseen", note="it could not be asked for")
+
+
+_OPPOSITE: dict[Operation, Operation] = {"add": "remove", "remove": "add"}
+
+
+def _turned(found: Iterable[Difference]) -> Iterator[Difference]:
+    for one in found:
+        operation = _OPPOSITE.get(one.operation, one.operation)
+        yield replace(one, before=one.after, after=one.before, operation=operation)

@@ -1,0 +1,181 @@
+"""From a workspace to a plan: observe all, decide each, ask the service about writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reconciler.api.door import Api
+from reconciler.document import Json, digest
+from reconciler.journal.history import History
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.kind import Sending
+from reconciler.planning.deciding import Knowledge, blocked, decide
+from reconciler.resource import (
+    Absent,
+    Action,
+    Change,
+    Manifest,
+    Observation,
+    Orphan,
+    Plan,
+    Ref,
+    Remembered,
+    RemoteId,
+    Seen,
+    Unknown,
+    UnsettledCreate,
+)
+from reconciler.template import reveal
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a plan leads: the environment's name and the target's."""
+
+    environment: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.environment} at {self.target}"
+
+
+async def make_plan(
+    api: Api, manifests: Sequence[Manifest], history: History, place: Place, *, whole: bool
+) -> Plan:
+    """Read the live side of every manifest and decide what would be done.
+
+    `whole` says that the manifests are all there are, so that what the journal
+    knows beside them is no longer declared. Raises what `Api.read` raises.
+    """
+    order = {kind.name: index for index, kind in enumerate(KINDS)}
+    manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
+    observations = await observe_all(api, manifests, history)
+    ids = _known_ids(manifests, observations)
+    changes = [
+        decide(manifest, Knowledge(observation, history.of(manifest.ref), ids, str(place)))
+        for manifest, observation in zip(manifests, observations, strict=True)
+    ]
+    changes = list(await asyncio.gather(*(_with_objections(api, change) for change in changes)))
+    changes = _with_blocked_dependants(changes)
+    declared = {manifest.ref for manifest in manifests}
+    return Plan(
+        place.environment,
+        place.target,
+        plan_digest(place, changes),
+        tuple(changes),
+        tuple(_orphans(history, declared)) if whole else (),
+        tuple(_unsettled(history, changes)),
+    )
+
+
+async def observe_all(
+    api: Api, manifests: Sequence[Manifest], history: History
+) -> list[Observation]:
+    """Observe every manifest, side by side; the first failure cancels the rest."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_observe(api, manifest, history)) for manifest in manifests]
+    return [task.result() for task in tasks]
+
+
+async def _observe(api: Api, manifest: Manifest, history: History) -> Observation:
+    return await BY_NAME[manifest.ref.kind].observe(api, manifest, history.of(manifest.ref))
+
+
+def _known_ids(
+    manifests: Sequence[Manifest], observations: Sequence[Observation]
+) -> dict[Ref, RemoteId]:
+    ids: dict[Ref, RemoteId] = {}
+    for manifest, observation in zip(manifests, observations, strict=True):
+        match observation:
+            case Seen(remote_id=known) | Remembered(remote_id=known) | Unknown(remote_id=known):
+                if known is not None:
+                    ids[manifest.ref] = known
+            case Absent():
+                pass
+    return ids
+
+
+async def _with_objections(api: Api, change: Change) -> Change:
+    """Ask the service about a write that is complete already (endpoint 14 for SLOs)."""
+    if not change.action.writes or change.awaits:
+        return change
+    body = reveal(change.body)
+    assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
+    objections = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
+    return blocked(change, objections) if objections else change
+
+
+def _with_blocked_dependants(changes: list[Change]) -> list[Change]:
+    """Block what depends on something blocked, as it would be skipped."""
+    by_ref = {change.ref: change for change in changes}
+    dependants: dict[Ref, list[Ref]] = {}
+    for change in changes:
+        for ref in change.manifest.references:
+            dependants.setdefault(ref, []).append(change.ref)
+    waiting = [change.ref for change in changes if change.action is Action.BLOCKED]
+    while waiting:
+        ref = waiting.pop()
+        for dependant in dependants.get(ref, ()):
+            change = by_ref[dependant]
+            if change.action.writes:
+                by_ref[dependant] = blocked(change, [f"depends on {ref}, which is blocked"])
+                waiting.append(dependant)
+    return list(by_ref.values())
+
+
+def _orphans(history: History, declared: set[Ref]) -> list[Orphan]:
+    return [
+        Orphan(ref, memory.remote_id)
+        for ref, memory in sorted(history.memories.items())
+        if ref not in declared and memory.last is not None
+    ]
+
+
+def _unsettled(history: History, changes: Sequence[Change]) -> list[UnsettledCreate]:
+    """Give the creates that only a person can settle; a look-up has settled the others."""
+    looked_up = {
+        change.ref
+        for change in changes
+        if isinstance(change.observation, Seen | Absent) and change.action is not Action.BLOCKED
+    }
+    return [
+        UnsettledCreate(ref, started.at, started.request_id)
+        for ref, started in sorted(history.unsettled().items())
+        if ref not in looked_up
+    ]
+
+
+def plan_digest(place: Place, changes: Sequence[Change]) -> str:
+    """Cover what is declared and what was observed, and nothing that moves by itself."""
+    entries: list[Json] = [
+        {
+            "ref": str(change.ref),
+            "action": change.action.word,
+            "declared": change.declared,
+            "observed": _observed(change.observation),
+        }
+        for change in changes
+    ]
+    whole: Mapping[str, Json] = {
+        "formatVersion": FORMAT_VERSION,
+        "environment": place.environment,
+        "target": place.target,
+        "changes": entries,
+    }
+    return digest(dict(whole))
+
+
+def _observed(observation: Observation) -> Json:
+    match observation:
+        case Seen(remote_id=remote_id, document=document):
+            return {"seen": remote_id, "document": document}
+        case Absent():
+            return "absent"
+        case Remembered(remote_id=remote_id, document=document):
+            return {"remembered": remote_id, "document": document}
+        case Unknown(remote_id=remote_id):
+            return {"unknown": remote_id}
