@@ -1,0 +1,22 @@
+"""The entry point: `reconciler` and `python -m reconciler`."""
+
+from __future__ import annotations
+
+import sys
+
+from reconciler import __version__
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    if sys.argv[1:] == ["--version"]:
+        # Asked by scripts at every start, so nothing else is imported for it.
+        sys.stdout.write(f"reconciler {__version__}\n")
+        return
+    from reconciler.commands.root import run  # noqa: PLC0415 - see above
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

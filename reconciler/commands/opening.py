@@ -1,0 +1,216 @@
+"""From flags and environment to what a command works with: project, workspace, journal, door."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reconciler.commands.output import redact_with, stderr_style, words
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.manifests.expressions import Scope
+from reconciler.manifests.files import PROJECT_FILE
+from reconciler.manifests.project_file import load_project
+from reconciler.manifests.workspace import Workspace, load_workspace
+from reconciler.project import (
+    Embedded,
+    Environment,
+    Project,
+    Target,
+    choose_environment,
+    choose_target,
+    journal_path,
+)
+from reconciler.report.complaints_text import complaints_summary, complaints_text
+from reconciler.resource import Plan
+
+if TYPE_CHECKING:
+    import httpx
+
+    from reconciler.api.door import Api
+    from reconciler.journal.file_store import FileJournal
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the shared flags asked for."""
+
+    paths: tuple[Path, ...]
+    environment: str | None
+    project: Path | None
+    verbose: bool
+    quiet: bool
+
+
+def now() -> datetime:
+    """Give the time of day, in UTC."""
+    return datetime.now(UTC)
+
+
+def open_project(asked: Asked) -> Project:
+    """Find and read the project file: as asked, else upward from the manifests.
+
+    Raises UsageError for a file that is not there and InvalidInput for one that
+    is malformed, once all its complaints are printed.
+    """
+    if asked.project is not None and not asked.project.is_file():
+        raise UsageError(f"there is no project file {asked.project}")
+    file = asked.project or _find_project(asked.paths)
+    if file is None:
+        first = asked.paths[0] if asked.paths else Path()
+        folder = first if first.is_dir() else first.parent
+        return Project(folder.resolve())
+    project, complaints = load_project(file)
+    if complaints:
+        words(complaints_text(complaints, stderr_style(verbose=asked.verbose)))
+    if project is None:
+        raise InvalidInput(f"{file} is not a valid project file")
+    return project
+
+
+def _find_project(paths: Sequence[Path]) -> Path | None:
+    for start in (*paths[:1], Path()):
+        folder = start.resolve() if start.is_dir() else start.resolve().parent
+        for place in (folder, *folder.parents):
+            if (place / PROJECT_FILE).is_file():
+                return place / PROJECT_FILE
+            if (place / ".git").exists():
+                break
+    return None
+
+
+def manifest_paths(asked: Asked, project: Project) -> list[Path]:
+    """Give where the manifests are: the arguments, else the project's own setting."""
+    if asked.paths:
+        return list(asked.paths)
+    return [project.root / path for path in project.settings.manifests]
+
+
+def is_whole(asked: Asked, project: Project) -> bool:
+    """Tell whether the paths cover all manifests of the project."""
+    given = [path.resolve() for path in asked.paths]
+    wanted = [(project.root / path).resolve() for path in project.settings.manifests]
+    return not given or all(any(one.is_relative_to(path) for path in given) for one in wanted)
+
+
+def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
+    """Read all manifests; print complaints.
+
+    Raises InvalidInput where one of them is an error.
+    """
+    known = project.settings.environments
+    workspace = load_workspace(manifest_paths(asked, project), project.root, scope, known)
+    shown = workspace.errors if asked.quiet else workspace.complaints
+    if shown:
+        words(complaints_text(shown, stderr_style(verbose=asked.verbose)))
+    if workspace.errors:
+        count = len(workspace.manifests)
+        raise InvalidInput(complaints_summary(workspace.complaints, count, workspace.files))
+    return workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Everything a command that talks to the service works with."""
+
+    project: Project
+    name: str
+    environment: Environment
+    target: Target
+    workspace: Workspace
+    whole: bool
+
+    def journal(self) -> FileJournal:
+        """Give the journal of the environment, read.
+
+        Raises JournalError or InvalidInput.
+        """
+        from reconciler.journal.file_store import FileJournal  # noqa: PLC0415 - not for validate
+
+        path = journal_path(self.project, self.name, self.environment)
+        journal = FileJournal(path, self.name, self.target.name, now)
+        journal.load()
+        return journal
+
+
+def open_bench(asked: Asked) -> Bench:
+    """Do all that comes before the first request."""
+    project = open_project(asked)
+    name, environment = choose_environment(project, asked.environment)
+    target = choose_target(project, name, environment, os.environ)
+    salt = f"{name}\0{target.name}"
+    scope = Scope(name, environment.variables, os.environ, salt)
+    workspace = open_workspace(asked, project, scope)
+    _hide_secrets(workspace)
+    return Bench(project, name, environment, target, workspace, is_whole(asked, project))
+
+
+def _hide_secrets(workspace: Workspace) -> None:
+    from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
+    from reconciler.template import secret_values  # noqa: PLC0415 - not for validate
+
+    values = {value for manifest in workspace.manifests for value in secret_values(manifest.spec)}
+    if values:
+        redact_with(Redaction(values))
+
+
+@asynccontextmanager
+async def open_api(bench: Bench) -> AsyncIterator[Api]:
+    """Open the door to the target.
+
+    Raises NotAuthorised without a key, where one is needed.
+    """
+    from reconciler.api.door import Api  # noqa: PLC0415 - brings the HTTP client
+    from reconciler.api.secret import Redaction, Secret, key_from  # noqa: PLC0415 - with it
+
+    # A core dump would hold the key.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    target = bench.target
+    if isinstance(target, Embedded):
+        api = Api("http://emulator", Secret("emulator"), transport=_embedded(bench, target))
+    else:
+        key = key_from(os.environ)
+        redact_with(Redaction([key.reveal()]))
+        api = Api(target.base_url, key, target.authorization)
+    async with api:
+        yield api
+
+
+def _embedded(bench: Bench, target: Embedded) -> httpx.AsyncBaseTransport:
+    """Start the emulator in this process, with every alert that the workspace declares."""
+    from httpx import ASGITransport  # noqa: PLC0415 - brings the HTTP client
+
+    from reconciler.emulator import create_app  # noqa: PLC0415 - brings the server
+
+    alert_ids = [
+        str(manifest.remote_id)
+        for manifest in bench.workspace.manifests
+        if isinstance(manifest.remote_id, str) and not _creatable(manifest.ref.kind)
+    ]
+    return ASGITransport(create_app(target.data, alert_ids=alert_ids), raise_app_exceptions=False)
+
+
+def _creatable(kind: str) -> bool:
+    from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
+
+    return not BY_NAME[kind].id_form.required
+
+
+def tell_plan_state(plan: Plan) -> None:
+    """Say on stderr what stops an apply of this plan."""
+    for one in plan.unsettled:
+        words(
+            f"unsettled: {one.ref}: `reconciler journal settle {one.ref} --id ID` or "
+            "`--never-happened`"
+        )
+
+
+def is_terminal() -> bool:
+    """Tell whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()

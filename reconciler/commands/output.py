@@ -1,0 +1,58 @@
+"""Where text leaves the process: data to stdout, words to stderr, secrets to neither."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TextIO
+
+from reconciler.report.style import DEFAULT_WIDTH, NARROWEST, Style
+
+if TYPE_CHECKING:
+    from reconciler.api.secret import Redaction
+
+_redaction: list[Redaction] = []
+
+
+def redact_with(redaction: Redaction) -> None:
+    """Pass every text from now on through a filter."""
+    _redaction.append(redaction)
+
+
+def data(text: str) -> None:
+    """Print what the command was asked for."""
+    _write(sys.stdout, text)
+
+
+def words(text: str) -> None:
+    """Print words for a person, a line each."""
+    _write(sys.stderr, text if text.endswith("\n") else text + "\n")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    for redaction in _redaction:
+        text = redaction(text)
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def style_of(stream: TextIO, environ: Mapping[str, str], *, verbose: bool) -> Style:
+    """Decide colour and width: colour only on a terminal, and never with NO_COLOR."""
+    terminal = stream.isatty()
+    plain = environ.get("NO_COLOR", "") != "" or environ.get("TERM") == "dumb"
+    forced = environ.get("FORCE_COLOR", "") not in ("", "0")
+    width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if terminal else DEFAULT_WIDTH
+    return Style((terminal or forced) and not plain, max(NARROWEST, width), verbose)
+
+
+def stdout_style(*, verbose: bool) -> Style:
+    """Give the style of stdout."""
+    return style_of(sys.stdout, os.environ, verbose=verbose)
+
+
+def stderr_style(*, verbose: bool) -> Style:
+    """Give the style of stderr."""
+    return style_of(sys.stderr, os.environ, verbose=verbose)

@@ -1,0 +1,147 @@
+"""The command tree, loaded as far as it is used, and errors to exit codes."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import FrameType
+from typing import Never
+
+import click
+
+from reconciler import __version__
+from reconciler.errors import ReconcilerError
+
+USAGE = 64
+INTERNAL = 1
+SIGINT_CODE = 130
+SIGTERM_CODE = 143
+SIGPIPE_CODE = 141
+
+# name: (module, function, one line of help). Modules load when their command runs.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "validate": ("validate", "validate", "Check manifests offline."),
+    "plan": ("plan", "plan", "Show what apply would do; reads only."),
+    "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
+    "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
+    "journal": ("journal", "journal", "Show, verify and settle what was written."),
+    "schema": ("schema", "schema", "Print the JSON Schema of a kind of manifest."),
+    "emulator": ("emulator", "emulator", "Run the management API on this machine."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
+        """Give the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's interface
+        """Import and give a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, function, _ = COMMANDS[cmd_name]
+        command = getattr(import_module(f"reconciler.commands.{module}"), function)
+        assert isinstance(command, click.Command)  # noqa: S101 - the table names commands
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's interface
+        """Write the list of commands without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, _, words) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; suggest a near one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from reconciler.finding import nearest  # noqa: PLC0415 - only for a mistake
+
+            near = nearest(args[0], COMMANDS)
+            hint = f" Did you mean `{near}`?" if near else ""
+            ctx.fail(f"No such command `{args[0]}`.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=False,
+    invoke_without_command=True,
+)
+@click.version_option(__version__, message="%(prog)s %(version)s", prog_name="reconciler")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Alerts, SLOs, dashboards, log policies and saved views as code."""
+    if ctx.invoked_subcommand is None:
+        ctx.fail("a command is needed: try --help")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit code (design.md, part 5)."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        result = cli.main(list(arguments), "reconciler", standalone_mode=False)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else INTERNAL
+    except BaseException as error:  # noqa: BLE001 - the last line of defence: never a traceback
+        return _exit_code(_first(error) if isinstance(error, BaseExceptionGroup) else error)
+    return result if isinstance(result, int) else 0
+
+
+def _exit_code(error: BaseException) -> int:
+    """Say what went wrong, and give the code for it."""
+    match error:
+        case click.ClickException():
+            error.show()
+            return USAGE
+        case click.Abort() | KeyboardInterrupt():
+            sys.stderr.write("\n")
+            return SIGINT_CODE
+        case BrokenPipeError():
+            return _closed_pipe()
+        case _:
+            return _report(error)
+
+
+def _terminated(_: int, __: FrameType | None) -> Never:
+    raise SystemExit(SIGTERM_CODE)
+
+
+def _closed_pipe() -> int:
+    import os  # noqa: PLC0415 - only here
+
+    # Python would complain again when it flushes stdout at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return SIGPIPE_CODE
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Give the error of a group that says most: one of ours before any other."""
+    leaves: list[BaseException] = []
+    stack: list[BaseException] = [group]
+    while stack:
+        error = stack.pop()
+        if isinstance(error, BaseExceptionGroup):
+            stack.extend(error.exceptions)
+        else:
+            leaves.append(error)
+    return next((one for one in leaves if isinstance(one, ReconcilerError)), leaves[0])
+
+
+def _report(error: BaseException) -> int:
+    from reconciler.commands.output import words  # noqa: PLC0415 - only for an error
+    from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
+
+    if isinstance(error, ReconcilerError):
+        first, *rest = str(error).splitlines() or [""]
+        words("\n".join((f"error: {safe(first)}", *map(safe, rest))))
+        return error.exit_code
+    words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
+    words(
+        "this is a bug of reconciler; the journal tells what was written: `reconciler journal show`"
+    )
+    return INTERNAL

@@ -1,0 +1,59 @@
+"""`reconciler schema`: what editors need to complete and check manifests."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from reconciler.commands.output import data
+from reconciler.errors import UsageError
+from reconciler.finding import nearest
+from reconciler.kinds import KINDS
+from reconciler.kinds.json_schema import Schema, manifest_schema, workspace_schema
+from reconciler.project import ProjectFile
+from reconciler.report.plan_document import PlanDocument
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schemas() -> dict[str, Schema]:
+    """Give every schema by its name; `schemas/NAME.schema.json` holds the same."""
+    kinds = {
+        kind.name: manifest_schema(
+            kind.name,
+            kind.spec,
+            id_schema=dict(kind.id_form.schema) if kind.id_form.schema else None,
+            id_required=kind.id_form.required,
+        )
+        for kind in KINDS
+    }
+    return {
+        **kinds,
+        "manifest": workspace_schema(kinds.values()),
+        "project": _titled(ProjectFile.model_json_schema(), "reconciler.yaml"),
+        "plan": _titled(PlanDocument.model_json_schema(mode="serialization"), "A plan"),
+    }
+
+
+def _titled(schema: Schema, title: str) -> Schema:
+    return {"$schema": DIALECT, **schema, "title": title}
+
+
+@click.command
+@click.argument("name", required=False, metavar="[NAME]")
+def schema(name: str | None) -> int:
+    """Print a JSON Schema: of a kind, `manifest` (any kind), `project` or `plan`.
+
+    Without NAME, list the names.
+    """
+    known = schemas()
+    if name is None:
+        data("".join(f"{one}\n" for one in known))
+        return 0
+    if name not in known:
+        near = nearest(name, known)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise UsageError(f"there is no schema `{name}`{hint} (known: {', '.join(known)})")
+    data(json.dumps(known[name], indent=2) + "\n")
+    return 0

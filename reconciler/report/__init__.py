@@ -1,0 +1,1 @@
+"""Plans, outcomes and complaints as text, markdown and JSON. Pure."""

@@ -1,0 +1,116 @@
+"""What an apply did, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import assert_never
+
+from reconciler.document import Difference, Json
+from reconciler.report.safe import safe
+from reconciler.report.style import Colour, Style
+from reconciler.report.words import place, plural, value
+from reconciler.resource import (
+    InDoubt,
+    Outcome,
+    Ref,
+    Refused,
+    Skipped,
+    Unchanged,
+    Written,
+)
+
+WORDS = ("written", "unchanged", "refused", "skipped", "inDoubt")
+_COLOURS = {
+    "written": Colour.GREEN,
+    "unchanged": Colour.DIM,
+    "refused": Colour.RED,
+    "skipped": Colour.YELLOW,
+    "inDoubt": Colour.MAGENTA,
+}
+MOST_REWRITTEN = 5
+
+
+def word(outcome: Outcome) -> str:
+    """Give an outcome's name in JSON."""
+    match outcome:
+        case Written():
+            return "written"
+        case Unchanged():
+            return "unchanged"
+        case Refused():
+            return "refused"
+        case Skipped():
+            return "skipped"
+        case InDoubt():
+            return "inDoubt"
+        case _:
+            assert_never(outcome)
+
+
+def outcome_line(outcome: Outcome, style: Style) -> str:
+    """Give one outcome as it is streamed while the run goes on."""
+    name = word(outcome)
+    said = f": {safe(outcome.message)}" if outcome.message else ""
+    known = ""
+    if isinstance(outcome, Written) and outcome.remote_id is not None:
+        known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
+    spoken = "in doubt" if name == "inDoubt" else name
+    return f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{said}"
+
+
+def applied_text(
+    outcomes: Sequence[Outcome], rewritten: Mapping[Ref, tuple[Difference, ...]], style: Style
+) -> str:
+    """Give the closing words of an apply, ending in a line break."""
+    lines: list[str] = []
+    for ref, found in rewritten.items():
+        lines.extend(_rewritten_lines(ref, found, style))
+    counts = _counts(outcomes)
+    spoken = {"inDoubt": "in doubt"}
+    words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
+    lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
+    for outcome in outcomes:
+        if isinstance(outcome, InDoubt):
+            lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
+            settle = f"reconciler journal settle {safe(str(outcome.ref))}"
+            lines.append(f"  {settle} --id ID    or    --never-happened")
+    return "\n".join(lines) + "\n"
+
+
+def _rewritten_lines(ref: Ref, found: Sequence[Difference], style: Style) -> Iterator[str]:
+    said = f"The service stored {plural(len(found), 'field')} of {ref} otherwise than sent:"
+    yield style.paint(safe(said), Colour.CYAN)
+    room = max(20, style.width // 3)
+    for difference in found[:MOST_REWRITTEN]:
+        before, after = value(difference.before, room), value(difference.after, room)
+        yield f"  {place(difference.path)}: sent {before}, stored {after}"
+    if len(found) > MOST_REWRITTEN:
+        yield f"  and {len(found) - MOST_REWRITTEN} more"
+
+
+def applied_json(outcomes: Sequence[Outcome], digest: str) -> str:
+    """Give the contract's JSON (design.md, part 5), ending in a line break."""
+    document: dict[str, Json] = {
+        "summary": dict(_counts(outcomes)),
+        "outcomes": [_outcome(outcome) for outcome in outcomes],
+        "digest": digest,
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _outcome(outcome: Outcome) -> dict[str, Json]:
+    known = outcome.remote_id if isinstance(outcome, Written | Unchanged) else None
+    return {
+        "ref": str(outcome.ref),
+        "outcome": word(outcome),
+        "remoteId": known,
+        "message": outcome.message,
+    }
+
+
+def _counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    counts = dict.fromkeys(WORDS, 0)
+    for outcome in outcomes:
+        counts[word(outcome)] += 1
+    return counts

@@ -1,0 +1,182 @@
+"""A plan as JSON, and back. Described by schemas/plan.schema.json; design.md, part 5."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic.alias_generators import to_camel
+
+from reconciler.document import ABSENT, Difference, Json
+from reconciler.errors import InvalidInput
+from reconciler.resource import Action, Change, Plan
+from reconciler.template import references_in
+
+FORMAT_VERSION = 1
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+
+
+class FieldDocument(_Part):
+    """One field that a write would change; `before` or `after` is left out where it is absent."""
+
+    path: Annotated[
+        list[str | int],
+        Field(description="Keys, identities of list items, or indices from 0."),
+    ]
+    operation: Annotated[
+        Literal["add", "remove", "change", "move"],
+        Field(description="For a move, before and after are positions from 0."),
+    ]
+    before: JsonValue = None
+    after: JsonValue = None
+    known_after_apply: Annotated[
+        bool, Field(description="The value holds an id that does not exist yet.")
+    ] = False
+
+
+class SourceDocument(_Part):
+    """Where a manifest stands: a file relative to the project, and a line from 1."""
+
+    file: str
+    line: int
+
+
+class ChangeDocument(_Part):
+    """One declared resource."""
+
+    ref: str
+    kind: str
+    name: str
+    action: Literal["create", "update", "assert", "keep", "blocked"]
+    evidence: Literal["live", "journal", "none"]
+    remote_id: str | int | None
+    source: SourceDocument
+    fields: list[FieldDocument]
+    destroys: Annotated[list[str], Field(description="What the write removes for good, by name.")]
+    notes: list[str]
+
+
+class OrphanDocument(_Part):
+    """Written once, no longer declared."""
+
+    ref: str
+    remote_id: str | int | None
+
+
+class UnsettledDocument(_Part):
+    """A create whose answer was lost and that cannot be looked up."""
+
+    ref: str
+    since: str
+    request_id: str
+
+
+class SummaryDocument(_Part):
+    """How many resources stand under each action."""
+
+    create: int
+    update: int
+    assert_: Annotated[int, Field(alias="assert")]
+    keep: int
+    blocked: int
+
+
+class PlanDocument(_Part):
+    """What `plan --format json` prints and `plan --out` writes."""
+
+    format_version: Literal[1]
+    environment: str
+    target: str
+    digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+    summary: SummaryDocument
+    changes: list[ChangeDocument]
+    orphans: list[OrphanDocument]
+    unsettled: list[UnsettledDocument]
+
+
+def plan_document(plan: Plan) -> dict[str, Json]:
+    """Give a plan's JSON form. Every resource is in it; secrets are sealed."""
+    return {
+        "formatVersion": FORMAT_VERSION,
+        "environment": plan.environment,
+        "target": plan.target,
+        "digest": plan.digest,
+        "summary": {action.word: plan.count(action) for action in Action},
+        "changes": [_change(change) for change in plan.changes],
+        "orphans": [{"ref": str(one.ref), "remoteId": one.remote_id} for one in plan.orphans],
+        "unsettled": [
+            {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
+            for one in plan.unsettled
+        ],
+    }
+
+
+def _change(change: Change) -> dict[str, Json]:
+    source = change.manifest.source
+    return {
+        "ref": str(change.ref),
+        "kind": change.ref.kind,
+        "name": change.ref.name,
+        "action": change.action.word,
+        "evidence": change.evidence.value,
+        "remoteId": change.remote_id,
+        "source": {"file": source.file, "line": source.line},
+        "fields": [difference_document(one) for one in change.differences],
+        "destroys": list(change.destroys),
+        "notes": list(change.notes),
+    }
+
+
+def difference_document(difference: Difference) -> dict[str, Json]:
+    """Give one difference's JSON form."""
+    document: dict[str, Json] = {
+        "path": list(difference.path),
+        "operation": difference.operation,
+    }
+    if difference.before is not ABSENT:
+        document["before"] = difference.before
+    if difference.after is not ABSENT:
+        document["after"] = difference.after
+        if references_in(difference.after):
+            document["knownAfterApply"] = True
+    return document
+
+
+def plan_json(plan: Plan) -> str:
+    """Give the text of a plan's JSON form, ending in a line break."""
+    return json.dumps(plan_document(plan), ensure_ascii=False, indent=2) + "\n"
+
+
+def read_plan(text: str, name: str) -> PlanDocument:
+    """Read what `plan --out` wrote. Raises InvalidInput naming the file and the field."""
+    try:
+        return PlanDocument.model_validate_json(text)
+    except ValidationError as invalid:
+        first = invalid.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise InvalidInput(f"{name} is not a plan: {place}: {first['msg']}") from invalid
+
+
+def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
+    """Name the resources whose change is not the reviewed one."""
+    current: dict[str, Any] = {str(change.ref): _change(change) for change in now.changes}
+    before = {change.ref: change for change in reviewed.changes}
+    names = []
+    for ref in sorted(before.keys() | current.keys()):
+        if ref not in current:
+            names.append(f"{ref}: no longer declared")
+        elif ref not in before:
+            names.append(f"{ref}: new since the review")
+        elif _essence(ChangeDocument.model_validate(current[ref])) != _essence(before[ref]):
+            was, is_now = before[ref].action, current[ref]["action"]
+            said = f"was {was}, is {is_now}" if was != is_now else f"another {was}"
+            names.append(f"{ref}: {said}")
+    return names
+
+
+def _essence(change: ChangeDocument) -> tuple[object, ...]:
+    return change.action, change.remote_id, change.fields, change.destroys

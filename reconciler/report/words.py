@@ -1,0 +1,123 @@
+"""Places and values in words that a person can read. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from reconciler.document import ABSENT, Json, Missing, Path, value_at
+from reconciler.report.safe import safe
+from reconciler.resource import Action, Change, Evidence, Plan, Remembered, Seen
+from reconciler.template import references_in
+
+_IDENTITIES = (("id", "value"), ("policy", "name"), ("id",), ("name",), ("fieldName",))
+_LABELS = (
+    ("title",),
+    ("displayName",),
+    ("policy", "name"),
+    ("options", "custom", "name"),
+    ("name",),
+    ("fieldName",),
+)
+
+VERBS = {
+    Action.CREATE: "create",
+    Action.UPDATE: "update",
+    Action.ASSERT: "assert",
+    Action.BLOCKED: "blocked",
+    Action.KEEP: "unchanged",
+}
+
+
+def place(path: Path, *documents: Json | Missing) -> str:
+    """Give a path as people say it: `sections["Overview"].rows[0].title`.
+
+    Items of lists are named by their title or name, found in the first of the
+    documents that holds them, and else counted from 0, as in the JSON.
+    """
+    words = ""
+    here: list[Json | Missing] = list(documents)
+    for step in path:
+        lists = [document for document in here if isinstance(document, list)]
+        if isinstance(step, int):
+            words += f"[{step}]"
+            here = [value_at(document, (step,)) for document in here]
+        elif lists:
+            found = [_item(items, step) for items in lists]
+            label = next((_label(item, index) for index, item in found if item is not ABSENT), "")
+            words += f"[{label or json.dumps(step, ensure_ascii=False)}]"
+            here = [item for _, item in found]
+        else:
+            words += f".{step}" if words else step
+            here = [value_at(document, (step,)) for document in here]
+    return safe(words)
+
+
+def _item(items: Sequence[Json], key: str) -> tuple[int, Json | Missing]:
+    for identity in _IDENTITIES:
+        for index, item in enumerate(items):
+            if value_at(item, identity) == key:
+                return index, item
+    return -1, ABSENT
+
+
+def _label(item: Json | Missing, index: int) -> str:
+    for path in _LABELS:
+        value = value_at(item, path)
+        if isinstance(value, str) and value:
+            return json.dumps(value, ensure_ascii=False)
+    return str(index)
+
+
+def value(document: Json | Missing, longest: int) -> str:
+    """Give a value on one line, cut to `longest` characters."""
+    if document is ABSENT:
+        return "(absent)"
+    if references_in(document):
+        waits = ", ".join(sorted(map(str, references_in(document))))
+        return safe(f"(known after apply: {waits})", longest)
+    return safe(json.dumps(document, ensure_ascii=False), longest)
+
+
+def live_document(change: Change) -> Json | Missing:
+    """Give what a change was compared with, where anything was."""
+    match change.observation:
+        case Seen(document=document) | Remembered(document=document):
+            return document
+        case _:
+            return ABSENT
+
+
+def evidence(change: Change) -> str:
+    """Say what a change rests on."""
+    match change.evidence:
+        case Evidence.LIVE:
+            return "live"
+        case Evidence.JOURNAL:
+            return "journal"
+        case Evidence.NONE:
+            return "unseen"
+
+
+def summary(plan: Plan) -> str:
+    """Give the counts of a plan in one line, without those that are zero."""
+    words = []
+    for action in (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.BLOCKED, Action.KEEP):
+        count = plan.count(action)
+        if count:
+            plain = action in (Action.BLOCKED, Action.KEEP)
+            words.append(f"{count} {VERBS[action]}" if plain else f"{count} to {VERBS[action]}")
+    destroyed = sum(len(change.destroys) for change in plan.changes)
+    if destroyed:
+        words.append(f"{destroyed} destroyed for good")
+    return ", ".join(words) or "nothing is declared"
+
+
+def plural(count: int, noun: str) -> str:
+    """Give `1 field` or `2 fields`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def lost_json(change: Change) -> str:
+    """Give whole what a write destroys, so that it can be restored by hand (R22)."""
+    return json.dumps(list(change.lost), ensure_ascii=True)
