@@ -1,0 +1,140 @@
+"""Alert definitions: endpoint 1.
+
+The service cannot create one through the API, so `plant` puts in what a person
+would have clicked together.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from uuid import uuid4
+
+from pydantic_core import PydanticCustomError
+
+from reconciler.emulator.alert_rules import complaint_about
+from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.errors import InvalidRequestError
+from reconciler.emulator.models.alert_definition import (
+    AlertDefId,
+    AlertDefProperties,
+    AlertDefToReplace,
+    BulkReplaceReply,
+    BulkReplaceRequest,
+    StoredAlertDefinition,
+)
+from reconciler.emulator.models.wire import JsonObject, canonical_uuid
+from reconciler.emulator.reading import UnreadableModelError, read
+from reconciler.emulator.rendering import as_text
+from reconciler.emulator.store import Store
+
+_TABLE = "alert_definitions (id TEXT PRIMARY KEY, slo_id TEXT, record TEXT NOT NULL)"
+
+
+def plant(store: Store, alert_ids: Iterable[str], now: str) -> None:
+    """Store a bare definition under each id that has none yet.
+
+    Raises ValueError for what is not a uuid.
+    """
+    bare = AlertDefProperties(name="New alert", enabled=True, logs_immediate={})
+    for alert_id in map(_planted_id, alert_ids):
+        if _stored(store, alert_id) is None:
+            _keep(store, _version(alert_id, bare, now, now))
+
+
+def _planted_id(text: str) -> str:
+    try:
+        return canonical_uuid(text)
+    except PydanticCustomError:
+        raise ValueError(f"alert id {text!r}: not a uuid") from None
+
+
+def watching(store: Store, slo_id: str) -> Iterator[JsonObject]:
+    """Give the stored definitions that watch an SLO, by id."""
+    query = "SELECT record FROM alert_definitions WHERE slo_id = ? ORDER BY id"
+    for (record,) in store.rows(query, slo_id):
+        yield json.loads(record)
+
+
+def _replace(call: Call, request: BulkReplaceRequest) -> BulkReplaceReply:
+    _check_ids_differ(request)
+    # Every definition is read before the first is written: one that cannot be
+    # taken in refuses the whole request.
+    proposals = [
+        (item.id, _proposed(index, item))
+        for index, item in enumerate(request.alert_defs_to_replace)
+    ]
+    reply = BulkReplaceReply()
+    for alert_id, properties in proposals:
+        stored = _stored(call.store, alert_id)
+        if stored is None:
+            reply.not_found_ids.append(alert_id)
+        elif properties is None:
+            reply.failed_to_replace_alert_defs.append(AlertDefId(id=alert_id))
+        elif as_text(properties) == as_text(stored["alertDefProperties"]):
+            reply.skipped_ids.append(alert_id)
+        else:
+            version = _version(alert_id, properties, stored["createdTime"], call.now)
+            _keep(call.store, version)
+            reply.alert_defs.append(version)
+    return reply
+
+
+def _check_ids_differ(request: BulkReplaceRequest) -> None:
+    seen: set[str] = set()
+    for index, item in enumerate(request.alert_defs_to_replace):
+        if item.id in seen:
+            raise InvalidRequestError(f"alertDefsToReplace[{index}].id: {item.id} is there twice")
+        seen.add(item.id)
+
+
+def _proposed(index: int, item: AlertDefToReplace) -> AlertDefProperties | None:
+    """Read the properties; None when they break a rule, as only this item fails then."""
+    place = ("alertDefsToReplace", index, "alertDefProperties")
+    try:
+        properties = read(AlertDefProperties, item.alert_def_properties, *place)
+    except UnreadableModelError as problem:
+        if problem.malformed:
+            raise
+        return None
+    return None if complaint_about(properties) else properties
+
+
+def _version(
+    alert_id: str, properties: AlertDefProperties, created: str, now: str
+) -> StoredAlertDefinition:
+    return StoredAlertDefinition(
+        id=alert_id,
+        alert_version_id=str(uuid4()),
+        alert_def_properties=properties,
+        created_time=created,
+        updated_time=now,
+    )
+
+
+def _stored(store: Store, alert_id: str) -> JsonObject | None:
+    row = store.row("SELECT record FROM alert_definitions WHERE id = ?", alert_id)
+    return json.loads(row[0]) if row else None
+
+
+def _keep(store: Store, version: StoredAlertDefinition) -> None:
+    watched = version.alert_def_properties.slo_threshold
+    store.write(
+        "INSERT OR REPLACE INTO alert_definitions VALUES (?, ?, ?)",
+        version.id,
+        watched.slo_definition.slo_id if watched else None,
+        as_text(version),
+    )
+
+
+ALERT_DEFINITIONS = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(
+            1,
+            "PUT",
+            "/alerts/alerts-general/v3/bulk",
+            BulkReplaceRequest,
+            BulkReplaceReply,
+            _replace,
+        ),
+    ),
+)

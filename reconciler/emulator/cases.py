@@ -1,0 +1,109 @@
+"""Cases: endpoint 7, a listing only.
+
+Values of one filter are alternatives, filters add up. Rules 1 to 3 of the
+endpoint in management-api.md.
+"""
+
+import json
+from collections.abc import Iterable
+
+from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.models.case import (
+    AssigneeFilter,
+    Case,
+    CaseFilters,
+    CaseListReply,
+    CaseListRequest,
+    CaseOrder,
+    KeyValues,
+)
+from reconciler.emulator.models.query import any_of
+from reconciler.emulator.models.wire import JsonObject
+from reconciler.emulator.paging import Criterion, Listing, criterion
+from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.store import Store
+
+_TABLE = "cases (id TEXT PRIMARY KEY, record TEXT NOT NULL)"
+_USUAL_PAGE = 50
+_FIELDS = ("createTime", "updateTime", "priority", "state", "status", "title")
+_TEXTS = ("title", "description", "readableId")
+
+
+def keep_case(store: Store, case: Case) -> None:
+    """Store a case in place of the one with its id."""
+    store.write("INSERT OR REPLACE INTO cases VALUES (?, ?)", case.id, as_text(case))
+
+
+def cases_in(store: Store) -> list[JsonObject]:
+    """Give all cases as they are stored."""
+    return [json.loads(record) for (record,) in store.rows("SELECT record FROM cases")]
+
+
+def _list(call: Call, request: CaseListRequest) -> Rendered:
+    found = [case for case in cases_in(call.store) if _passes(case, request.filters)]
+    listing = Listing(found, (_order(request.order_by),), "id", request)
+    wanted = request.pagination
+    page = listing.page(wanted.page_size or _USUAL_PAGE, wanted.page_token, skip=wanted.skip)
+    return as_text({"cases": page.records, "pagination": page.info})
+
+
+def _order(order: CaseOrder) -> Criterion:
+    """Turn `CASE_ORDER_BY_FIELD_CREATE_TIME` into the field `createTime`."""
+    first, *rest = order.field.removeprefix("CASE_ORDER_BY_FIELD_").lower().split("_")
+    name = first + "".join(word.title() for word in rest)
+    field = "" if name == "unspecified" else name
+    return criterion(field, order.direction, known=_FIELDS, default="createTime")
+
+
+def _passes(case: JsonObject, filters: CaseFilters) -> bool:
+    return (
+        any_of(filters.categories, case["category"])
+        and any_of(filters.priorities, case["priority"])
+        and any_of(filters.states, case["state"])
+        and any_of([_status(one) for one in filters.statuses], case["status"])
+        and _has_pairs(case["groupings"], filters.groupings)
+        and _has_pairs(case["labels"], filters.labels)
+        and _has_assignee(case, filters.assignees)
+        and _has_text(case, filters.text_search)
+    )
+
+
+def _status(sent: str) -> str:
+    """Take `ACKNOWLEDGED`, as the API document has it, and the whole value too."""
+    return "CASE_STATUS_" + sent.removeprefix("CASE_STATUS_")
+
+
+def _has_pairs(pairs: list[JsonObject], wanted: Iterable[KeyValues]) -> bool:
+    return all(
+        any(pair["key"] == one.key and any_of(one.values, pair["value"]) for pair in pairs)
+        for one in wanted
+    )
+
+
+def _has_assignee(case: JsonObject, wanted: list[AssigneeFilter]) -> bool:
+    holder = case.get("assignee", {}).get("userId")
+    return not wanted or any(
+        one.user_id == holder if one.user_id else one.unassigned is None or holder is None
+        for one in wanted
+    )
+
+
+def _has_text(case: JsonObject, text: str) -> bool:
+    return any(text.casefold() in case[field].casefold() for field in _TEXTS)
+
+
+CASES = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(
+            7,
+            "POST",
+            "/cases/cases/v1",
+            CaseListRequest,
+            CaseListReply,
+            _list,
+            permission="case:Read",
+            only_reads=True,
+        ),
+    ),
+)

@@ -1,0 +1,146 @@
+"""Dashboards: endpoints 3 to 6.
+
+Where the API document is silent, a write behaves so:
+
+- A POST with a `requestId` seen before gives the same `dashboardId` and does
+  nothing, whatever else it holds.
+- A slug nobody sent comes from the name at POST and stays as it is at PUT.
+- A PUT without `isLocked` leaves the lock as it is. A lock stops nobody: the
+  document does not say whom it would.
+"""
+
+import json
+import re
+import secrets
+import string
+
+from reconciler.emulator.dashboard_record import first_record, next_record
+from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource
+from reconciler.emulator.errors import ConflictError, InvalidRequestError, MissingObjectError
+from reconciler.emulator.models.dashboard import (
+    DashboardCreateReply,
+    DashboardWriteRequest,
+    StoredDashboard,
+)
+from reconciler.emulator.models.wire import Empty
+from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.store import Store
+
+_TABLES = (
+    "dashboards (id TEXT PRIMARY KEY, slug TEXT NOT NULL UNIQUE, record TEXT NOT NULL)",
+    "dashboard_requests (request_id TEXT PRIMARY KEY, dashboard_id TEXT NOT NULL)",
+)
+_ID_LETTERS = string.ascii_letters + string.digits + "_-"
+_ID_LENGTH = 21  # api-facts.md part 3
+_SLUG_LENGTH = 255  # api-facts.md part 4
+
+
+def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
+    seen = call.store.row(
+        "SELECT dashboard_id FROM dashboard_requests WHERE request_id = ?", request.request_id
+    )
+    if seen:
+        return DashboardCreateReply(dashboard_id=seen[0])
+    sent = request.dashboard
+    dashboard_id = sent.id or _new_id()
+    if call.store.row("SELECT 1 FROM dashboards WHERE id = ?", dashboard_id):
+        raise ConflictError(f"Already Exists: dashboard {dashboard_id}")
+    slug = sent.slug_name or _free_slug(call.store, sent.name)
+    record = first_record(
+        sent.model_copy(update={"id": dashboard_id, "slug_name": slug}),
+        is_locked=request.is_locked or False,
+        author=call.author,
+        now=call.now,
+    )
+    _keep(call.store, dashboard_id, slug, record)
+    call.store.write(
+        "INSERT INTO dashboard_requests VALUES (?, ?)", request.request_id, dashboard_id
+    )
+    return DashboardCreateReply(dashboard_id=dashboard_id)
+
+
+def _replace(call: Call, request: DashboardWriteRequest) -> Empty:
+    sent = request.dashboard
+    if sent.id is None:
+        raise InvalidRequestError("dashboard.id: required")
+    row = call.store.row("SELECT slug, record FROM dashboards WHERE id = ?", sent.id)
+    if row is None:
+        raise MissingObjectError("dashboard", sent.id)
+    slug = sent.slug_name or str(row[0])
+    record = next_record(
+        json.loads(row[1]),
+        sent.model_copy(update={"slug_name": slug}),
+        is_locked=request.is_locked,
+        author=call.author,
+        now=call.now,
+    )
+    _keep(call.store, sent.id, slug, record)
+    return Empty()
+
+
+def _read_by_id(call: Call, _: NoBody) -> Rendered:
+    dashboard_id = call.path["dashboard_id"]
+    return _found(call.store, "id", dashboard_id)
+
+
+def _read_by_slug(call: Call, _: NoBody) -> Rendered:
+    return _found(call.store, "slug", call.path["slug"])
+
+
+def _found(store: Store, column: str, value: str) -> Rendered:
+    queries = {
+        "id": "SELECT record FROM dashboards WHERE id = ?",
+        "slug": "SELECT record FROM dashboards WHERE slug = ?",
+    }
+    row = store.row(queries[column], value)
+    if row is None:
+        raise MissingObjectError("dashboard", value)
+    return Rendered(row[0])
+
+
+def _keep(store: Store, dashboard_id: str, slug: str, record: StoredDashboard) -> None:
+    taken = "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
+    if store.row(taken, slug, dashboard_id):
+        raise ConflictError(f"Already Exists: dashboard with slug {slug}")
+    store.write(
+        "INSERT OR REPLACE INTO dashboards VALUES (?, ?, ?)", dashboard_id, slug, as_text(record)
+    )
+
+
+def _new_id() -> str:
+    return "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
+
+
+def _free_slug(store: Store, name: str) -> str:
+    """Derive a slug from a name; a taken one gets a number behind it."""
+    stem = re.sub(r"[^a-z0-9]+", "-", name.lower())[: _SLUG_LENGTH - 10].strip("-") or "dashboard"
+    slug, number = stem, 1
+    while store.row("SELECT 1 FROM dashboards WHERE slug = ?", slug):
+        number += 1
+        slug = f"{stem}-{number}"
+    return slug
+
+
+DASHBOARDS = Resource(
+    tables=_TABLES,
+    endpoints=(
+        Endpoint(
+            3,
+            "POST",
+            "/v1/dashboards/dashboards",
+            DashboardWriteRequest,
+            DashboardCreateReply,
+            _create,
+        ),
+        Endpoint(4, "PUT", "/v1/dashboards/dashboards", DashboardWriteRequest, Empty, _replace),
+        Endpoint(
+            5,
+            "GET",
+            "/v1/dashboards/dashboards/{dashboard_id}",
+            NoBody,
+            StoredDashboard,
+            _read_by_id,
+        ),
+        Endpoint(6, "GET", "/v1/dashboards/by-slug/{slug}", NoBody, StoredDashboard, _read_by_slug),
+    ),
+)

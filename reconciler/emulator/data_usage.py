@@ -1,0 +1,60 @@
+"""Daily data-usage units: endpoint 19.
+
+Days without data are left out. A range ends with today; `LAST_WEEK` is seven
+days with it.
+"""
+
+import json
+from datetime import date, timedelta
+
+from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.models.data_usage import DailyUnits, UsageReply, UsageRequest
+from reconciler.emulator.models.wire import JsonObject
+from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.store import Store
+
+_TABLE = "daily_units (day TEXT PRIMARY KEY, record TEXT NOT NULL)"
+_DAYS = {
+    "RANGE_LAST_WEEK": 7,
+    "RANGE_LAST_30_DAYS": 30,
+    "RANGE_LAST_90_DAYS": 90,
+    "RANGE_LAST_YEAR": 365,
+}
+
+
+def keep_daily_units(store: Store, units: DailyUnits) -> None:
+    """Store what a day used in place of what was said of it before."""
+    day = units.stats_date[:10]
+    store.write("INSERT OR REPLACE INTO daily_units VALUES (?, ?)", day, as_text(units))
+
+
+def daily_units(store: Store, first: date, last: date) -> list[JsonObject]:
+    """Give the days from one to another, both among them."""
+    rows = store.rows(
+        "SELECT record FROM daily_units WHERE day BETWEEN ? AND ? ORDER BY day",
+        first.isoformat(),
+        last.isoformat(),
+    )
+    return [json.loads(record) for (record,) in rows]
+
+
+def _read(call: Call, request: UsageRequest) -> Rendered:
+    today = date.fromisoformat(call.now[:10])
+    days = _DAYS.get(request.range, today.day)
+    return as_text({"units": daily_units(call.store, today - timedelta(days=days - 1), today)})
+
+
+DATA_USAGE = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(
+            19,
+            "POST",
+            "/dataplans/data-usage/v2/daily:units",
+            UsageRequest,
+            UsageReply,
+            _read,
+            only_reads=True,
+        ),
+    ),
+)

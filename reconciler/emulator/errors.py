@@ -1,0 +1,89 @@
+"""What the service refuses, each with its status.
+
+    RefusalError
+    ├── InvalidRequestError   400, the message names the field path
+    │   └── UnreadableModelError   the value is not what the model says, see `reading`
+    ├── UnauthorisedError     401
+    ├── MissingObjectError    404, `Not Found: dashboard X`
+    ├── UnknownRouteError     404, code 5
+    ├── WrongMethodError      405
+    ├── ConflictError         409
+    ├── OversizedBodyError    413
+    └── MisdirectedError      421
+
+The body is always `{"code": ..., "message": ...}`. Source: api-facts.md part 2.
+"""
+
+from collections.abc import Iterable
+
+
+class RefusalError(Exception):
+    """An answer other than 2xx; `code` is what the body says, mostly the status."""
+
+    status = 500
+    code: int
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = self.status
+        self.headers: dict[str, str] = {}
+
+
+class InvalidRequestError(RefusalError):
+    """The request breaks the shape or a rule of the API."""
+
+    status = 400
+
+
+class UnauthorisedError(RefusalError):
+    """The key is missing or is not the one this server takes."""
+
+    status = 401
+
+
+class MissingObjectError(RefusalError):
+    """The route exists, the object does not."""
+
+    status = 404
+
+    def __init__(self, kind: str, object_id: str) -> None:
+        super().__init__(f"Not Found: {kind} {object_id}")
+
+
+class UnknownRouteError(RefusalError):
+    """No endpoint has this path. The code is the gateway's own, not the status."""
+
+    status = 404
+
+    def __init__(self) -> None:
+        super().__init__("Not Found")
+        self.code = 5
+
+
+class WrongMethodError(RefusalError):
+    """The path exists, but not for this method."""
+
+    status = 405
+
+    def __init__(self, allowed: Iterable[str]) -> None:
+        super().__init__("Method Not Allowed")
+        self.headers = {"allow": ", ".join(sorted(allowed))}
+
+
+class ConflictError(RefusalError):
+    """An id, slug or name is taken."""
+
+    status = 409
+
+
+class OversizedBodyError(RefusalError):
+    """The body is larger than the service reads."""
+
+    status = 413
+
+
+class MisdirectedError(RefusalError):
+    """The Host header names another server."""
+
+    status = 421

@@ -1,0 +1,167 @@
+"""Log data policies: endpoints 15 to 18.
+
+The list comes in another order than the policies take effect: the field
+`order` says it, and a client has to sort. Identity is the name, as an
+overwrite gives every policy a new id.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import uuid4
+
+from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource
+from reconciler.emulator.errors import ConflictError, InvalidRequestError
+from reconciler.emulator.models.log_policy import (
+    POLICY_LIMIT,
+    BulkCreateRequest,
+    CreatedPolicy,
+    CreateReply,
+    LogPolicy,
+    LogTestReply,
+    LogTestRequest,
+    LogTestResult,
+    OverwriteRequest,
+    PolicyInput,
+    PolicyListReply,
+)
+from reconciler.emulator.policy_matching import takes
+from reconciler.emulator.reading import read
+from reconciler.emulator.rendering import as_json, as_text
+from reconciler.emulator.store import Store
+
+_TABLE = """log_policies (
+    name TEXT PRIMARY KEY, place INTEGER NOT NULL, severities TEXT NOT NULL, record TEXT NOT NULL
+)"""
+_PATH = "/dataplans/policies/v1"
+_COMPANY_ID = 1001
+_SOURCE_TYPES = ("SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE_SPANS")
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A stored policy with the severities no answer shows; none means all."""
+
+    policy: LogPolicy
+    severities: tuple[str, ...]
+
+
+def _list(call: Call, _: NoBody) -> PolicyListReply:
+    enabled_only = call.flag("enabled_only")
+    source = call.query.get("source_type", "SOURCE_TYPE_UNSPECIFIED")
+    if source not in _SOURCE_TYPES:
+        raise InvalidRequestError("source_type: not a value of SOURCE_TYPE_*")
+    if source == "SOURCE_TYPE_SPANS":
+        return PolicyListReply()
+    policies = [held.policy for held in reversed(_in_order(call.store))]
+    if enabled_only:
+        policies = [policy for policy in policies if policy.enabled]
+    return PolicyListReply(policies=policies)
+
+
+def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
+    inputs = request.policy_requests
+    _check_names_differ([one.name for one in inputs], "policyRequests[{}].name")
+    existing = _in_order(call.store)
+    taken = {held.policy.name for held in existing}
+    for one in inputs:
+        if one.name in taken:
+            raise ConflictError(f"Already Exists: policy {one.name}")
+    if len(existing) + len(inputs) > POLICY_LIMIT:
+        raise InvalidRequestError(f"policyRequests: at most {POLICY_LIMIT} policies in all")
+    created = [_Held(_policy(call, one), ()) for one in inputs]
+    first = [held for one, held in zip(inputs, created, strict=True) if _goes_first(one)]
+    last = [held for one, held in zip(inputs, created, strict=True) if not _goes_first(one)]
+    _keep(call.store, [*first, *existing, *last])
+    return _created(created)
+
+
+def _overwrite(call: Call, request: OverwriteRequest) -> CreateReply:
+    _check_names_differ([item.policy.name for item in request.policies], "policies[{}].policy.name")
+    new = [
+        _Held(_policy(call, item.policy), tuple(item.log_rules.severities))
+        for item in request.policies
+    ]
+    _keep(call.store, new)
+    return _created(new)
+
+
+def _test(call: Call, request: LogTestRequest) -> LogTestReply:
+    enabled = [held for held in _in_order(call.store) if held.policy.enabled]
+    reply = LogTestReply()
+    for values in request.meta_fields_values_list:
+        met = (held.policy for held in enabled if takes(held.policy, held.severities, values))
+        policy = next(met, None)
+        reply.test_policies_bulk_result.append(
+            LogTestResult(matched=policy is not None, meta_fields_values=values, policy=policy)
+        )
+    return reply
+
+
+def _goes_first(sent: PolicyInput) -> bool:
+    return sent.placement is not None and sent.placement.first is not None
+
+
+def _check_names_differ(names: list[str], place: str) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise InvalidRequestError(f"{place.format(index)}: {name!r} is there twice")
+
+
+def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
+    """Give the stored form: `enabled` is the inverse of `disabled`, the place comes later."""
+    kept = {k: v for k, v in as_json(sent).items() if k not in {"disabled", "placement"}}
+    own = {
+        "id": str(uuid4()),
+        "companyId": _COMPANY_ID,
+        "order": 0,
+        "enabled": not sent.disabled,
+        "deleted": False,
+        "createdAt": call.now,
+        "updatedAt": call.now,
+    }
+    return read(LogPolicy, {**kept, **own})
+
+
+def _in_order(store: Store) -> list[_Held]:
+    rows = store.rows("SELECT record, severities FROM log_policies ORDER BY place")
+    return [
+        _Held(read(LogPolicy, json.loads(record)), tuple(json.loads(severities)))
+        for record, severities in rows
+    ]
+
+
+def _keep(store: Store, policies: list[_Held]) -> None:
+    """Make this the whole list, and number it from 1."""
+    store.write("DELETE FROM log_policies")
+    for place, held in enumerate(policies, start=1):
+        held.policy.order = place
+        store.write(
+            "INSERT INTO log_policies VALUES (?, ?, ?, ?)",
+            held.policy.name,
+            place,
+            json.dumps(held.severities),
+            as_text(held.policy),
+        )
+
+
+def _created(policies: Iterable[_Held]) -> CreateReply:
+    return CreateReply(create_responses=[CreatedPolicy(policy=held.policy) for held in policies])
+
+
+LOG_POLICIES = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(15, "GET", _PATH, NoBody, PolicyListReply, _list),
+        Endpoint(16, "POST", _PATH + "/bulkCreate", BulkCreateRequest, CreateReply, _create),
+        Endpoint(
+            17,
+            "POST",
+            _PATH + "/atomicOverwriteLogPolicies",
+            OverwriteRequest,
+            CreateReply,
+            _overwrite,
+        ),
+        Endpoint(18, "POST", _PATH + "/bulkTestLog", LogTestRequest, LogTestReply, _test),
+    ),
+)

@@ -1,0 +1,103 @@
+"""The ground every model stands on: objects on the wire and their scalars."""
+
+import re
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+JsonObject = dict[str, Any]
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_INT32 = range(-(2**31), 2**31)
+_INT64 = range(-(2**63), 2**63)
+
+
+class WireObject(BaseModel):
+    """A JSON object of the API: lower camelCase, strict, unknown fields kept.
+
+    `required_in_answers` are the fields that the document marks required: a
+    service that leaves out zero values still sends them.
+    """
+
+    required_in_answers: ClassVar[frozenset[str]] = frozenset()
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        allow_inf_nan=False,
+        extra="allow",
+        strict=True,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_unset(cls, sent: object) -> object:
+        """Drop documented fields that hold null, as the JSON form of protobuf does."""
+        if not isinstance(sent, dict) or None not in sent.values():
+            return sent
+        documented = {field.alias for field in cls.model_fields.values()}
+        return {
+            key: value for key, value in sent.items() if value is not None or key not in documented
+        }
+
+
+class Empty(WireObject):
+    """An object whose presence is its meaning: `fiveMinutes: {}`."""
+
+
+class Identifier(WireObject):
+    """An id wrapped in an object; any string will do, as hand-made dashboards show."""
+
+    value: str
+
+
+def canonical_uuid(text: str) -> str:
+    """Give a UUID in lower case; anything else is an error."""
+    if not _UUID.fullmatch(text):
+        raise PydanticCustomError("uuid", "not a uuid")
+    return text.lower()
+
+
+def _int32(number: int) -> int:
+    if number not in _INT32:
+        raise PydanticCustomError("int32_type", "not an int32")
+    return number
+
+
+def _int64_text(value: object) -> object:
+    """Take a number or its digits and give digits, as 64-bit integers travel as text."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise PydanticCustomError("int64_type", "not an int64")
+    if not re.fullmatch(r"-?[0-9]{1,19}", str(value)) or int(value) not in _INT64:
+        raise PydanticCustomError("int64_type", "not an int64")
+    return str(value)
+
+
+def only_one(model: WireObject, *names: str) -> str | None:
+    """Name the one member of a choice that is set, or None; two are an error."""
+    chosen = [name for name in names if getattr(model, name) is not None]
+    if len(chosen) > 1:
+        fields = " and ".join(to_camel(name) for name in chosen)
+        raise PydanticCustomError("choice", "{fields} exclude each other", {"fields": fields})
+    return chosen[0] if chosen else None
+
+
+def exactly_one(model: WireObject, *names: str) -> str:
+    """Name the one member of a choice that is set; none or two are an error."""
+    chosen = only_one(model, *names)
+    if chosen is None:
+        fields = ", ".join(to_camel(name) for name in names)
+        raise PydanticCustomError(
+            "choice", "exactly one is required of: {fields}", {"fields": fields}
+        )
+    return chosen
+
+
+Uuid = Annotated[str, AfterValidator(canonical_uuid), Field(json_schema_extra={"format": "uuid"})]
+Timestamp = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+Int32 = Annotated[int, AfterValidator(_int32), Field(json_schema_extra={"format": "int32"})]
+Int64 = Annotated[str, BeforeValidator(_int64_text), Field(json_schema_extra={"format": "int64"})]
+Labels = dict[str, str]

@@ -1,0 +1,74 @@
+"""The emulator as a server of its own, on a port."""
+
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import uvicorn
+
+from reconciler.emulator.app import create_app
+from reconciler.emulator.host_check import HostCheck
+
+_GRACE = 5  # seconds that requests in flight have to end after a signal
+
+
+class _AnnouncingServer(uvicorn.Server):
+    """A server that says when it takes requests, and when it has answered its last."""
+
+    def __init__(
+        self, config: uvicorn.Config, *, ready: Callable[[], None], ended: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self._ended = ended
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets=sockets)
+        # SIGTERM, raised again after this, ends the process: nothing later runs.
+        self._ended()
+
+
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 0,
+    data: Path | None = None,
+    *,
+    alert_ids: Iterable[str] = (),
+    api_key: str | None = None,
+    hosts: Iterable[str] = (),
+    announce: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Answer requests until SIGINT or SIGTERM, then let those in flight end.
+
+    `announce` gets one line once the port is bound, also when `port` is 0.
+    `hosts` are further names the Host header may hold. The signal is raised
+    again at the end: SIGINT arrives as KeyboardInterrupt. Raises OSError when
+    the port is taken, and what `create_app` raises.
+    """
+    app = create_app(data, alert_ids=alert_ids, api_key=api_key)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    name = f"[{host}]" if ":" in host else host
+    try:
+        with socket.create_server((host, port), family=family) as listener:
+            url = f"http://{name}:{listener.getsockname()[1]}"
+            config = uvicorn.Config(
+                HostCheck(app, {name, *hosts}),
+                access_log=False,
+                lifespan="off",
+                log_config=None,
+                server_header=False,
+                timeout_graceful_shutdown=_GRACE,
+                ws="none",
+            )
+            server = _AnnouncingServer(
+                config,
+                ready=lambda: announce(f"emulator ready: {url}"),
+                ended=app.state.store.close,
+            )
+            server.run(sockets=[listener])
+    finally:
+        app.state.store.close()

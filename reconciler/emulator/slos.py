@@ -1,0 +1,91 @@
+"""Service-level objectives: endpoints 11 to 14.
+
+Where the API document is silent: either SLI is taken on POST, PUT and
+validate; an `id` in a POST is ignored; a time frame nobody sent is 28 days.
+A PUT never looks at the alerts; that is what validate is for.
+"""
+
+import json
+from uuid import uuid4
+
+from reconciler.emulator.alert_definitions import watching
+from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource
+from reconciler.emulator.errors import InvalidRequestError, MissingObjectError
+from reconciler.emulator.models.slo import (
+    Revision,
+    SloDefinition,
+    SloReplaceReply,
+    SloReply,
+    SloValidateReply,
+)
+from reconciler.emulator.models.wire import JsonObject
+from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.slo_validation import alerts_broken_by
+from reconciler.emulator.store import Store
+
+_TABLE = "slos (id TEXT PRIMARY KEY, record TEXT NOT NULL)"
+_PATH = "/v1/slo/slos"
+
+
+def _create(call: Call, request: SloDefinition) -> SloReply:
+    own = {"id": str(uuid4()), "creator": call.author.name, "create_time": call.now}
+    return SloReply(slo=_keep(call, request.model_copy(update=own), revision=1))
+
+
+def _replace(call: Call, request: SloDefinition) -> SloReplaceReply:
+    call.flag("silence_data_validations")
+    if request.id is None:
+        raise InvalidRequestError("id: required")
+    before = _stored(call.store, request.id)
+    if before is None:
+        raise MissingObjectError("slo", request.id)
+    own = {"creator": before["creator"], "create_time": before["createTime"]}
+    revision = before["revision"]["revision"] + 1
+    slo = _keep(call, request.model_copy(update=own), revision=revision)
+    affected = [alert["id"] for alert in watching(call.store, request.id)]
+    return SloReplaceReply(slo=slo, effected_slo_alert_ids=affected)
+
+
+def _read(call: Call, _: NoBody) -> Rendered:
+    slo_id = call.path["id"]
+    record = _stored(call.store, slo_id.lower())
+    if record is None:
+        raise MissingObjectError("slo", slo_id)
+    return as_text({"slo": record})
+
+
+def _validate(call: Call, request: SloDefinition) -> SloValidateReply:
+    if request.id is None:
+        return SloValidateReply()
+    before = _stored(call.store, request.id) or {"grouping": {"labels": []}}
+    broken = alerts_broken_by(request, before, watching(call.store, request.id))
+    return SloValidateReply(alerts_validation_result=list(broken))
+
+
+def _keep(call: Call, slo: SloDefinition, *, revision: int) -> SloDefinition:
+    request_based = slo.request_based_metric_sli is not None
+    kept = slo.model_copy(
+        update={
+            "type": "SLO_TYPE_REQUEST" if request_based else "SLO_TYPE_WINDOW",
+            "update_time": call.now,
+            "revision": Revision(revision=revision, update_time=call.now),
+        }
+    )
+    call.store.write("INSERT OR REPLACE INTO slos VALUES (?, ?)", kept.id, as_text(kept))
+    return kept
+
+
+def _stored(store: Store, slo_id: str) -> JsonObject | None:
+    row = store.row("SELECT record FROM slos WHERE id = ?", slo_id)
+    return json.loads(row[0]) if row else None
+
+
+SLOS = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(11, "POST", _PATH, SloDefinition, SloReply, _create),
+        Endpoint(12, "PUT", _PATH, SloDefinition, SloReplaceReply, _replace),
+        Endpoint(13, "GET", _PATH + "/{id}", NoBody, SloReply, _read),
+        Endpoint(14, "POST", _PATH + "/validate", SloDefinition, SloValidateReply, _validate),
+    ),
+)

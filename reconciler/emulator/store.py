@@ -1,0 +1,90 @@
+"""Where the emulator keeps what it was told: one SQLite file, or memory.
+
+A write is committed before its answer leaves. Several processes may use one
+file in turn; each write holds the file for itself.
+"""
+
+import os
+import sqlite3
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_APPLICATION = 0x72636E6C  # marks a file as ours, see "PRAGMA application_id"
+
+
+class UnreadableDataError(Exception):
+    """The data file cannot be used; the message names it."""
+
+
+class Store:
+    """A connection with the few verbs the resources need."""
+
+    def __init__(self, data: Path | None, tables: Iterable[str]) -> None:
+        if data is not None:
+            _make_private(data)
+        self._connection = sqlite3.connect(
+            data or ":memory:", isolation_level=None, check_same_thread=False
+        )
+        self._close = weakref.finalize(self, self._connection.close)
+        try:
+            self._prepare(tables)
+        except sqlite3.DatabaseError as problem:
+            self.close()
+            raise UnreadableDataError(f"cannot keep data in {data}: {problem}") from None
+
+    def _prepare(self, tables: Iterable[str]) -> None:
+        self._connection.execute("PRAGMA busy_timeout = 10000")
+        if self._is_foreign():
+            raise sqlite3.DatabaseError("it belongs to another program")
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        with self.writing():
+            self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            for table in tables:
+                self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} STRICT")
+
+    def _is_foreign(self) -> bool:
+        mark = self.row("PRAGMA application_id")
+        return mark != (_APPLICATION,) and self.row("SELECT 1 FROM sqlite_schema") is not None
+
+    def row(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        """Give the first row, or None."""
+        found: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
+        return found
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Give all rows."""
+        return self._connection.execute(query, values).fetchall()
+
+    def write(self, statement: str, *values: object) -> int:
+        """Change one row, inside `writing()`; gives the id of a row it added."""
+        return self._connection.execute(statement, values).lastrowid or 0
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make all writes inside one: all are kept, or none after an exception."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go of the file; a second time does nothing."""
+        self._close()
+
+
+def _make_private(data: Path) -> None:
+    """Make the file for the owner only, and the folders it lacks, whatever the umask.
+
+    SQLite gives the files beside it the rights of this one.
+    """
+    missing = [folder for folder in data.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    os.close(os.open(data, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
