@@ -1,0 +1,63 @@
+"""The documentation says what is so."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from reconciler.commands.root import COMMANDS, run
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted((*DOCS.glob("*.md"), *ROOT.glob("*.md"), ROOT / "examples" / "README.md"))
+
+
+def commands_in(text: str) -> list[list[str]]:
+    """Give the command lines of all shell blocks."""
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    lines = [line.split("  #")[0] for block in blocks for line in block.splitlines()]
+    return [shlex.split(line) for line in lines if line.startswith("reconciler ")]
+
+
+def test_documented_commands_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command line of docs/commands.md runs, in order, on a copy of the examples."""
+    shop = tmp_path / "shop"
+    shutil.copytree(ROOT / "examples", shop, ignore=shutil.ignore_patterns(".reconciler"))
+    monkeypatch.chdir(shop)
+
+    for _, *arguments in commands_in((DOCS / "commands.md").read_text(encoding="utf-8")):
+        code = run(arguments)
+        assert code == 0, (arguments, capsys.readouterr().err)
+
+
+def test_every_command_is_documented() -> None:
+    """docs/commands.md has a section for each command of the command line."""
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+
+    assert set(re.findall(r"^## (\w+)$", text, re.MULTILINE)) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link of a page leads to a file of the project."""
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+
+    lost = [link for link in links if ":" not in link and not (page.parent / link).exists()]
+    assert lost == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_yaml_in_docs_is_read(page: Path) -> None:
+    """Every YAML block of a page is read without a complaint."""
+    from reconciler.manifests.reading import read_text  # noqa: PLC0415 - heavy for this file
+
+    for block in re.findall(
+        r"^ *```yaml\n(.*?)^ *```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        assert read_text(block).flaws == []

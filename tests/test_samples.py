@@ -1,0 +1,106 @@
+"""Real payloads that nobody of this project wrote: each validates, applies and stays quiet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import pytest
+from workspaces import PROJECT, Workspace
+
+SAMPLES = Path(__file__).parent.parent.parent / "shared" / "samples"
+FOLDERS = {
+    "alerts": "AlertDefinition",
+    "dashboards": "Dashboard",
+    "policies": "LogPolicySet",
+    "slos": "SLO",
+    "views": "SavedView",
+}
+FILES = sorted(SAMPLES.glob("*/*.json"))
+DASHBOARDS = sorted(SAMPLES.glob("dashboards/*.json"))
+
+# Every warning that a sample deserves: code, and what to write instead.
+WARNINGS = {
+    "alerts/metric-threshold-wrong-key.json": [("M304", "metricTimeWindowDynamicDuration")],
+    "dashboards/canonical.json": [("M304", "")],
+    "dashboards/client-example.json": [("M312", "")] * 3,
+}
+
+pytestmark = pytest.mark.skipif(not FILES, reason="the samples are not beside this checkout")
+
+
+def manifest_of(file: Path) -> dict[str, Any]:
+    kind = FOLDERS[file.parent.name]
+    content = json.loads(file.read_text(encoding="utf-8"))
+    metadata: dict[str, Any] = {"name": file.stem}
+    if kind == "AlertDefinition":
+        metadata["id"] = str(uuid5(NAMESPACE_URL, file.name))
+        content = content["alertDefProperties"]
+    if kind == "Dashboard":
+        content = {"dashboard": content}
+    return {
+        "apiVersion": "reconciler/v1",
+        "kind": kind,
+        "metadata": metadata,
+        "spec": content,
+    }
+
+
+@pytest.fixture(params=FILES, ids=lambda file: f"{file.parent.name}/{file.name}")
+def sample(request: pytest.FixtureRequest) -> Path:
+    assert isinstance(request.param, Path)
+    return request.param
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
+    made = Workspace(tmp_path, capsys)
+    made.write("reconciler.yaml", PROJECT)
+    return made
+
+
+def test_sample_stays_quiet(sample: Path, workspace: Workspace) -> None:
+    """A sample gets the warnings it deserves, applies, and plans to keep afterwards."""
+    workspace.write("sample.json", json.dumps(manifest_of(sample)))
+
+    validated = workspace.run("validate", "--format", "json")
+    applied = workspace.apply("--format", "json")
+    plan = workspace.plan()
+
+    found = [(one["code"], one["suggestion"]) for one in validated.json["complaints"]]
+    assert found == WARNINGS.get(f"{sample.parent.name}/{sample.name}", [])
+    assert applied.code == 0, applied.err
+    assert applied.json["summary"]["written"] == 1
+    assert [change["action"] for change in plan["changes"]] == ["keep"]
+
+
+@pytest.mark.parametrize("export", DASHBOARDS, ids=lambda file: file.name)
+def test_sample_export(export: Path, workspace: Workspace) -> None:
+    """A dashboard sample also goes through `spec.file`, as the export it is."""
+    workspace.write("exports/one.json", export.read_text(encoding="utf-8"))
+    workspace.write(
+        "one.yaml",
+        "apiVersion: reconciler/v1\nkind: Dashboard\nmetadata: {name: one}\n"
+        "spec: {file: exports/one.json, isLocked: true}\n",
+    )
+
+    applied = workspace.apply("--format", "json")
+    plan = workspace.plan()
+
+    assert applied.code == 0, applied.err
+    assert [change["action"] for change in plan["changes"]] == ["keep"]
+
+
+def test_all_samples_together(workspace: Workspace) -> None:
+    """All samples make one workspace, which applies at once and stays quiet."""
+    for file in FILES:
+        workspace.write(f"{file.parent.name}-{file.name}", json.dumps(manifest_of(file)))
+
+    applied = workspace.apply("--format", "json")
+    plan = workspace.plan()
+
+    assert applied.code == 0, applied.err
+    assert applied.json["summary"]["written"] == len(FILES)
+    assert {change["action"] for change in plan["changes"]} == {"keep"}
