@@ -1,0 +1,102 @@
+# `make` lists the targets. All that is installed goes into .venv.
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+# The project itself comes last: its dependencies are there by then, and so is what builds it.
+INSTALL_SELF := $(PIP) install --no-deps --no-build-isolation --editable .
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade)
+
+headline = @printf '\n== %s\n' "$(1)"
+
+.PHONY: help demo test lint types floors static unit schemas lock bench conformance format clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | while IFS= read -r line; do \
+		printf '  make %-11s %s\n' "$${line%%: *}" "$${line#*: }"; done
+
+demo: $(VENV)/.runtime ## validate, plan, apply, drift and heal on a copy of examples/
+	@$(BIN)/python scripts/demo.py
+
+test: lint types floors static unit ## all that must pass before a change goes in
+
+lint: $(VENV)/.dev ## style of the Python code
+	$(call headline,Lint: ruff)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## types of the Python code
+	$(call headline,Types: mypy)
+	@$(BIN)/mypy
+
+floors: $(VENV)/.dev ## which part may import which
+	$(call headline,Floors: import-linter)
+	@$(BIN)/lint-imports
+
+static: $(VENV)/.dev ## shell scripts, the action and the Dockerfile
+	$(call headline,Shell scripts: shellcheck)
+	@$(BIN)/shellcheck .ci/run
+	$(call headline,Action: its schema and zizmor)
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	@$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic action.yml
+	$(call headline,Dockerfile: hadolint)
+	@$(BIN)/hadolint Dockerfile
+
+unit: $(VENV)/.dev ## the tests, with branch coverage; PYTEST_ARGS are passed on
+	$(call headline,Tests: pytest)
+	@$(BIN)/pytest --numprocesses 2 --cov --cov-report term $(PYTEST_ARGS)
+
+schemas: $(VENV)/.runtime ## write schemas/ again from the models
+	@$(BIN)/python scripts/write_schemas.py
+	@$(BIN)/python scripts/write_openapi.py
+
+lock: ## lock the dependencies again, UPGRADE=1 to the newest; needs uv (pip install uv)
+	@PATH="$$PWD/$(BIN):$$PATH"; command -v uv >/dev/null || \
+		{ echo 'make lock needs uv: pip install uv' >&2; exit 1; }; set -ex; \
+	$(LOCK) pyproject.toml -o requirements/runtime.txt; \
+	$(LOCK) --group build -c requirements/runtime.txt -o requirements/build.txt; \
+	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -c requirements/build.txt \
+		-o requirements/dev.txt
+
+bench: $(VENV)/.dev ## measure; prints ratios, takes minutes
+	@$(BIN)/python -m benchmarks
+
+conformance: $(VENV)/.dev ## long run of generated requests against the emulator
+	@CONFORMANCE_EXAMPLES=$${CONFORMANCE_EXAMPLES:-300} $(BIN)/pytest --numprocesses 2 \
+		tests/emulator/test_emulated_schemathesis.py
+
+format: $(VENV)/.dev ## put the Python code into its one form
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format .
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache \
+		.pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@for python in $(PYTHON) python3.14 python3.13 python3.12 python3.11; do \
+		if "$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' \
+			2>/dev/null; then \
+			printf 'Making %s with %s\n' '$(VENV)' "$$("$$python" --version)"; \
+			exec "$$python" -m venv $(VENV); \
+		fi; \
+	done; \
+	echo 'Python 3.11 or newer, with venv, is needed: make PYTHON=/path/to/python' >&2; exit 1
+
+$(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
+	@echo 'Installing reconciler and what it needs (once)'
+	@$(PIP) install --require-hashes -r requirements/runtime.txt -r requirements/build.txt
+	@$(INSTALL_SELF)
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	@echo 'Installing reconciler and the tools of its tests (once)'
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(INSTALL_SELF)
+	@touch $(VENV)/.runtime $@

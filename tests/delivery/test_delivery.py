@@ -1,0 +1,183 @@
+"""Makefile, locks, action, image and hook: declared once, and in step with each other."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner import DEFAULTS, ROOT
+
+from reconciler.manifests.reading import read_text
+
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def document(name: str) -> Any:
+    """Read a YAML file of the project."""
+    (read,) = read_text((ROOT / name).read_text(encoding="utf-8")).documents
+    return read.value
+
+
+def locked(name: str) -> set[str]:
+    """Give the pins of a lock: name, version and where they hold."""
+    text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z0-9-]+==[^\\\n]*?) \\$", text, re.MULTILINE))
+
+
+ACTION = document("action.yml")
+STEPS = ACTION["runs"]["steps"]
+
+
+@pytest.mark.parametrize("smaller", ["runtime", "build"])
+def test_locks_agree(smaller: str) -> None:
+    """What is tested is what is delivered: the lock of the tests holds the other two."""
+    assert locked(smaller) - locked("dev") == set()
+
+
+def test_dependencies_are_locked() -> None:
+    """Every dependency of the project is in its lock, and nothing is locked without a hash."""
+    wanted = {
+        re.split(r"[<>=]", one)[0].replace(".", "-") for one in PROJECT["project"]["dependencies"]
+    }
+
+    assert wanted - {pin.partition("==")[0] for pin in locked("runtime")} == set()
+    for file in (ROOT / "requirements").iterdir():
+        pins = re.findall(r"^\S+==", file.read_text("utf-8"), re.MULTILINE)
+        assert len(locked(file.stem)) == len(pins) > 0
+
+
+def test_targets_are_told() -> None:
+    """`make help` lists every target that is meant to be typed."""
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
+    told = subprocess.run(
+        ["make", "--no-print-directory", "-C", str(ROOT), "help"],  # noqa: S607 - make of the PATH
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+
+    assert re.findall(r"^  make (\w+) ", told, re.MULTILINE) == phony.split()
+
+
+def test_what_the_readme_says_is_what_runs() -> None:
+    """The two commands of the README exist, and CI runs the second as it stands there."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+    assert re.findall(r"^make \w+", readme, re.MULTILINE)[:2] == ["make demo", "make test"]
+    assert re.findall(r"^make .*?(?= 2>)", ci, re.MULTILINE) == ["make test"]
+
+
+def test_the_action_is_thin() -> None:
+    """action.yml is under 60 lines, takes inputs only as variables, and pins what it uses."""
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+
+    assert len(text.splitlines()) < 60
+    assert not any("${{" in step.get("run", "") for step in STEPS)
+    for step in STEPS:
+        assert "uses" not in step or re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step["uses"])
+
+
+def test_the_action_hands_over_its_inputs() -> None:
+    """Every input reaches the script, under the name that the tests' runner uses too."""
+    (handed,) = [step["env"] for step in STEPS if "env" in step]
+    names = {name: f"INPUT_{name.upper().replace('-', '_')}" for name in ACTION["inputs"]}
+    defaults = {names[name]: about["default"] for name, about in ACTION["inputs"].items()}
+
+    assert handed == {names[name]: f"${{{{ inputs.{name} }}}}" for name in names}
+    assert {**defaults, "INPUT_COMMAND": "plan"} == DEFAULTS
+
+
+def test_the_action_gives_its_outputs() -> None:
+    """Every output is the script's own of that name."""
+    assert {
+        name: about["value"] == f"${{{{ steps.run.outputs.{name} }}}}"
+        for name, about in ACTION["outputs"].items()
+    } == dict.fromkeys(
+        (
+            *("result", "exit-code", "create", "update", "assert", "keep", "blocked"),
+            *("digest", "plan-path"),
+        ),
+        True,
+    )
+
+
+@pytest.mark.parametrize("step", [step for step in STEPS if "run" in step], ids=range(2))
+def test_the_shell_of_the_action(step: dict[str, str]) -> None:
+    """The shell lines of the action have no findings."""
+    checked = subprocess.run(
+        [Path(sys.executable).with_name("shellcheck"), "--shell", step["shell"], "-"],
+        input=step["run"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert checked.stdout == ""
+
+
+def test_the_image() -> None:
+    """The base is the builder's choice, and the last stage runs as nobody, with no pip."""
+    last = DOCKERFILE.split("\nFROM ")[-1]
+
+    assert re.findall(r"^ARG .*|^FROM .*", DOCKERFILE, re.MULTILINE) == [
+        *("ARG BASE", "FROM ${BASE} AS build", "FROM ${BASE}")
+    ]
+    assert DOCKERFILE.count("--require-hashes") == 2
+    assert "USER 65532:65532" in last
+    assert 'ENTRYPOINT ["reconciler"]' in last
+    assert not re.search(r"\bpip\b|venv|gcc", last)
+
+
+def test_the_hook() -> None:
+    """The hook checks the whole workspace at once, with a command that exists."""
+    (hook,) = document(".pre-commit-hooks.yaml")
+
+    assert hook["id"] == "reconciler-validate"
+    assert (hook["pass_filenames"], hook["require_serial"]) == (False, True)
+    command, *arguments = hook["entry"].split()
+    assert arguments == ["validate"]
+    assert [one.value for one in entry_points(group="console_scripts", name=command)] == [
+        PROJECT["project"]["scripts"][command]
+    ]
+
+
+def play(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Play the demo of a copy of the project."""
+    return subprocess.run(
+        [sys.executable, folder / "scripts" / "demo.py"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+
+def test_the_demo() -> None:
+    """The demo goes as it should, and shows the edit behind our back with its author."""
+    played = play(ROOT)
+
+    assert (played.returncode, played.stdout.count("\n$ reconciler ")) == (0, 8), played.stderr
+    assert "Plan for local (emulator): 10 to create, 1 to update, 10 to assert" in played.stdout
+    assert "live was last changed by alice@example.com" in played.stdout
+    assert 'dashboard.relativeTimeFrame: "900s" → "21600s"' in played.stdout
+
+
+def test_a_demo_that_goes_wrong(tmp_path: Path) -> None:
+    """A step that is not as expected fails the demo, and is named."""
+    for name in ("scripts", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "examples" / "more.yaml").write_text("kind: Dashboard\n", encoding="utf-8")
+    played = play(tmp_path)
+
+    assert played.returncode == 1
+    assert "The demo failed at step 1: the exit code is 4, and should be 0" in played.stderr

@@ -1,0 +1,247 @@
+"""The shape of the house, and the lists of words that must not drift apart.
+
+Source: design.md, part 6; style.md, part 3.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconciler.errors import EXIT_CODES
+from reconciler.finding import CODES
+from reconciler.kinds import KINDS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+SOURCES = ("reconciler", "scripts", "benchmarks")
+
+LONGEST_FILE = 400
+NO_COVER = 0
+BANNED_MODULES = {"utils", "helpers", "common", "base", "core", "types", "constants"}
+BANNED_ROLES = {
+    *("Manager", "Handler", "Processor", "Service"),
+    *("Factory", "Engine", "Context"),
+}
+# "The service" is the word for the other side, and this is where it stands.
+OTHER_SIDE = {("reconciler/project.py", "Service")}
+HEAVY = {"httpx", "aiohttp", "pydantic", "starlette", "deepdiff", "yaml", "uvicorn"}
+# Written so that this file does not hold what it looks for.
+ONE_MACHINE = re.compile(
+    r"/wor[k]/|/roo[t]/|/hom[e]/|/opt/p[y]pi|/tmp/b[a]sh|"
+    r"pypi\.or[g]|pythonhosted\.or[g]|npmjs\.(or[g]|co[m])|crates\.i[o]|"
+    r"deb\.debian\.or[g]|docker\.i[o]|ghcr\.i[o]|quay\.i[o]"
+)
+
+
+def tracked_files() -> list[Path]:
+    """Give every file that is committed or would be."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],  # noqa: S607 - git of the PATH
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def python_files(*folders: str) -> list[Path]:
+    """Give the Python files under some folders of the project."""
+    return sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+
+
+def name_of(file: Path) -> str:
+    """Give a file's path inside the project."""
+    return str(file.relative_to(ROOT))
+
+
+def syntax(file: Path) -> ast.Module:
+    """Read one Python file."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def words_of(name: str) -> list[str]:
+    """Give the words of a class name."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*", name)
+
+
+def test_short_files() -> None:
+    """No file of the package is longer than 400 lines."""
+    lengths = {
+        name_of(file): len(file.read_text("utf-8").splitlines()) for file in python_files(*SOURCES)
+    }
+
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+def test_module_names() -> None:
+    """No module is named after nothing in particular."""
+    files = python_files(*SOURCES, "tests")
+
+    named = [file for file in files if BANNED_MODULES & {file.stem, file.parent.name}]
+    assert named == []
+
+
+def test_class_names() -> None:
+    """No class is named after a role instead of a thing."""
+    named = {
+        (name_of(file), node.name)
+        for file in python_files(*SOURCES)
+        for node in ast.walk(syntax(file))
+        if isinstance(node, ast.ClassDef) and BANNED_ROLES & set(words_of(node.name)[-1:])
+    }
+
+    assert named == OTHER_SIDE
+
+
+def test_kinds_are_known_in_their_folders() -> None:
+    """Outside its folder and the emulator, no line of code holds the name of a kind."""
+    names = {kind.name for kind in KINDS}
+    files = [
+        file
+        for file in python_files("reconciler")
+        if not {"emulator", "kinds", "signals"} & set(file.relative_to(ROOT).parts)
+    ]
+
+    holding = [
+        f"{name_of(file)}:{node.lineno} {node.value}"
+        for file in files
+        for node in ast.walk(syntax(file))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    ]
+    assert holding == []
+
+
+def test_streams_are_written_in_commands() -> None:
+    """Only commands, and the entry point's own version, write to stdout or stderr."""
+    writing = [
+        name_of(file)
+        for file in python_files("reconciler")
+        for node in ast.walk(syntax(file))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and (node.value.id, node.attr) in {("sys", "stdout"), ("sys", "stderr")}
+        and "commands" not in file.parts
+    ]
+
+    assert set(writing) <= {"reconciler/__main__.py"}
+
+
+def test_every_test_states_a_law() -> None:
+    """Every test has a docstring."""
+    silent = [
+        f"{name_of(file)}:{node.lineno} {node.name}"
+        for file in python_files("tests")
+        for node in ast.walk(syntax(file))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+
+    assert silent == []
+
+
+def comments(file: Path, word: str) -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each comment that holds a word."""
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        _, mark, comment = line.partition(f"# {word}")
+        if mark:
+            yield f"{name_of(file)}:{number}", comment
+
+
+def test_suppressions_have_reasons() -> None:
+    """Every suppression names what it suppresses, and says why."""
+    narrow = {
+        "noqa": re.compile(r": [A-Z]+\d+(, ?[A-Z]+\d+)* - \S"),
+        "type: ignore": re.compile(r"\[[a-z, -]+\]  # \S"),
+    }
+    bare = [
+        place
+        for file in python_files(*SOURCES, "tests")
+        for word, form in narrow.items()
+        for place, comment in comments(file, word)
+        if not form.match(comment)
+    ]
+
+    assert bare == []
+
+
+def test_what_is_not_covered_is_counted() -> None:
+    """The number of places that coverage leaves out is the one written here."""
+    left_out = [
+        place
+        for file in python_files("reconciler")
+        for place, _ in comments(file, "pragma: no cover")
+    ]
+
+    assert len(left_out) == NO_COVER, left_out
+
+
+def test_one_machine_is_nowhere() -> None:
+    """No file names a place of the machine it was written on, or a package registry."""
+    held = {
+        name_of(file): found[0]
+        for file in tracked_files()
+        if (found := ONE_MACHINE.search(file.read_text("utf-8", errors="replace")))
+    }
+
+    assert held == {}
+
+
+def table(page: str) -> dict[str, str]:
+    """Give the rows of the first table of a page: the first cell to the second."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `?(\w+)`? \| (.*?) \|$", text, re.MULTILINE)
+    return {code: meaning for code, meaning in rows if code != "code"}
+
+
+def test_exit_codes_are_documented() -> None:
+    """docs/exit-codes.md has the exit codes of the command line, and their words."""
+    assert table("exit-codes.md") == {str(code): said for code, said in EXIT_CODES.items()}
+
+
+def test_complaints_are_documented() -> None:
+    """docs/errors.md has the codes of all complaints, and their words."""
+    assert table("errors.md") == CODES
+
+
+LISTING = """\
+import json, sys
+from reconciler.__main__ import main
+sys.argv = ["reconciler", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+sys.stderr.write(json.dumps(sorted(sys.modules)))
+"""
+
+
+def modules_loaded_by(*arguments: str) -> set[str]:
+    """Give the modules that one command line imports."""
+    ran = subprocess.run(
+        [sys.executable, "-c", LISTING, *arguments], capture_output=True, check=True, text=True
+    )
+    return set(json.loads(ran.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("asked", ["--version", "--help"])
+def test_light_answers(asked: str) -> None:
+    """What a shell asks at every start loads no heavy package."""
+    assert modules_loaded_by(asked) & HEAVY == set()
+
+
+def test_offline_is_light() -> None:
+    """`validate` loads nothing that talks to a service."""
+    loaded = modules_loaded_by("validate", "--quiet", str(ROOT / "examples"))
+
+    assert loaded & {"httpx", "aiohttp", "starlette", "deepdiff", "uvicorn"} == set()
+    assert "reconciler.manifests.workspace" in loaded
