@@ -12,13 +12,44 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reconciler.emulator.app import create_app
     from reconciler.emulator.clock import utc_now
+    from reconciler.emulator.closing import DroppedConnectionError
+    from reconciler.emulator.faults import Fault, Faults, Rule, load_faults
+    from reconciler.emulator.life import tick
+    from reconciler.emulator.profile import Profile, load_profile
+    from reconciler.emulator.seeding import SEEDS
     from reconciler.emulator.serving import serve
+    from reconciler.emulator.settings_file import UnreadableSettingsError
     from reconciler.emulator.store import UnreadableDataError
 
-__all__ = ["UnreadableDataError", "create_app", "serve", "utc_now"]
+__all__ = [
+    "SEEDS",
+    "DroppedConnectionError",
+    "Fault",
+    "Faults",
+    "Profile",
+    "Rule",
+    "UnreadableDataError",
+    "UnreadableSettingsError",
+    "create_app",
+    "load_faults",
+    "load_profile",
+    "serve",
+    "tick",
+    "utc_now",
+]
 
 _HOMES = {
+    "DroppedConnectionError": "reconciler.emulator.closing",
+    "Fault": "reconciler.emulator.faults",
+    "Faults": "reconciler.emulator.faults",
+    "Profile": "reconciler.emulator.profile",
+    "Rule": "reconciler.emulator.faults",
+    "UnreadableSettingsError": "reconciler.emulator.settings_file",
+    "load_faults": "reconciler.emulator.faults",
+    "load_profile": "reconciler.emulator.profile",
     "UnreadableDataError": "reconciler.emulator.store",
+    "SEEDS": "reconciler.emulator.seeding",
+    "tick": "reconciler.emulator.life",
     "create_app": "reconciler.emulator.app",
     "serve": "reconciler.emulator.serving",
     "utc_now": "reconciler.emulator.clock",

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from reconciler.emulator.alert_rules import complaint_about
 from reconciler.emulator.endpoint import Call, Endpoint, Resource
 from reconciler.emulator.errors import InvalidRequestError
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.models.alert_definition import (
     AlertDefId,
     AlertDefProperties,
@@ -22,9 +23,10 @@ from reconciler.emulator.models.alert_definition import (
     StoredAlertDefinition,
 )
 from reconciler.emulator.models.wire import JsonObject, canonical_uuid
-from reconciler.emulator.reading import UnreadableModelError, read
+from reconciler.emulator.reading import UnreadableModelError
 from reconciler.emulator.rendering import as_text
 from reconciler.emulator.store import Store
+from reconciler.emulator.unknown_fields import received
 
 _TABLE = "alert_definitions (id TEXT PRIMARY KEY, slo_id TEXT, record TEXT NOT NULL)"
 
@@ -59,23 +61,45 @@ def _replace(call: Call, request: BulkReplaceRequest) -> BulkReplaceReply:
     # Every definition is read before the first is written: one that cannot be
     # taken in refuses the whole request.
     proposals = [
-        (item.id, _proposed(index, item))
+        (item.id, _proposed(call, index, item))
         for index, item in enumerate(request.alert_defs_to_replace)
     ]
     reply = BulkReplaceReply()
-    for alert_id, properties in proposals:
-        stored = _stored(call.store, alert_id)
-        if stored is None:
-            reply.not_found_ids.append(alert_id)
-        elif properties is None:
-            reply.failed_to_replace_alert_defs.append(AlertDefId(id=alert_id))
-        elif as_text(properties) == as_text(stored["alertDefProperties"]):
-            reply.skipped_ids.append(alert_id)
-        else:
-            version = _version(alert_id, properties, stored["createdTime"], call.now)
-            _keep(call.store, version)
-            reply.alert_defs.append(version)
+    partial = call.partial or PartialBulk()
+    for index, (alert_id, properties) in enumerate(proposals):
+        if partial.carries_out(index):
+            shown = reply if partial.shows(index) else BulkReplaceReply()
+            _replace_one(call, alert_id, properties, shown)
+        _misreport(index, alert_id, partial, reply)
+    reply.skipped_ids += partial.unsent
     return reply
+
+
+def _replace_one(
+    call: Call, alert_id: str, properties: AlertDefProperties | None, reply: BulkReplaceReply
+) -> None:
+    stored = _stored(call.store, alert_id)
+    if stored is None:
+        reply.not_found_ids.append(alert_id)
+    elif properties is None:
+        reply.failed_to_replace_alert_defs.append(AlertDefId(id=alert_id))
+    elif as_text(properties) == as_text(stored["alertDefProperties"]):
+        reply.skipped_ids.append(alert_id)
+    else:
+        version = _version(alert_id, properties, stored["createdTime"], call.now)
+        version.last_triggered_time = stored.get("lastTriggeredTime")
+        _keep(call.store, version)
+        reply.alert_defs.append(version)
+
+
+def _misreport(index: int, alert_id: str, partial: PartialBulk, reply: BulkReplaceReply) -> None:
+    """Put an item into each list that a fault names it for."""
+    if index in partial.failed:
+        reply.failed_to_replace_alert_defs.append(AlertDefId(id=alert_id))
+    if index in partial.not_found:
+        reply.not_found_ids.append(alert_id)
+    if index in partial.skipped:
+        reply.skipped_ids.append(alert_id)
 
 
 def _check_ids_differ(request: BulkReplaceRequest) -> None:
@@ -86,11 +110,11 @@ def _check_ids_differ(request: BulkReplaceRequest) -> None:
         seen.add(item.id)
 
 
-def _proposed(index: int, item: AlertDefToReplace) -> AlertDefProperties | None:
+def _proposed(call: Call, index: int, item: AlertDefToReplace) -> AlertDefProperties | None:
     """Read the properties; None when they break a rule, as only this item fails then."""
     place = ("alertDefsToReplace", index, "alertDefProperties")
     try:
-        properties = read(AlertDefProperties, item.alert_def_properties, *place)
+        properties = received(AlertDefProperties, item.alert_def_properties, call.profile, *place)
     except UnreadableModelError as problem:
         if problem.malformed:
             raise

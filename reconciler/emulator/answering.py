@@ -5,21 +5,26 @@ The path comes before the key, so that 401 and 403 prove the route exists
 """
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from reconciler.emulator.authorisation import check_key
-from reconciler.emulator.clock import Clock, timestamp
-from reconciler.emulator.endpoint import API_KEY_NAME, Author, Call, Endpoint, NoBody
+from reconciler.emulator.answer_forms import in_form
+from reconciler.emulator.clock import timestamp
+from reconciler.emulator.deployment import Deployment
+from reconciler.emulator.endpoint import API_KEY_NAME, PARTIAL, Author, Call, Endpoint, NoBody
 from reconciler.emulator.errors import InvalidRequestError, OversizedBodyError, WrongMethodError
-from reconciler.emulator.models.wire import WireObject
-from reconciler.emulator.reading import json_body, read
+from reconciler.emulator.models.wire import Empty, WireObject
+from reconciler.emulator.profile import Profile
+from reconciler.emulator.querying import as_json_objects, dotted
+from reconciler.emulator.reading import json_body
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.request_log import remember_body
 from reconciler.emulator.store import Store
+from reconciler.emulator.unknown_fields import received
 
 BODY_LIMIT = 16 * 2**20  # bytes; failure-cases.md, N10
 USER_HEADER = "x-emulator-user"
@@ -28,18 +33,9 @@ USER_HEADER = "x-emulator-user"
 class Answers:
     """An ASGI application for one path; refusals are raised, not answered."""
 
-    def __init__(
-        self,
-        endpoints: Mapping[str, Endpoint[Any]],
-        *,
-        store: Store,
-        api_key: str | None,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, endpoints: Mapping[str, Endpoint[Any]], deployment: Deployment) -> None:
         self._endpoints = endpoints
-        self._store = store
-        self._api_key = api_key
-        self._clock = clock
+        self._deployment = deployment
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, all writes of it or none."""
@@ -47,36 +43,61 @@ class Answers:
         endpoint = self._endpoints.get(request.method)
         if endpoint is None:
             raise WrongMethodError(self._endpoints)
-        check_key(request.headers.get("authorization"), self._api_key)
-        body = await _body_of(request, endpoint)
-        response = Response(self._answer(endpoint, request, body), media_type="application/json")
+        header = request.headers.get("authorization")
+        self._deployment.keys.check(header, endpoint.permission)
+        sent = await _sent(request, endpoint, self._deployment.profile)
+        response = _response(endpoint, self._answer(endpoint, request, sent), self._deployment)
         await response(scope, receive, send)
 
-    def _answer(self, endpoint: Endpoint[Any], request: Request, body: WireObject) -> str:
-        call = Call(
-            store=self._store,
-            now=timestamp(self._clock()),
+    def _answer(self, endpoint: Endpoint[Any], request: Request, sent: WireObject) -> Rendered:
+        deployment = self._deployment
+        if endpoint.is_read:
+            address = f"{request.url.path}?{request.url.query}"
+            call = self._call(request, deployment.stale_reads.store_for(address))
+            return _rendered(endpoint.answer(call, sent))
+        deployment.stale_reads.before_write()
+        with deployment.store.writing():
+            return _rendered(endpoint.answer(self._call(request, deployment.store), sent))
+
+    def _call(self, request: Request, store: Store) -> Call:
+        return Call(
+            store=store,
+            now=timestamp(self._deployment.clock()),
             author=Author(request.headers.get(USER_HEADER, "").strip() or API_KEY_NAME),
             path=request.path_params,
             query=request.query_params,
+            profile=self._deployment.profile,
+            partial=request.scope.get(PARTIAL),
         )
-        if endpoint.method == "GET":
-            return _text(endpoint.answer(call, body))
-        with self._store.writing():
-            return _text(endpoint.answer(call, body))
 
 
-def _text(answer: WireObject | Rendered) -> str:
+def _rendered(answer: WireObject | Rendered) -> Rendered:
     return answer if isinstance(answer, Rendered) else as_text(answer)
 
 
-async def _body_of(request: Request, endpoint: Endpoint[Any]) -> WireObject:
-    if endpoint.request is NoBody:
+def _response(endpoint: Endpoint[Any], answer: Rendered, deployment: Deployment) -> Response:
+    profile = deployment.profile
+    if endpoint.reply is Empty and profile.empty_reply != "object":
+        is_bare = profile.empty_reply == "nothing"
+        return Response(status_code=int(HTTPStatus.OK if is_bare else HTTPStatus.NO_CONTENT))
+    return Response(
+        in_form(answer, endpoint.reply, profile),
+        status_code=profile.created_status if endpoint.creates else int(HTTPStatus.OK),
+        media_type="application/json",
+    )
+
+
+async def _sent(request: Request, endpoint: Endpoint[Any], profile: Profile) -> WireObject:
+    """Read what the endpoint is asked with: its query, its body, or nothing."""
+    model: type[WireObject] = endpoint.request
+    if endpoint.in_query:
+        spell = as_json_objects if profile.query_objects == "json" else dotted
+        return received(model, spell(request.query_params.multi_items()), profile)
+    if model is NoBody:
         return NoBody()
     parsed = json_body(await _bytes_of(request))
     remember_body(request.scope, parsed)
-    model: type[WireObject] = endpoint.request
-    return read(model, parsed)
+    return received(model, parsed, profile)
 
 
 async def _bytes_of(request: Request) -> bytes:

@@ -18,6 +18,7 @@ from reconciler.emulator.dashboard_record import first_record, next_record
 from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource
 from reconciler.emulator.errors import ConflictError, InvalidRequestError, MissingObjectError
 from reconciler.emulator.models.dashboard import (
+    DASHBOARD_ID,
     DashboardCreateReply,
     DashboardWriteRequest,
     StoredDashboard,
@@ -36,16 +37,42 @@ _SLUG_LENGTH = 255  # api-facts.md part 4
 
 
 def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
-    seen = call.store.row(
-        "SELECT dashboard_id FROM dashboard_requests WHERE request_id = ?", request.request_id
-    )
-    if seen:
-        return DashboardCreateReply(dashboard_id=seen[0])
+    if seen := _first_id(call, request.request_id):
+        return DashboardCreateReply(dashboard_id=seen)
     sent = request.dashboard
-    dashboard_id = sent.id or _new_id()
+    _check_id(call, sent.id)
+    dashboard_id = (sent.id if call.profile.client_dashboard_ids else None) or _new_id()
     if call.store.row("SELECT 1 FROM dashboards WHERE id = ?", dashboard_id):
         raise ConflictError(f"Already Exists: dashboard {dashboard_id}")
-    slug = sent.slug_name or _free_slug(call.store, sent.name)
+    _add(call, request, dashboard_id)
+    call.store.write(
+        "INSERT OR REPLACE INTO dashboard_requests VALUES (?, ?)",
+        request.request_id,
+        dashboard_id,
+    )
+    return DashboardCreateReply(dashboard_id=dashboard_id)
+
+
+def _first_id(call: Call, request_id: str) -> str | None:
+    """Give the dashboard that a request with this id made before."""
+    if call.profile.request_ids == "ignored":
+        return None
+    row = call.store.row(
+        "SELECT dashboard_id FROM dashboard_requests WHERE request_id = ?", request_id
+    )
+    return str(row[0]) if row else None
+
+
+def _check_id(call: Call, dashboard_id: str | None) -> None:
+    if dashboard_id is None or call.profile.dashboard_ids == "any":
+        return
+    if not re.fullmatch(DASHBOARD_ID, dashboard_id):
+        raise InvalidRequestError(f"dashboard.id: String should match pattern '{DASHBOARD_ID}'")
+
+
+def _add(call: Call, request: DashboardWriteRequest, dashboard_id: str) -> None:
+    sent = request.dashboard
+    slug = _slug(call, sent.slug_name, dashboard_id) or _free_slug(call.store, _stem_of(sent.name))
     record = first_record(
         sent.model_copy(update={"id": dashboard_id, "slug_name": slug}),
         is_locked=request.is_locked or False,
@@ -53,20 +80,20 @@ def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
         now=call.now,
     )
     _keep(call.store, dashboard_id, slug, record)
-    call.store.write(
-        "INSERT INTO dashboard_requests VALUES (?, ?)", request.request_id, dashboard_id
-    )
-    return DashboardCreateReply(dashboard_id=dashboard_id)
 
 
 def _replace(call: Call, request: DashboardWriteRequest) -> Empty:
     sent = request.dashboard
     if sent.id is None:
         raise InvalidRequestError("dashboard.id: required")
+    _check_id(call, sent.id)
     row = call.store.row("SELECT slug, record FROM dashboards WHERE id = ?", sent.id)
+    if row is None and call.profile.put_unknown == "created":
+        _add(call, request, sent.id)
+        return Empty()
     if row is None:
         raise MissingObjectError("dashboard", sent.id)
-    slug = sent.slug_name or str(row[0])
+    slug = _slug(call, sent.slug_name, sent.id) or str(row[0])
     record = next_record(
         json.loads(row[1]),
         sent.model_copy(update={"slug_name": slug}),
@@ -98,6 +125,14 @@ def _found(store: Store, column: str, value: str) -> Rendered:
     return Rendered(row[0])
 
 
+def _slug(call: Call, sent: str | None, dashboard_id: str) -> str | None:
+    """Give the slug that was sent, with a number behind it where the profile says so."""
+    taken = "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
+    if call.profile.duplicate_slug == "suffixed" and call.store.row(taken, sent, dashboard_id):
+        return _free_slug(call.store, str(sent)[: _SLUG_LENGTH - 10].rstrip("-_"))
+    return sent
+
+
 def _keep(store: Store, dashboard_id: str, slug: str, record: StoredDashboard) -> None:
     taken = "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
     if store.row(taken, slug, dashboard_id):
@@ -111,9 +146,13 @@ def _new_id() -> str:
     return "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
 
 
-def _free_slug(store: Store, name: str) -> str:
-    """Derive a slug from a name; a taken one gets a number behind it."""
-    stem = re.sub(r"[^a-z0-9]+", "-", name.lower())[: _SLUG_LENGTH - 10].strip("-") or "dashboard"
+def _stem_of(name: str) -> str:
+    """Derive a slug from a name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())[: _SLUG_LENGTH - 10].strip("-") or "dashboard"
+
+
+def _free_slug(store: Store, stem: str) -> str:
+    """Give a slug nobody has: a taken one gets a number behind it."""
     slug, number = stem, 1
     while store.row("SELECT 1 FROM dashboards WHERE slug = ?", slug):
         number += 1
@@ -131,6 +170,7 @@ DASHBOARDS = Resource(
             DashboardWriteRequest,
             DashboardCreateReply,
             _create,
+            creates=True,
         ),
         Endpoint(4, "PUT", "/v1/dashboards/dashboards", DashboardWriteRequest, Empty, _replace),
         Endpoint(

@@ -1,17 +1,20 @@
 """The nouns of the API as a server sees them: resource, endpoint, call."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Generic, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from reconciler.emulator.errors import InvalidRequestError
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.models.wire import Empty, WireObject
+from reconciler.emulator.profile import Profile
 from reconciler.emulator.rendering import Rendered
 from reconciler.emulator.store import Store
 
 API_ROOT = "/mgmt/openapi/latest"
 API_KEY_NAME = "api-key"
+PARTIAL = "reconciler.emulator.partial"  # where a fault leaves a PartialBulk in the scope
 
 NoBody = Empty
 Body = TypeVar("Body", bound=WireObject)
@@ -43,6 +46,8 @@ class Call:
     author: Author
     path: Mapping[str, str]
     query: Mapping[str, str]
+    profile: Profile
+    partial: PartialBulk | None = None
 
     def flag(self, name: str) -> bool:
         """Read a boolean query parameter; absent is false."""
@@ -57,7 +62,12 @@ class Call:
 
 @dataclass(frozen=True)
 class Endpoint(Generic[Body]):
-    """One row of the table in management-api.md, with what answers it."""
+    """One row of the table in management-api.md, with what answers it.
+
+    `request` is the body, or the query where the endpoint is asked `in_query`;
+    `flags` are boolean query parameters beside a body. A POST that `only_reads`
+    takes no lock; one that `creates` may be answered with 201.
+    """
 
     number: int
     method: str
@@ -65,6 +75,17 @@ class Endpoint(Generic[Body]):
     request: type[Body]
     reply: type[WireObject]
     answer: Callable[[Call, Body], WireObject | Rendered]
+    _: KW_ONLY
+    in_query: bool = False
+    flags: tuple[str, ...] = ()
+    only_reads: bool = False
+    creates: bool = False
+    permission: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether nothing is written."""
+        return self.method == "GET" or self.only_reads
 
 
 @dataclass(frozen=True)

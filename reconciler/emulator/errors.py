@@ -4,6 +4,7 @@
     ├── InvalidRequestError   400, the message names the field path
     │   └── UnreadableModelError   the value is not what the model says, see `reading`
     ├── UnauthorisedError     401
+    ├── ForbiddenError        403
     ├── MissingObjectError    404, `Not Found: dashboard X`
     ├── UnknownRouteError     404, code 5
     ├── WrongMethodError      405
@@ -11,7 +12,8 @@
     ├── OversizedBodyError    413
     └── MisdirectedError      421
 
-The body is always `{"code": ..., "message": ...}`. Source: api-facts.md part 2.
+The body is `{"code": ..., "message": ...}` unless the profile says else.
+Source: api-facts.md part 2.
 """
 
 from collections.abc import Iterable
@@ -40,6 +42,12 @@ class UnauthorisedError(RefusalError):
     """The key is missing or is not the one this server takes."""
 
     status = 401
+
+
+class ForbiddenError(RefusalError):
+    """The key is good, but may not do this."""
+
+    status = 403
 
 
 class MissingObjectError(RefusalError):

@@ -9,6 +9,7 @@ import json
 
 from reconciler.emulator.endpoint import Call, Endpoint, Resource
 from reconciler.emulator.errors import MissingObjectError
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.incident_life import INCIDENT_TABLES, close, incident_in
 from reconciler.emulator.models.incident import (
     Incident,
@@ -133,12 +134,14 @@ def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEvent
 
 def _close(call: Call, asked: CloseQuery) -> IncidentCloseReply:
     named = [_named(call.store, one) for one in dict.fromkeys(asked.incident_ids)]
-    still_open = [incident for incident in named if incident.closed_at is None]
+    partial = call.partial or PartialBulk()
+    closed = {
+        index: close(call.store, incident, now=call.now, user_id=call.author.id)
+        for index, incident in enumerate(named)
+        if incident.closed_at is None and partial.carries_out(index)
+    }
     return IncidentCloseReply(
-        incidents=[
-            close(call.store, incident, now=call.now, user_id=call.author.id)
-            for incident in still_open
-        ]
+        incidents=[incident for index, incident in closed.items() if partial.shows(index)]
     )
 
 

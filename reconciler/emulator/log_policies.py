@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import uuid4
 
-from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource
+from reconciler.emulator.endpoint import Call, Endpoint, Resource
 from reconciler.emulator.errors import ConflictError, InvalidRequestError
 from reconciler.emulator.models.log_policy import (
     POLICY_LIMIT,
@@ -24,6 +24,7 @@ from reconciler.emulator.models.log_policy import (
     OverwriteRequest,
     PolicyInput,
     PolicyListReply,
+    PolicyQuery,
 )
 from reconciler.emulator.policy_matching import takes
 from reconciler.emulator.reading import read
@@ -35,7 +36,6 @@ _TABLE = """log_policies (
 )"""
 _PATH = "/dataplans/policies/v1"
 _COMPANY_ID = 1001
-_SOURCE_TYPES = ("SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE_SPANS")
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,21 @@ class _Held:
     severities: tuple[str, ...]
 
 
-def _list(call: Call, _: NoBody) -> PolicyListReply:
-    enabled_only = call.flag("enabled_only")
-    source = call.query.get("source_type", "SOURCE_TYPE_UNSPECIFIED")
-    if source not in _SOURCE_TYPES:
-        raise InvalidRequestError("source_type: not a value of SOURCE_TYPE_*")
-    if source == "SOURCE_TYPE_SPANS":
+def _list(call: Call, asked: PolicyQuery) -> PolicyListReply:
+    if asked.source_type == "SOURCE_TYPE_SPANS":
         return PolicyListReply()
-    policies = [held.policy for held in reversed(_in_order(call.store))]
-    if enabled_only:
-        policies = [policy for policy in policies if policy.enabled]
+    policies = [
+        held.policy
+        for held in _in_order(call.store)
+        if held.policy.enabled or not asked.enabled_only
+    ]
+    match call.profile.policy_order:
+        case "reversed":
+            policies.reverse()
+        case "by_name":
+            policies.sort(key=lambda policy: policy.name)
+        case "effective":
+            pass
     return PolicyListReply(policies=policies)
 
 
@@ -152,8 +157,16 @@ def _created(policies: Iterable[_Held]) -> CreateReply:
 LOG_POLICIES = Resource(
     tables=(_TABLE,),
     endpoints=(
-        Endpoint(15, "GET", _PATH, NoBody, PolicyListReply, _list),
-        Endpoint(16, "POST", _PATH + "/bulkCreate", BulkCreateRequest, CreateReply, _create),
+        Endpoint(15, "GET", _PATH, PolicyQuery, PolicyListReply, _list, in_query=True),
+        Endpoint(
+            16,
+            "POST",
+            _PATH + "/bulkCreate",
+            BulkCreateRequest,
+            CreateReply,
+            _create,
+            creates=True,
+        ),
         Endpoint(
             17,
             "POST",
@@ -161,7 +174,16 @@ LOG_POLICIES = Resource(
             OverwriteRequest,
             CreateReply,
             _overwrite,
+            creates=True,
         ),
-        Endpoint(18, "POST", _PATH + "/bulkTestLog", LogTestRequest, LogTestReply, _test),
+        Endpoint(
+            18,
+            "POST",
+            _PATH + "/bulkTestLog",
+            LogTestRequest,
+            LogTestReply,
+            _test,
+            only_reads=True,
+        ),
     ),
 )

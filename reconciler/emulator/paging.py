@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cmp_to_key
 
 from reconciler.emulator.errors import InvalidRequestError
 from reconciler.emulator.models.wire import JsonObject, WireObject
@@ -56,11 +55,14 @@ class Listing:
 
     def page(self, size: int, token: str, *, skip: int = 0) -> Page:
         """Give the page that a token stands for, the first without one."""
-        ordered = sorted(self.records, key=cmp_to_key(self._compare_records))
+        placed = [(self._position(record), record) for record in self.records]
+        for place, descending in reversed(list(enumerate(self._directions))):
+            placed.sort(key=lambda pair, place=place: pair[0][place], reverse=descending)  # type: ignore[misc]  # a default binds the loop's own value
+        ordered = [record for _, record in placed]
         start = 0
         if token:
             end = self._end_in(token)
-            start = sum(self._compare(self._position(record), end) <= 0 for record in ordered)
+            start = sum(self._compare(position, end) <= 0 for position, _ in placed)
         start += skip
         records = ordered[start : start + size]
         has_more = start + size < len(ordered) and bool(records)
@@ -71,12 +73,14 @@ class Listing:
         fields = (*(criterion.field for criterion in self.criteria), self.identity)
         return [_comparable(record.get(field)) for field in fields]
 
-    def _compare_records(self, one: JsonObject, other: JsonObject) -> int:
-        return self._compare(self._position(one), self._position(other))
+    @property
+    def _directions(self) -> list[bool]:
+        """Whether each part of a position descends; the identity goes with the last field."""
+        directions = [criterion.descending for criterion in self.criteria]
+        return [*directions, directions[-1]]
 
     def _compare(self, one: Position, other: Position) -> int:
-        directions = [criterion.descending for criterion in self.criteria]
-        for left, right, descending in zip(one, other, (*directions, directions[-1]), strict=True):
+        for left, right, descending in zip(one, other, self._directions, strict=True):
             if left != right:
                 return 1 if (left > right) != descending else -1
         return 0

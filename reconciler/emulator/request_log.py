@@ -1,16 +1,28 @@
 """What was asked, and how it was answered: the oracle of many tests."""
 
-from collections.abc import MutableSequence
+from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reconciler.emulator.clock import timestamp, utc_now
+from reconciler.emulator.models.wire import JsonObject
+
 HEALTH_PATH = "/healthz"
+OPENAPI_PATH = "/openapi.json"
+PAGE_PATH = "/"
+_UNNOTED = (HEALTH_PATH, OPENAPI_PATH, PAGE_PATH)
 _BODY = "reconciler.emulator.body"
+_FAULT = "reconciler.emulator.fault"
 
 
 class Asked(NamedTuple):
-    """One request; `body` is the parsed JSON, None when there was none to read."""
+    """One request; `body` is the parsed JSON, None when there was none to read.
+
+    `status` is what the service did, also when the client saw something else;
+    0 when the request was dropped before it was carried out.
+    """
 
     method: str
     path: str
@@ -23,30 +35,54 @@ def remember_body(scope: Scope, body: object) -> None:
     scope[_BODY] = body
 
 
-class RequestLog:
-    """Notes each request once its answer begins; readiness probes are left out."""
+def remember_fault(scope: Scope, fault: JsonObject) -> None:
+    """Leave the fault that strikes a request where the log finds it."""
+    scope[_FAULT] = fault
 
-    def __init__(self, app: ASGIApp, requests: MutableSequence[Asked]) -> None:
+
+class RequestRecord:
+    """Keeps what was asked, the newest last, and tells it to whoever writes it down.
+
+    `times` are when, by the clock of this machine, whatever the service believes.
+    """
+
+    def __init__(self, kept: int, write: Callable[[JsonObject, Scope], None] | None = None) -> None:
+        self.requests: deque[Asked] = deque(maxlen=kept)
+        self.times: deque[str] = deque(maxlen=kept)
+        self._write = write
+
+    def note(self, scope: Scope, status: int) -> None:
+        """Note a request and what became of it."""
+        asked = Asked(scope["method"], scope["path"], status, scope.get(_BODY))
+        now = timestamp(utc_now())
+        self.requests.append(asked)
+        self.times.append(now)
+        if self._write:
+            query = scope["query_string"].decode("latin-1")
+            line = {"at": now, "query": query, "fault": scope.get(_FAULT), **asked._asdict()}
+            self._write(line, scope)
+
+
+class RequestLog:
+    """Notes each request once its answer begins; what is not of the API is left out."""
+
+    def __init__(self, app: ASGIApp, record: RequestRecord) -> None:
         self._app = app
-        self._requests = requests
+        self._record = record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and note what becomes of it."""
-        if scope["type"] != "http" or scope["path"] == HEALTH_PATH:
+        if scope["type"] != "http" or scope["path"] in _UNNOTED:
             await self._app(scope, receive, send)
             return
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._note(scope, message["status"])
+                self._record.note(scope, message["status"])
             await send(message)
 
         try:
             await self._app(scope, receive, noting)
         except Exception:
-            self._note(scope, 500)
+            self._record.note(scope, 500)
             raise
-
-    def _note(self, scope: Scope, status: int) -> None:
-        asked = Asked(scope["method"], scope["path"], status, scope.get(_BODY))
-        self._requests.append(asked)

@@ -23,7 +23,9 @@ def _create(call: Call, request: CreateSavedView) -> SavedView:
 def _replace(call: Call, request: SavedView) -> SavedView:
     view_id = _view_id(call.path["id"])
     if call.store.row("SELECT 1 FROM saved_views WHERE id = ?", view_id) is None:
-        raise MissingObjectError("saved view", str(view_id))
+        if call.profile.put_unknown == "missing":
+            raise MissingObjectError("saved view", str(view_id))
+        call.store.write("INSERT INTO saved_views (id, record) VALUES (?, '')", view_id)
     view = request.model_copy(update={"id": view_id})
     call.store.write("UPDATE saved_views SET record = ? WHERE id = ?", as_text(view), view_id)
     return view

@@ -1,13 +1,21 @@
 """The emulator as a server of its own, on a port."""
 
+import asyncio
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import uvicorn
 
 from reconciler.emulator.app import create_app
+from reconciler.emulator.clock import utc_now
+from reconciler.emulator.closable_connection import ClosableConnection
+from reconciler.emulator.faults import Faults
 from reconciler.emulator.host_check import HostCheck
+from reconciler.emulator.life import keep_living
+from reconciler.emulator.profile import Profile
 
 _GRACE = 5  # seconds that requests in flight have to end after a signal
 
@@ -16,40 +24,67 @@ class _AnnouncingServer(uvicorn.Server):
     """A server that says when it takes requests, and when it has answered its last."""
 
     def __init__(
-        self, config: uvicorn.Config, *, ready: Callable[[], None], ended: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        *,
+        ready: Callable[[], None],
+        ended: Callable[[], None],
+        beside: Callable[[], Coroutine[None, None, None]] | None,
     ) -> None:
         super().__init__(config)
         self._ready = ready
         self._ended = ended
+        self._beside = beside
+        self._running: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
+        if self._beside is not None:
+            self._running = asyncio.create_task(self._beside())
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._running is not None:
+            self._running.cancel()
         await super().shutdown(sockets=sockets)
         # SIGTERM, raised again after this, ends the process: nothing later runs.
         self._ended()
 
 
-def serve(
+def serve(  # noqa: PLR0913 - one keyword for each option of the server
     host: str = "127.0.0.1",
     port: int = 0,
     data: Path | None = None,
     *,
     alert_ids: Iterable[str] = (),
     api_key: str | None = None,
+    keys: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    profile: Profile | None = None,
+    faults: Faults | None = None,
+    log: Path | None = None,
+    seed: str | None = None,
+    live: bool = False,
     hosts: Iterable[str] = (),
     announce: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Answer requests until SIGINT or SIGTERM, then let those in flight end.
 
     `announce` gets one line once the port is bound, also when `port` is 0.
-    `hosts` are further names the Host header may hold. The signal is raised
+    `hosts` are further names the Host header may hold. With `live` time passes:
+    alerts trigger, incidents open and close. The signal is raised
     again at the end: SIGINT arrives as KeyboardInterrupt. Raises OSError when
     the port is taken, and what `create_app` raises.
     """
-    app = create_app(data, alert_ids=alert_ids, api_key=api_key)
+    app = create_app(
+        data,
+        alert_ids=alert_ids,
+        api_key=api_key,
+        keys=keys,
+        profile=profile,
+        faults=faults,
+        log=log,
+        seed=seed,
+    )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     name = f"[{host}]" if ":" in host else host
     try:
@@ -58,6 +93,7 @@ def serve(
             config = uvicorn.Config(
                 HostCheck(app, {name, *hosts}),
                 access_log=False,
+                http=ClosableConnection,
                 lifespan="off",
                 log_config=None,
                 server_header=False,
@@ -68,6 +104,7 @@ def serve(
                 config,
                 ready=lambda: announce(f"emulator ready: {url}"),
                 ended=app.state.store.close,
+                beside=partial(keep_living, app.state.store, utc_now) if live else None,
             )
             server.run(sockets=[listener])
     finally:

@@ -8,9 +8,11 @@ A PUT never looks at the alerts; that is what validate is for.
 import json
 from uuid import uuid4
 
+from pydantic.alias_generators import to_camel
+
 from reconciler.emulator.alert_definitions import watching
 from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource
-from reconciler.emulator.errors import InvalidRequestError, MissingObjectError
+from reconciler.emulator.errors import ConflictError, InvalidRequestError, MissingObjectError
 from reconciler.emulator.models.slo import (
     Revision,
     SloDefinition,
@@ -28,15 +30,26 @@ _PATH = "/v1/slo/slos"
 
 
 def _create(call: Call, request: SloDefinition) -> SloReply:
-    own = {"id": str(uuid4()), "creator": call.author.name, "create_time": call.now}
-    return SloReply(slo=_keep(call, request.model_copy(update=own), revision=1))
+    _check_sli(call, request, "request_based_metric_sli")
+    sent = request.id if call.profile.client_slo_ids else None
+    if sent is not None and _stored(call.store, sent) is not None:
+        raise ConflictError(f"Already Exists: slo {sent}")
+    return SloReply(slo=_add(call, request, sent or str(uuid4())))
+
+
+def _add(call: Call, request: SloDefinition, slo_id: str) -> SloDefinition:
+    own = {"id": slo_id, "creator": call.author.name, "create_time": call.now}
+    return _keep(call, request.model_copy(update=own), revision=1)
 
 
 def _replace(call: Call, request: SloDefinition) -> SloReplaceReply:
     call.flag("silence_data_validations")
+    _check_sli(call, request, "window_based_metric_sli")
     if request.id is None:
         raise InvalidRequestError("id: required")
     before = _stored(call.store, request.id)
+    if before is None and call.profile.put_unknown == "created":
+        return SloReplaceReply(slo=_add(call, request, request.id))
     if before is None:
         raise MissingObjectError("slo", request.id)
     own = {"creator": before["creator"], "create_time": before["createTime"]}
@@ -54,7 +67,13 @@ def _read(call: Call, _: NoBody) -> Rendered:
     return as_text({"slo": record})
 
 
+def _check_sli(call: Call, request: SloDefinition, documented: str) -> None:
+    if call.profile.slis == "documented" and getattr(request, documented) is None:
+        raise InvalidRequestError(f"{to_camel(documented)}: required")
+
+
 def _validate(call: Call, request: SloDefinition) -> SloValidateReply:
+    _check_sli(call, request, "window_based_metric_sli")
     if request.id is None:
         return SloValidateReply()
     before = _stored(call.store, request.id) or {"grouping": {"labels": []}}
@@ -83,9 +102,25 @@ def _stored(store: Store, slo_id: str) -> JsonObject | None:
 SLOS = Resource(
     tables=(_TABLE,),
     endpoints=(
-        Endpoint(11, "POST", _PATH, SloDefinition, SloReply, _create),
-        Endpoint(12, "PUT", _PATH, SloDefinition, SloReplaceReply, _replace),
+        Endpoint(11, "POST", _PATH, SloDefinition, SloReply, _create, creates=True),
+        Endpoint(
+            12,
+            "PUT",
+            _PATH,
+            SloDefinition,
+            SloReplaceReply,
+            _replace,
+            flags=("silence_data_validations",),
+        ),
         Endpoint(13, "GET", _PATH + "/{id}", NoBody, SloReply, _read),
-        Endpoint(14, "POST", _PATH + "/validate", SloDefinition, SloValidateReply, _validate),
+        Endpoint(
+            14,
+            "POST",
+            _PATH + "/validate",
+            SloDefinition,
+            SloValidateReply,
+            _validate,
+            only_reads=True,
+        ),
     ),
 )

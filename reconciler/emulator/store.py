@@ -63,6 +63,12 @@ class Store:
         """Change one row, inside `writing()`; gives the id of a row it added."""
         return self._connection.execute(statement, values).lastrowid or 0
 
+    def copy(self) -> "Store":
+        """Give all of it as it is now, in memory."""
+        other = Store(None, ())
+        self._connection.backup(other._connection)
+        return other
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Make all writes inside one: all are kept, or none after an exception."""

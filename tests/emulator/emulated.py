@@ -19,11 +19,17 @@ SLOS = "/v1/slo/slos"
 POLICIES = "/dataplans/policies/v1"
 OVERWRITE = POLICIES + "/atomicOverwriteLogPolicies"
 VIEWS = "/data-exploration/saved-views/v1"
+ALERT_EVENTS = "/alerts/events/v3/alert-events"
+CASES = "/cases/cases/v1"
+INCIDENTS = "/incidents/incidents/v1"
+INCIDENT_EVENTS = INCIDENTS + "/events"
+CLOSE = INCIDENTS + "/close"
+USAGE = "/dataplans/data-usage/v2/daily:units"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; `body` is the parsed JSON."""
+    """What came back; `body` is the parsed JSON, None for what is none."""
 
     status: int
     body: Any
@@ -41,10 +47,17 @@ class Emulated:
     """A service of its own; its clock moves one second at each request."""
 
     def __init__(
-        self, data: Path | None = None, *, alert_ids: Iterable[str] = (), api_key: str | None = None
+        self,
+        data: Path | None = None,
+        *,
+        alert_ids: Iterable[str] = (),
+        api_key: str | None = None,
+        **options: Any,
     ) -> None:
         self._now = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
-        self.app = create_app(data, alert_ids=alert_ids, api_key=api_key, clock=self._tick)
+        self.app = create_app(
+            data, alert_ids=alert_ids, api_key=api_key, clock=self._tick, **options
+        )
 
     def _tick(self) -> datetime:
         self._now += timedelta(seconds=1)
@@ -54,7 +67,7 @@ class Emulated:
         """Read."""
         return self.send("GET", path)
 
-    def post(self, path: str, body: object) -> Answer:
+    def post(self, path: str, body: object = None) -> Answer:
         """Send a body to be added or judged."""
         return self.send("POST", path, body)
 
@@ -82,6 +95,13 @@ class Emulated:
     ) -> Answer:
         transport = httpx.ASGITransport(self.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://emulator") as client:
-            url = path if path == "/healthz" else API_ROOT + path
+            url = path if path in ("/healthz", "/openapi.json", "/") else API_ROOT + path
             reply = await client.request(method, url, content=content, headers=headers)
-        return Answer(reply.status_code, reply.json(), reply.text, reply.headers)
+        return Answer(reply.status_code, _parsed(reply), reply.text, reply.headers)
+
+
+def _parsed(reply: httpx.Response) -> Any:
+    try:
+        return reply.json()
+    except ValueError:
+        return None

@@ -36,7 +36,7 @@ VIEWS = "/mgmt/openapi/latest/data-exploration/saved-views/v1"
 def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Run a server of its own; gives the process and its port."""
     command = [sys.executable, "-c", PROGRAM, *(arguments or ("127.0.0.1",))]
-    with subprocess.Popen(  # noqa: S603 - our own interpreter and program
+    with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
@@ -119,6 +119,26 @@ def test_stops_on_signal(number: signal.Signals, code: int, tmp_path: Path) -> N
 
     assert (process.returncode, rest, noise) == (code, "", "")
     assert [path.name for path in tmp_path.iterdir()] == ["local.db"]
+
+
+def test_living_server(tmp_path: Path) -> None:
+    """A living server with the demo and a log starts, answers and stops without a word."""
+    program = PROGRAM.replace("data, api", 'data, live=True, seed="demo", log=Path("log"), api')
+    command = [sys.executable, "-c", program, "127.0.0.1"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().rpartition(":")[2])
+        status, events = ask(port, "GET", "/mgmt/openapi/latest/alerts/events/v3/alert-events")
+        process.terminate()
+        rest, noise = process.communicate(timeout=30)
+
+    assert status == 200
+    assert isinstance(events, dict)
+    assert events["pagination"]["totalSize"] > 200
+    assert (process.returncode, rest, noise) == (-signal.SIGTERM, "", "")
+    assert len((tmp_path / "log").read_text().splitlines()) == 1
 
 
 def test_taken_port() -> None:

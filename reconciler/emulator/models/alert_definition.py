@@ -17,7 +17,15 @@ from reconciler.emulator.models.enumerations import (
 )
 from reconciler.emulator.models.notification_group import NotificationGroup, NotificationMinutes
 from reconciler.emulator.models.tracing_immediate import TracingImmediate
-from reconciler.emulator.models.wire import Int32, JsonObject, Labels, Timestamp, Uuid, WireObject
+from reconciler.emulator.models.wire import (
+    Int32,
+    JsonObject,
+    Labels,
+    Timestamp,
+    Uuid,
+    WireObject,
+    bounds,
+)
 
 BULK_LIMIT = 100  # api-facts.md part 4: observed, not documented
 
@@ -25,8 +33,8 @@ BULK_LIMIT = 100  # api-facts.md part 4: observed, not documented
 class TimeOfDay(WireObject):
     """A wall-clock time."""
 
-    hours: Annotated[Int32, Field(ge=0, le=23)] = 0
-    minutes: Annotated[Int32, Field(ge=0, le=59)] = 0
+    hours: Annotated[Int32, bounds(0, 23)] = 0
+    minutes: Annotated[Int32, bounds(0, 59)] = 0
 
 
 class ActiveOn(WireObject):

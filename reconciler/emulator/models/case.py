@@ -17,7 +17,7 @@ from reconciler.emulator.models.enumerations import (
     IndicatorState,
 )
 from reconciler.emulator.models.query import LARGEST_PAGE, PageInfo
-from reconciler.emulator.models.wire import Empty, Int32, Timestamp, Uuid, WireObject
+from reconciler.emulator.models.wire import Empty, Int32, Timestamp, Uuid, WireObject, bounds
 
 
 class KeyValue(WireObject):
@@ -123,9 +123,9 @@ class CaseOrder(WireObject):
 class CasePagination(WireObject):
     """Which page; `skip` leaves out that many cases before it."""
 
-    page_size: Annotated[Int32, Field(ge=0, le=LARGEST_PAGE)] = 0
+    page_size: Annotated[Int32, bounds(0, LARGEST_PAGE)] = 0
     page_token: str = ""
-    skip: Annotated[Int32, Field(ge=0)] = 0
+    skip: Annotated[Int32, bounds(0)] = 0
 
 
 class CaseListRequest(WireObject):

@@ -21,7 +21,8 @@ from reconciler.emulator.models.wire import (
     only_one,
 )
 
-DashboardId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{21}$")]
+DASHBOARD_ID = "^[A-Za-z0-9_-]{21}$"  # api-facts.md part 3; a profile may allow others
+DashboardId = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": DASHBOARD_ID})]
 SlugName = Annotated[str, Field(max_length=255, pattern=r"^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$")]
 
 

@@ -12,6 +12,7 @@ from reconciler.emulator.models.wire import (
     JsonObject,
     Timestamp,
     WireObject,
+    bounds,
     exactly_one,
     only_one,
 )
@@ -66,7 +67,7 @@ class WidgetDefinition(WireObject):
 class WidgetAppearance(WireObject):
     """Zero means the width the row gives."""
 
-    width: Annotated[Int32, Field(ge=0)] = 0
+    width: Annotated[Int32, bounds(0)] = 0
 
 
 class Widget(WireObject):
@@ -84,7 +85,7 @@ class Widget(WireObject):
 class RowAppearance(WireObject):
     """How high the row is."""
 
-    height: Annotated[Int32, Field(ge=1)] | None = None
+    height: Annotated[Int32, bounds(1)] | None = None
 
 
 class Row(WireObject):

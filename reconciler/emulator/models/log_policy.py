@@ -2,10 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from reconciler.emulator.models.enumerations import PolicyPriority, RuleType, Severity
+from reconciler.emulator.models.enumerations import (
+    PolicyPriority,
+    RuleType,
+    Severity,
+    SourceType,
+)
+from reconciler.emulator.models.query import Flag, only
 from reconciler.emulator.models.wire import Empty, Int32, Timestamp, WireObject
 
 POLICY_LIMIT = 200  # api-facts.md part 4: observed, not documented
@@ -20,7 +26,8 @@ def _latin_1(text: str) -> str:
 
 
 PolicyName = Annotated[str, Field(min_length=1, max_length=255)]
-PolicyDescription = Annotated[str, Field(max_length=255), AfterValidator(_latin_1)]
+_LATIN_1 = Field(json_schema_extra={"pattern": "^[\\u0000-\\u00ff]*$"})
+PolicyDescription = Annotated[str, Field(max_length=255), AfterValidator(_latin_1), _LATIN_1]
 
 
 class PolicyRule(WireObject):
@@ -103,6 +110,15 @@ class LogPolicy(WireObject):
     archive_retention: ArchiveRetention | None = None
     created_at: Timestamp
     updated_at: Timestamp
+
+
+class PolicyQuery(WireObject):
+    """Query of endpoint 15; a source type of spans lists none. Names: api-facts.md part 1."""
+
+    enabled_only: Annotated[Flag, Field(alias="enabled_only")] = False
+    source_type: Annotated[SourceType, BeforeValidator(only), Field(alias="source_type")] = (
+        "SOURCE_TYPE_UNSPECIFIED"
+    )
 
 
 class PolicyListReply(WireObject):

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import Field
 
 from reconciler.emulator.models.enumerations import NotifyOn
-from reconciler.emulator.models.wire import Int32, JsonObject, Uuid, WireObject
+from reconciler.emulator.models.wire import Int32, JsonObject, Uuid, WireObject, bounds
 
-NotificationMinutes = Annotated[Int32, Field(ge=1, le=10_080)]
+NotificationMinutes = Annotated[Int32, bounds(1, 10_080)]
 
 
 class FieldTemplate(WireObject):

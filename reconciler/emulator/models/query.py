@@ -11,17 +11,18 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from reconciler.emulator.models.wire import Int32, WireObject
+from reconciler.emulator.models.wire import Int32, WireObject, bounds
 
 LARGEST_PAGE = 1000
 
 
-def _single(sent: object) -> object:
+def only(sent: object) -> object:
+    """Give the text of a parameter that came once."""
     return sent[0] if isinstance(sent, list) and len(sent) == 1 else sent
 
 
 def _flag(sent: object) -> object:
-    match _single(sent):
+    match only(sent):
         case "true":
             return True
         case "false":
@@ -31,13 +32,13 @@ def _flag(sent: object) -> object:
 
 
 def _integer(sent: object) -> object:
-    only = _single(sent)
-    if isinstance(only, str) and only.isascii() and only.removeprefix("-").isdigit():
-        return int(only[:20])
-    return only
+    text = only(sent)
+    if isinstance(text, str) and text.isascii() and text.removeprefix("-").isdigit():
+        return int(text[:20])
+    return text
 
 
-def _several(sent: object) -> object:
+def _several(sent: object) -> list[object]:
     return sent if isinstance(sent, list) else [sent]
 
 
@@ -67,8 +68,11 @@ def _objects(sent: object) -> object:
     ]
 
 
-def _moment(text: str) -> str:
+def _moment(sent: object) -> object:
     """Bring a timestamp to the one spelling that sorts as time does."""
+    text = only(sent)
+    if not isinstance(text, str):
+        return text
     try:
         moment = datetime.fromisoformat(text)
         moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
@@ -77,16 +81,14 @@ def _moment(text: str) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-Text = Annotated[str, BeforeValidator(_single)]
+Text = Annotated[str, BeforeValidator(only)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Moment = Annotated[
     str,
-    BeforeValidator(_single),
+    BeforeValidator(_moment),
     Field(json_schema_extra={"format": "date-time"}),
-    # After the type is known to be a string.
-    BeforeValidator(lambda sent: _moment(sent) if isinstance(sent, str) else sent),
 ]
-PageSize = Annotated[Int32, BeforeValidator(_integer), Field(ge=1, le=LARGEST_PAGE)]
+PageSize = Annotated[Int32, BeforeValidator(_integer), bounds(1, LARGEST_PAGE)]
 TextMap = Annotated[dict[str, list[str]], BeforeValidator(_map)]
 Objects = BeforeValidator(_objects)
 

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.models.enumerations import ViewType
-from reconciler.emulator.models.wire import Int32, Timestamp, WireObject, only_one
+from reconciler.emulator.models.wire import Int32, Timestamp, WireObject, bounds, only_one
 
 ViewName = Annotated[str, Field(min_length=1, max_length=250)]
 FolderId = Annotated[
@@ -22,7 +22,7 @@ FolderId = Annotated[
 class QuickSelection(WireObject):
     """The last so many seconds."""
 
-    seconds: Annotated[Int32, Field(ge=0)] = 0
+    seconds: Annotated[Int32, bounds(0)] = 0
     caption: str = ""
 
 

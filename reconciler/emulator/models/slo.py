@@ -6,7 +6,7 @@ API document names them only.
 
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from reconciler.emulator.models.enumerations import (
     ComparisonOperator,
@@ -62,6 +62,15 @@ class Revision(WireObject):
 
 class SloDefinition(WireObject):
     """Request of endpoints 11, 12 and 14; the read-only fields are ignored."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["requestBasedMetricSli"]},
+                {"required": ["windowBasedMetricSli"]},
+            ]
+        }
+    )
 
     id: Uuid | None = None
     name: Annotated[str, Field(min_length=1)]

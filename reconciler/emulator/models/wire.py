@@ -5,12 +5,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 JsonObject = dict[str, Any]
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _INT32 = range(-(2**31), 2**31)
+_INT64_SCHEMA: JsonDict = {"format": "int64", "pattern": "^-?[0-9]{1,19}$"}
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -76,6 +78,12 @@ def _int64_text(value: object) -> object:
     return str(value)
 
 
+def bounds(least: int, most: int = 2**31 - 1) -> Any:
+    """Bound an Int32; in the schema too, where pydantic leaves out what follows a function."""
+    schema: JsonDict = {"format": "int32", "minimum": least, "maximum": most}
+    return Field(ge=least, le=most, json_schema_extra=schema)
+
+
 def only_one(model: WireObject, *names: str) -> str | None:
     """Name the one member of a choice that is set, or None; two are an error."""
     chosen = [name for name in names if getattr(model, name) is not None]
@@ -98,6 +106,10 @@ def exactly_one(model: WireObject, *names: str) -> str:
 
 Uuid = Annotated[str, AfterValidator(canonical_uuid), Field(json_schema_extra={"format": "uuid"})]
 Timestamp = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-Int32 = Annotated[int, AfterValidator(_int32), Field(json_schema_extra={"format": "int32"})]
-Int64 = Annotated[str, BeforeValidator(_int64_text), Field(json_schema_extra={"format": "int64"})]
+Int32 = Annotated[
+    int,
+    AfterValidator(_int32),
+    Field(json_schema_extra={"format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}),
+]
+Int64 = Annotated[str, BeforeValidator(_int64_text), Field(json_schema_extra=_INT64_SCHEMA)]
 Labels = dict[str, str]

@@ -1,0 +1,75 @@
+"""How an answer looks on the wire: zero values, and the width of fractions."""
+
+import json
+import struct
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from reconciler.emulator.models.wire import JsonObject, WireObject
+from reconciler.emulator.profile import Profile
+from reconciler.emulator.rendering import Rendered, as_text
+
+
+def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
+    """Rewrite an answer as the profile says; `model` tells fields from keys of a map."""
+    if profile.zero_values == "rendered" and profile.floats == "double":
+        return answer
+    content = json.loads(answer)
+    if profile.zero_values == "dropped":
+        content = _without_zeros(content, model)
+    if profile.floats == "single":
+        content = _narrowed(content)
+    return as_text(content)
+
+
+def _without_zeros(value: Any, shape: Any) -> Any:
+    shape = _bare(shape)
+    match value:
+        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
+            return _object_without_zeros(value, shape)
+        case list() if get_origin(shape) is list:
+            return [_without_zeros(item, get_args(shape)[0]) for item in value]
+        case _:
+            return value
+
+
+def _object_without_zeros(value: JsonObject, model: type[WireObject]) -> JsonObject:
+    shapes = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    kept = {
+        name: _without_zeros(content, shapes.get(name))
+        for name, content in value.items()
+        if name not in shapes or name in model.required_in_answers or not _is_zero(content)
+    }
+    return {name: kept[name] for name in value if name in kept}
+
+
+def _is_zero(value: object) -> bool:
+    match value:
+        case dict():
+            return False
+        case str():
+            return not value or (value.isupper() and value.endswith("UNSPECIFIED"))
+        case _:
+            return not value
+
+
+def _bare(shape: Any) -> Any:
+    """Look through `Annotated` and `| None`."""
+    if get_origin(shape) is Annotated:
+        return _bare(get_args(shape)[0])
+    if get_origin(shape) in (Union, UnionType):
+        return _bare(next(part for part in get_args(shape) if part is not type(None)))
+    return shape
+
+
+def _narrowed(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _narrowed(inner) for key, inner in value.items()}
+        case list():
+            return [_narrowed(item) for item in value]
+        case float() if abs(value) < 3.4e38:  # noqa: PLR2004 - the largest a single holds
+            single = struct.unpack("f", struct.pack("f", value))[0]
+            return float(f"{single:.9g}")
+        case _:
+            return value

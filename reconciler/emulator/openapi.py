@@ -1,0 +1,178 @@
+"""The 21 endpoints as an OpenAPI 3.1 document, made from the models that answer them."""
+
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from reconciler.emulator.endpoint import API_ROOT, Endpoint, NoBody
+from reconciler.emulator.models.wire import JsonObject, WireObject
+from reconciler.emulator.openapi_query import maps_of, query_parameters
+from reconciler.emulator.resources import RESOURCES
+
+_REF = "#/components/schemas/{model}"
+_NAMES = {
+    1: ("replaceAlertDefinitions", "Replace alert definitions in bulk"),
+    2: ("listAlertEvents", "List alert events"),
+    3: ("createDashboard", "Create a dashboard"),
+    4: ("replaceDashboard", "Replace a dashboard"),
+    5: ("getDashboard", "Read a dashboard by its id"),
+    6: ("getDashboardBySlug", "Read a dashboard by its slug"),
+    7: ("listCases", "List cases"),
+    8: ("listIncidents", "List incidents"),
+    9: ("listIncidentEvents", "List incident events"),
+    10: ("closeIncidents", "Close incidents"),
+    11: ("createSlo", "Create an SLO"),
+    12: ("replaceSlo", "Replace an SLO"),
+    13: ("getSlo", "Read an SLO"),
+    14: ("validateSlo", "Validate the alerts of an SLO before it is replaced"),
+    15: ("listLogPolicies", "List the log policies"),
+    16: ("createLogPolicies", "Create log policies, all or none"),
+    17: ("overwriteLogPolicies", "Overwrite all log policies at once"),
+    18: ("testLogPolicies", "Test the metadata of logs against the policies"),
+    19: ("getDailyUnits", "Read the daily data-usage units"),
+    20: ("createSavedView", "Create a saved view"),
+    21: ("replaceSavedView", "Replace a saved view"),
+}
+_NAMING_AN_OBJECT = (4, 10, 12)  # in the body or the query
+_REFUSALS = {
+    400: "The request breaks the shape or a rule.",
+    401: "The key is missing or not valid.",
+    403: "The key lacks the permission.",
+    404: "There is no such object.",
+    409: "An id, slug or name is taken.",
+    413: "The body is too large.",
+}
+_ERROR: JsonObject = {
+    "title": "Error",
+    "description": "Why a request was refused.",
+    "type": "object",
+    "required": ["code", "message"],
+    "properties": {"code": {"type": "integer"}, "message": {"type": "string"}},
+}
+_ABOUT = (
+    "All endpoints of the management API as the emulator understands them. "
+    "Generated from its models: see scripts/write_openapi.py."
+)
+
+
+def openapi_document() -> Any:
+    """Give the whole document; the same every time."""
+    endpoints = sorted(
+        (one for resource in RESOURCES for one in resource.endpoints), key=lambda one: one.number
+    )
+    paths: dict[str, JsonObject] = {}
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+    key = {"type": "apiKey", "in": "header", "name": "Authorization"}
+    document: JsonObject = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Observability Management API",
+            "version": "latest",
+            "description": _ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": API_ROOT}],
+        "security": [{"apiKey": []}],
+        "tags": [{"name": tag} for tag in dict.fromkeys(map(_tag, endpoints))],
+        "paths": paths,
+        "components": {
+            "schemas": {**_schemas(endpoints), "Error": _ERROR},
+            "securitySchemes": {"apiKey": key},
+        },
+    }
+    return _tidied(document)
+
+
+def _tidied(value: Any) -> Any:
+    """Leave out what pydantic says of a bound beside the keywords of JSON Schema."""
+    match value:
+        case dict():
+            stray = {"ge", "le"} if value.get("type") == "integer" else set()
+            return {key: _tidied(inner) for key, inner in value.items() if key not in stray}
+        case list():
+            return [_tidied(item) for item in value]
+        case _:
+            return value
+
+
+def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
+    bodies = {one.request for one in endpoints if not one.in_query and one.request is not NoBody}
+    models = sorted(bodies | {one.reply for one in endpoints}, key=lambda model: model.__name__)
+    _, schema = models_json_schema(
+        [(model, "validation") for model in models], by_alias=True, ref_template=_REF
+    )
+    found: JsonObject = schema["$defs"]
+    return found
+
+
+def _operation(endpoint: Endpoint[Any]) -> JsonObject:
+    name, summary = _NAMES[endpoint.number]
+    operation: JsonObject = {
+        "operationId": name,
+        "summary": summary,
+        "description": _description(endpoint),
+        "tags": [_tag(endpoint)],
+        "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint)],
+        "responses": _responses(endpoint),
+    }
+    if not endpoint.in_query and endpoint.request is not NoBody:
+        operation["requestBody"] = {"required": True, "content": _json(endpoint.request)}
+    return {name: part for name, part in operation.items() if part}
+
+
+def _description(endpoint: Endpoint[Any]) -> str:
+    sentences = [f"Endpoint {endpoint.number}."]
+    if endpoint.permission:
+        sentences.append(f"Needs the permission `{endpoint.permission}`.")
+    if endpoint.in_query:
+        sentences += [
+            f"The map `{name}` travels as `{name}.<key>=<value>`, repeated for alternatives."
+            for name in maps_of(endpoint.request)
+        ]
+    return " ".join(sentences)
+
+
+def _tag(endpoint: Endpoint[Any]) -> str:
+    """Give the part of the path that names what the endpoint is about."""
+    parts = [part for part in endpoint.path.split("/") if part not in ("", "v1", "v2", "v3")]
+    return parts[1] if parts[0] in ("dataplans", "data-exploration") else parts[0]
+
+
+def _path_parameters(endpoint: Endpoint[Any]) -> list[JsonObject]:
+    names = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
+    text = {"type": "string", "minLength": 1}
+    number = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 2**31 - 1}
+    schema = number if endpoint.number == 21 else text  # noqa: PLR2004 - the view's is a number
+    return [{"name": name, "in": "path", "required": True, "schema": schema} for name in names]
+
+
+def _query_parameters(endpoint: Endpoint[Any]) -> list[JsonObject]:
+    flags: list[JsonObject] = [
+        {"name": name, "in": "query", "deprecated": True, "schema": {"type": "boolean"}}
+        for name in endpoint.flags
+    ]
+    return [*flags, *(query_parameters(endpoint.request) if endpoint.in_query else [])]
+
+
+def _responses(endpoint: Endpoint[Any]) -> JsonObject:
+    refusals = [400, 401, *_likely_refusals(endpoint)]
+    error = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
+    return {
+        "200": {"description": "It worked.", "content": _json(endpoint.reply)},
+        **{str(code): {"description": _REFUSALS[code], "content": error} for code in refusals},
+    }
+
+
+def _likely_refusals(endpoint: Endpoint[Any]) -> list[int]:
+    likely = {
+        403: bool(endpoint.permission),
+        404: "{" in endpoint.path or endpoint.number in _NAMING_AN_OBJECT,
+        409: endpoint.creates or endpoint.number in _NAMING_AN_OBJECT,
+        413: not endpoint.in_query and endpoint.request is not NoBody,
+    }
+    return [code for code, is_likely in likely.items() if is_likely]
+
+
+def _json(model: type[WireObject]) -> JsonObject:
+    return {"application/json": {"schema": {"$ref": _REF.format(model=model.__name__)}}}

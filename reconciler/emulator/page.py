@@ -1,0 +1,115 @@
+"""The page at `/`: what the emulator holds, and what it was asked last.
+
+It needs no key, as a browser has none: it is for the person who started the
+emulator, on loopback. It runs no script, loads nothing, and shows no body of a
+request.
+"""
+
+from datetime import date, timedelta
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from reconciler.emulator import page_tables
+from reconciler.emulator.cases import cases_in
+from reconciler.emulator.data_usage import daily_units
+from reconciler.emulator.incidents import incidents_in
+from reconciler.emulator.markup import Markup, join, tag, trusted
+from reconciler.emulator.page_dashboard import dashboard_grid
+from reconciler.emulator.page_style import POLICY, STYLE
+from reconciler.emulator.page_tables import records_in
+from reconciler.emulator.page_usage import usage_chart
+from reconciler.emulator.request_log import RequestRecord
+from reconciler.emulator.store import Store
+
+_CHART_DAYS = 56
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_QUERIES = {
+    "dashboards": "SELECT record FROM dashboards ORDER BY slug",
+    "alerts": "SELECT record FROM alert_definitions",
+    "slos": "SELECT record FROM slos",
+    "policies": "SELECT record FROM log_policies ORDER BY place",
+    "views": "SELECT record FROM saved_views ORDER BY id",
+}
+
+
+async def page(request: Request) -> Response:
+    """Answer with the page as things are now."""
+    state = request.app.state
+    today = state.clock().date()
+    return HTMLResponse(written_page(state.store, state.record, today), headers=_HEADERS)
+
+
+def written_page(store: Store, record: RequestRecord, today: date) -> str:
+    """Write the whole page."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", "Emulator"),
+        tag("style", trusted(STYLE)),
+    )
+    return "<!DOCTYPE html>\n" + tag("html", head, _body(store, record, today), lang="en")
+
+
+def _body(store: Store, record: RequestRecord, today: date) -> Markup:
+    held = {name: records_in(store, query) for name, query in _QUERIES.items()}
+    incidents, cases = incidents_in(store), cases_in(store)
+    row = store.row("SELECT count(*) FROM alert_events")
+    figures = {
+        "dashboards": len(held["dashboards"]),
+        "alerts": len(held["alerts"]),
+        "SLOs": len(held["slos"]),
+        "policies": len(held["policies"]),
+        "views": len(held["views"]),
+        "alert events": row[0] if row else 0,
+        "open incidents": sum("closedAt" not in one for one in incidents),
+        "cases": len(cases),
+    }
+    days = daily_units(store, today - timedelta(days=_CHART_DAYS - 1), today)
+    grids = [dashboard_grid(one) for one in held["dashboards"]]
+    return tag(
+        "body",
+        _header(figures),
+        tag(
+            "main",
+            _section("Data usage, units a day", usage_chart(days), is_wide=True),
+            _section("Alerts", page_tables.alerts(held["alerts"], store)),
+            _section("Incidents", page_tables.incidents(incidents)),
+            _section("Dashboards", join(grids) or _nothing("No dashboards."), is_wide=True),
+            _section("SLOs", page_tables.slos(held["slos"])),
+            _section("Log policies, in order", page_tables.policies(held["policies"])),
+            _section("Cases", page_tables.cases(cases)),
+            _section("Saved views", page_tables.views(held["views"])),
+            _section("Last requests", page_tables.requests(record), is_wide=True),
+        ),
+    )
+
+
+def _header(figures: dict[str, int]) -> Markup:
+    return tag(
+        "header",
+        tag("h1", "Observability Management API, emulated"),
+        tag("p", "What this emulator holds, and what it was asked last.", class_="soft"),
+        tag(
+            "div",
+            [
+                tag("div", tag("b", number), name, class_="figure")
+                for name, number in figures.items()
+            ],
+            class_="figures",
+        ),
+    )
+
+
+def _section(title: str, content: Markup, *, is_wide: bool = False) -> Markup:
+    return tag("section", tag("h2", title), content, class_="wide" if is_wide else None)
+
+
+def _nothing(text: str) -> Markup:
+    return tag("p", text, class_="soft")

@@ -1,0 +1,45 @@
+"""Generated requests against the emulator: what it answers is what its document says."""
+
+import os
+from importlib import import_module
+from typing import Any
+
+import hypothesis
+import pytest
+
+from reconciler.emulator import create_app
+
+# Its own types are not strict enough for ours.
+schemathesis: Any = import_module("schemathesis")
+checks: Any = import_module("schemathesis.specs.openapi.checks")
+
+# `make conformance` asks for many more.
+EXAMPLES = int(os.environ.get("CONFORMANCE_EXAMPLES", "8"))
+EXCLUDED = {
+    # Names that have to differ, page tokens and fields to sort by are no matter of a schema.
+    "POSITIVE": [checks.positive_data_acceptance],
+    # A null for a documented field is as good as none; and the key is added after generation.
+    "NEGATIVE": [checks.negative_data_rejection, checks.ignored_auth],
+}
+DOCUMENT = schemathesis.openapi.from_asgi("/openapi.json", create_app(seed="demo", api_key="k"))
+OPERATIONS = [found.ok() for found in DOCUMENT.get_all_operations()]
+
+
+@pytest.mark.parametrize("mode", ["POSITIVE", "NEGATIVE"])
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+@pytest.mark.filterwarnings("default")
+def test_operation(operation: Any, mode: str) -> None:
+    """No generated request breaks the server, or gets an answer that is not documented."""
+    cases = operation.as_strategy(generation_mode=schemathesis.GenerationMode[mode])
+
+    def answers_as_documented(case: Any) -> None:
+        case.headers["Authorization"] = "k"
+        case.validate_response(case.call(), excluded_checks=EXCLUDED[mode])
+
+    hypothesis.settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        database=None,
+        derandomize="CONFORMANCE_EXAMPLES" not in os.environ,
+    )(hypothesis.given(case=cases)(answers_as_documented))()
