@@ -26,6 +26,8 @@ class ReconcilerError(Exception):
     """Root of everything a command reports without a traceback."""
 
     exit_code: ClassVar[int] = 1
+    doubtful: bool = False
+    """Whether a request that this is about may have been carried out all the same."""
 
 
 class InvalidInput(ReconcilerError):
@@ -81,9 +83,13 @@ class WrongRoute(Unavailable):
 class UnreadableReply(Unavailable):
     """A success whose body cannot be read."""
 
+    doubtful = True
+
 
 class OutcomeUnknown(Unavailable):
     """The request may or may not have been carried out."""
+
+    doubtful = True
 
 
 class NotAuthorised(ReconcilerError):

@@ -35,7 +35,7 @@ CODES: dict[str, str] = {
     "M112": "the file cannot be read",
     "M113": "the file holds no manifest",
     "M114": "a number has a leading zero",
-    "M115": "the workspace is too large",
+    "M115": "the workspace is too large, or has too many mistakes",
     "M201": "the document is not a manifest",
     "M202": "apiVersion is missing or unknown",
     "M203": "kind is missing or unknown",
@@ -76,7 +76,8 @@ class Finding:
     """One complaint about one place of one document.
 
     `path` leads from the document's root; `at_key` points at the key itself
-    rather than its value. `suggestion` is what to write instead.
+    rather than its value. `suggestion` is what to write instead, or begins with
+    `remove`, `leave` or `write` where that is not all there is to do.
     """
 
     code: str
@@ -101,12 +102,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Give the known word nearest to `word`, or "" where none is near.
 
     Near is a slip of the fingers, another spelling of the same letters
-    (`data_table`), or a long tail of the known word (`dynamicDuration`).
+    (`data_table`), letters out of order (`spce`), or a long tail of the known
+    word (`dynamicDuration`).
     """
     choices = {_letters(choice): choice for choice in known}
     letters = _letters(word)
     if letters in choices:
         return choices[letters]
+    for folded, choice in choices.items():
+        if folded[:1] == letters[:1] and sorted(folded) == sorted(letters):
+            return choice
     close = get_close_matches(letters, choices, n=1, cutoff=0.8)
     if close:
         return choices[close[0]]

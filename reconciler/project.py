@@ -6,6 +6,8 @@ Source: design.md, part 5; failure-cases.md, N2.
 from __future__ import annotations
 
 import ipaddress
+import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +16,13 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from reconciler.assumptions import Assumptions, ParameterNames
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.finding import Finding, nearest
 
 BASE_URL = "RECONCILER_BASE_URL"
+ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 Variable: TypeAlias = str | int | float | bool
 
@@ -72,6 +76,9 @@ class Environment(_Strict):
         dict[str, Variable], Field(description="Values of `${var:NAME}` in manifests.")
     ] = {}
     guards: Guards = Guards()
+    api: Annotated[
+        Assumptions, Field(description="What this deployment does otherwise than most.")
+    ] = Assumptions()
 
 
 class ProjectFile(_Strict):
@@ -126,33 +133,83 @@ Target: TypeAlias = Service | Embedded
 def project_findings(document: Json) -> Iterator[Finding]:
     """Yield what is wrong with the document of a project file."""
     if not isinstance(document, dict):
-        yield Finding("P101", (), "a project file is a mapping")
+        yield Finding("P101", (), "a project file is a mapping, as `manifests: [.]`")
         return
     try:
         settings = ProjectFile.model_validate(document)
     except ValidationError as invalid:
-        for error in invalid.errors(include_url=False):
-            yield _finding(error["type"], error["msg"], error["loc"])
+        yield from _setting_findings(invalid)
         return
     default = settings.default_environment
     if default is not None and default not in settings.environments:
         near = nearest(default, settings.environments)
-        said = f"there is no environment `{default}`"
+        listed = ", ".join(sorted(settings.environments)) or "none"
+        said = f"there is no environment `{default}` (known: {listed})"
         yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
+    for index, path in enumerate(settings.manifests):
+        if leads_out(path):
+            said = f"`{path}` leads out of the folder of the project file"
+            yield Finding("P101", ("manifests", index), said)
     for name, environment in settings.environments.items():
-        if environment.base_url is not None and environment.emulator is not None:
-            said = f"environment `{name}` has both `baseUrl` and `emulator`"
-            yield Finding("P101", ("environments", name, "emulator"), said, at_key=True)
-        if environment.base_url is not None and (why := unsafe_base_url(environment.base_url)):
-            yield Finding("P102", ("environments", name, "baseUrl"), f"`baseUrl` {why}")
+        yield from _environment_findings(name, environment)
 
 
-_MODELS: dict[tuple[str, ...], type[_Strict]] = {
+def leads_out(path: str) -> bool:
+    """Tell whether a relative path climbs above where it starts, or is not relative."""
+    return path.startswith("/") or os.path.normpath(path).split("/")[0] == ".."
+
+
+def _environment_findings(name: str, environment: Environment) -> Iterator[Finding]:
+    path = ("environments", name)
+    if not ENVIRONMENT_NAME.fullmatch(name):
+        said = f"`{name}` is no name of an environment: letters, digits and `.`, `_`, `-`"
+        yield Finding("P101", path, said, at_key=True)
+    if environment.base_url is not None and environment.emulator is not None:
+        said = f"environment `{name}` has both `baseUrl` and `emulator`: remove one"
+        yield Finding("P101", (*path, "emulator"), said, at_key=True)
+    if environment.base_url is not None and (why := unsafe_base_url(environment.base_url)):
+        yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}")
+
+
+_MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): ProjectFile,
     ("environments",): Environment,
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "guards"): Guards,
+    ("environments", "api"): Assumptions,
+    ("environments", "api", "parameterNames"): ParameterNames,
 }
+
+
+_WANTED = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "string_type": "text",
+}
+
+
+def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
+    """Yield what is wrong with single settings, a variable of no type only once."""
+    said: set[tuple[str | int, ...]] = set()
+    for error in invalid.errors(include_url=False):
+        path = error["loc"]
+        if "variables" in path[2:3] and len(path) > _VARIABLE_DEPTH:
+            path = path[:_VARIABLE_DEPTH]
+            if path not in said:
+                words = f"the variable `{path[-1]}` must be text, a number, true or false"
+                yield Finding("P101", path, words)
+        else:
+            yield _finding(error["type"], error["msg"], path)
+        said.add(path)
+
+
+_VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
+
+
+_SHOULD = re.compile("^(Input|String) should")
 
 
 def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
@@ -160,40 +217,54 @@ def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
         place = tuple(map(str, path[:1] + path[2:-1] if len(path) > 1 else ()))
         model = _MODELS.get(place, ProjectFile)
         names = [info.alias or name for name, info in model.model_fields.items()]
-        said = f"unknown setting `{path[-1]}`"
+        said = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
         near = nearest(str(path[-1]), names)
         return Finding("P101", path, said, suggestion=near, at_key=True)
     if kind == "missing":
         return Finding("P101", path[:-1], f"`{path[-1]}` is required")
-    return Finding("P101", path, f"`{path[-1]}`: {message[0].lower()}{message[1:]}")
+    what = f"item {path[-1] + 1}" if isinstance(path[-1], int) else f"`{path[-1]}`"
+    said = f"must be {_WANTED[kind]}" if kind in _WANTED else _SHOULD.sub("must", message)
+    return Finding("P101", path, f"{what} {said}")
 
 
 def unsafe_base_url(url: str) -> str:
     """Say why a base URL is refused, or give "" for a good one (failure-cases.md, N2)."""
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
+        host, port = parts.hostname, parts.port
     except ValueError:
         return "is not a URL"
     if parts.scheme not in ("https", "http"):
         return "must begin with https://"
-    if not host or any(character.isspace() or ord(character) < ord("!") for character in url):
-        return "is not a URL"
+    if not host or port == 0 or any(not "!" <= character <= "~" for character in url):
+        return "is not a URL: it needs a host, and only ASCII characters that are no blanks"
     if parts.username is not None or parts.password is not None:
         return "must not hold a user name or a password"
-    if parts.query or parts.fragment:
+    if "?" in url or "#" in url:
         return "must not hold a query or a fragment"
     return _unsafe_host(host, parts.scheme)
+
+
+_HOST = re.compile(r"(?!-)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?")
+_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?")
 
 
 def _unsafe_host(host: str, scheme: str) -> str:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
+        # The system's resolver takes 2852039166 and 0xa9.254.43518 for addresses.
+        if _NUMBER.fullmatch(host) or not _HOST.fullmatch(host):
+            return "is not a URL: its host is neither a name nor a plain address"
         return "" if scheme == "https" or host == "localhost" else "must begin with https://"
+    address = getattr(address, "ipv4_mapped", None) or address
+    if address.is_loopback:
+        return ""
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return f"leads to {host}, which no service should have"
-    return "" if scheme == "https" or address.is_loopback else "must begin with https://"
+    if address.version == 4 and address.is_reserved:  # noqa: PLR2004 - IPv4
+        return f"leads to {host}, which no service should have"
+    return "" if scheme == "https" else "must begin with https://"
 
 
 def choose_environment(project: Project, wanted: str | None) -> tuple[str, Environment]:
@@ -230,18 +301,18 @@ def choose_target(
     Raises UsageError without a target or with two that disagree, and
     InvalidInput for a base URL that is not safe.
     """
-    given = environ.get(BASE_URL, "").rstrip("/")
+    given = environ.get(BASE_URL, "").strip().rstrip("/")
     own = (environment.base_url or "").rstrip("/")
     if environment.emulator is not None:
         if given:
             raise UsageError(
-                f"environment `{name}` is the embedded emulator, but {BASE_URL} is {given}: "
-                "unset it, or choose another environment"
+                f"environment `{name}` is the embedded emulator, but {BASE_URL} is "
+                f"{_shown(given)}: unset it, or choose another environment"
             )
         return Embedded(project.root / environment.emulator.data)
     if given and own and given != own:
         raise UsageError(
-            f"environment `{name}` has baseUrl {own}, but {BASE_URL} is {given}: "
+            f"environment `{name}` has baseUrl {_shown(own)}, but {BASE_URL} is {_shown(given)}: "
             "unset it, or choose another environment"
         )
     if why := unsafe_base_url(given or own) if given or own else "":
@@ -254,6 +325,15 @@ def choose_target(
     )
 
 
+def _shown(url: str) -> str:
+    """Give a URL without the user name and password it may hold."""
+    scheme, separator, rest = url.rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+
+
+_STORE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
 def journal_path(project: Project, name: str, environment: Environment) -> Path:
     """Give where the journal of an environment is kept.
 
@@ -263,8 +343,7 @@ def journal_path(project: Project, name: str, environment: Environment) -> Path:
     if place is None:
         own = f"{name}.journal.jsonl" if project.file is not None else "journal.jsonl"
         return project.root / ".reconciler" / own
-    scheme, colon, _ = place.partition(":")
-    if colon and scheme.isalpha():
+    if _STORE.match(place):
         raise InvalidInput(
             f"environment `{name}`: journal `{place}` is not a file; this version keeps "
             "journals in files only"

@@ -221,11 +221,15 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The service, or this program on its behalf, said no to this one resource."""
+    """The service, or this program on its behalf, said no to this one resource.
+
+    `sure` says that nothing changed; else the write may have happened all the same.
+    """
 
     ref: Ref
     message: str
     exit_code: int = 3
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,20 @@ gives the real thing, when a request is made.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
-from reconciler.document import Json
+from reconciler.document import ABSENT, Json, Missing, canonical_text
 from reconciler.resource import Ref, RemoteId
 
 # A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
 _SCRYPT_COST = 1 << 12
 _SCRYPT_BLOCK = 8
 SHOWN_DIGITS = 16
+HIDDEN = "(not shown: the field holds a secret)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,36 @@ def seal(value: str, name: str, salt: str) -> str:
     return "sha256:" + hashlib.sha256(derived).hexdigest()[:SHOWN_DIGITS]
 
 
+_SEALED = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]*) (sha256:[0-9a-f]{16})\}")
+
+
+def holds_seal(document: Json | Missing) -> bool:
+    """Tell whether a secret belongs anywhere in a document, be it a template or its text."""
+    if isinstance(document, dict):
+        return any(map(holds_seal, document.values()))
+    if isinstance(document, list):
+        return any(map(holds_seal, document))
+    return isinstance(document, str) and _SEALED.search(document) is not None
+
+
+def is_sealed_text(text: str, sealed: str, salt: str) -> bool:
+    """Tell whether a text is what one with one seal in it stands for."""
+    found = _SEALED.search(sealed)
+    if found is None:
+        return False
+    before, after = sealed[: found.start()], sealed[found.end() :]
+    if len(text) < len(before) + len(after) or not text.startswith(before):
+        return False
+    value = text[len(before) : len(text) - len(after)]
+    return text.endswith(after) and seal(value, found[1], salt) == found[2]
+
+
+def fingerprint(document: Json | Missing, sealed: Json | Missing) -> str:
+    """Give what the journal may keep of a live value that stands where a secret belongs."""
+    salt = "" if sealed is ABSENT else canonical_text(sealed)
+    return seal("" if document is ABSENT else canonical_text(document), "stored", salt)
+
+
 def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
     """Fill in the references whose ids are known; leave the rest, and all secrets, open."""
 
@@ -116,8 +148,12 @@ def reveal(document: Json) -> Json:
 
 
 def secrets_of(document: Json) -> dict[str, Template]:
-    """Map the real text of every template that holds a secret to the template."""
+    """Map the real text of every template that holds a secret to the template.
+
+    A text that the document also holds as it is, is no secret.
+    """
     found: dict[str, Template] = {}
+    plain: set[str] = set()
 
     def note(template: Template) -> Json:
         if template.has_secret and not template.references:
@@ -125,7 +161,20 @@ def secrets_of(document: Json) -> dict[str, Template]:
         return template
 
     _each_template(document, note)
-    return found
+    if found:
+        _collect_plain(document, plain)
+    return {text: template for text, template in found.items() if text not in plain}
+
+
+def _collect_plain(document: Json, plain: set[str]) -> None:
+    if isinstance(document, dict):
+        for value in document.values():
+            _collect_plain(value, plain)
+    elif isinstance(document, list):
+        for item in document:
+            _collect_plain(item, plain)
+    elif isinstance(document, str) and not isinstance(document, Template):
+        plain.add(document)
 
 
 def conceal(document: Json, secrets: Mapping[str, Template]) -> Json:

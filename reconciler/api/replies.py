@@ -6,19 +6,30 @@ Source: api-facts.md, part 2.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
+from typing import NoReturn
 
 from reconciler.document import Json
 
 LONGEST_MESSAGE = 500
 NO_SUCH_ROUTE = 5
+_ESCAPE = re.compile(
+    r"\\\\"  # an escaped backslash begins no other escape
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole pair
+    r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer, read to its end. `document` is None where the body is not JSON."""
+    """One answer, read to its end. `document` is None where the body is not JSON.
+
+    `doubtful` says that an earlier attempt of the request may have been carried out.
+    """
 
     status: int
     body: bytes
@@ -27,6 +38,8 @@ class Reply:
     is_json: bool
     location: str = ""
     retry_after: str | None = None
+    date: str = ""
+    doubtful: bool = False
 
     @property
     def ok(self) -> bool:
@@ -37,7 +50,7 @@ class Reply:
 def make_reply(status: int, body: bytes, headers: dict[str, str]) -> Reply:
     """Make a reply of its parts; header names in lower case."""
     try:
-        document, is_json = json.loads(body), True
+        document, is_json = json.loads(_with_whole_characters(body), parse_constant=_refuse), True
     except (ValueError, RecursionError):
         document, is_json = None, False
     return Reply(
@@ -48,19 +61,39 @@ def make_reply(status: int, body: bytes, headers: dict[str, str]) -> Reply:
         is_json,
         headers.get("location", ""),
         headers.get("retry-after"),
+        headers.get("date", ""),
     )
 
 
-def message_of(reply: Reply) -> str:
-    """Give what the service said, word for word; "" where it said nothing."""
+def _with_whole_characters(body: bytes) -> str:
+    """Put U+FFFD where an escape names half a character, which no file can hold.
+
+    Services written for UTF-16 cut texts in the middle of an emoji. Raises
+    ValueError for what is not UTF-8; the parser itself would let halves pass.
+    """
+    text = body.decode("utf-8-sig")
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found.group(), text)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def message_of(reply: Reply, hide: Callable[[str], str] = str) -> str:
+    """Give what the service said, word for word; "" where it said nothing.
+
+    `hide` covers secrets that the service repeats, before a cut could leave half of one.
+    """
     document = reply.document
     if isinstance(document, dict):
         error = document.get("error")
         inner = error.get("message") if isinstance(error, dict) else error
         for said in (document.get("message"), inner, document.get("detail")):
             if isinstance(said, str) and said:
-                return _cut(said)
-    return _cut(reply.body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace").strip())
+                return _cut(hide(said))
+    return _cut(hide(reply.body[: 16 * LONGEST_MESSAGE].decode("utf-8", "replace").strip()))
 
 
 def _cut(text: str) -> str:

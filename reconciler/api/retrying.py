@@ -55,7 +55,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
         return float(text) or None
     try:
         moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, IndexError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

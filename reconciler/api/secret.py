@@ -37,8 +37,8 @@ def key_from(environ: Mapping[str, str]) -> Secret:
     Raises NotAuthorised without one, or with one that no header can carry. The
     client library would print such a key in its own error, so it never sees it.
     """
-    value = environ.get(API_KEY, "").strip()
-    if not value:
+    value = environ.get(API_KEY, "")
+    if not value.strip():
         raise NotAuthorised(f"there is no API key: set {API_KEY}")
     if any(not "!" <= character <= "~" for character in value):
         raise NotAuthorised(
@@ -65,6 +65,7 @@ class Redaction:
             secret,
             quote(secret, safe=""),
             json.dumps(secret)[1:-1],
+            json.dumps(secret, ensure_ascii=False)[1:-1],
             base64.b64encode(encoded).decode().rstrip("="),
             base64.urlsafe_b64encode(encoded).decode().rstrip("="),
         }

@@ -30,15 +30,16 @@ def batches(changes: Sequence[Change]) -> Iterator[tuple[Kind, tuple[Change, ...
         alone: list[tuple[Kind, tuple[Change, ...]]] = []
         for kind in KINDS:
             mine = [change for change in wave if change.ref.kind == kind.name]
-            lonely = [change for change in mine if _goes_alone(change)]
+            lonely = [change for change in mine if goes_alone(change)]
             alone.extend((kind, (change,)) for change in lonely)
-            together = [change for change in mine if not _goes_alone(change)]
+            together = [change for change in mine if not goes_alone(change)]
             for start in range(0, len(together), kind.batch_size):
                 yield kind, tuple(together[start : start + kind.batch_size])
         yield from alone
 
 
-def _goes_alone(change: Change) -> bool:
+def goes_alone(change: Change) -> bool:
+    """Tell whether a lost answer to this write could be settled by a person only."""
     return change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
 
 

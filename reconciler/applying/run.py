@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from reconciler.api.door import Api
-from reconciler.applying.order import batches
-from reconciler.document import ABSENT, Difference, Json, differences, digest, merge
-from reconciler.errors import NotAuthorised, OutcomeUnknown, ReconcilerError, Redirected, WrongRoute
+from reconciler.applying.order import batches, goes_alone
+from reconciler.applying.reading_back import as_told, rewritten_entry, stored_otherwise
+from reconciler.document import Difference, Json, digest
+from reconciler.errors import JournalError, OutcomeUnknown, ReconcilerError, worst
 from reconciler.journal.entries import (
     Entry,
     Identified,
     RefusedEntry,
     Started,
-    Stored,
     WrittenEntry,
-    rewritten_from,
 )
 from reconciler.journal.file_store import FileJournal
-from reconciler.kinds.kind import Kind, Sending
+from reconciler.kinds.kind import Answer, Kind, Sending
 from reconciler.resource import (
     Action,
     Change,
@@ -115,33 +114,40 @@ class Run:
                 )
                 entries.append(written)
         if entries:
-            self.journal.append(entries)
+            self._append(entries)
 
     async def _write_batch(self, kind: Kind, batch: Sequence[Change]) -> None:
-        sendings = []
-        for change in batch:
-            why = self._why_skipped(change)
-            if why:
-                self._note(Skipped(change.ref, why))
-            else:
-                sendings.append(self._sending(change))
+        sendings = [self._sending(change) for change in batch if not self._skipped(change)]
         sendings = await self._still_as_planned(kind, sendings)
+        # A signal may have come while the service was asked.
+        sendings = [one for one in sendings if not self._skipped(one.change)]
         if not sendings:
             return
-        self.journal.append([self._started(one.change, _operation(one.change)) for one in sendings])
+        self._append([self._started(one.change, _operation(one.change)) for one in sendings])
+        answers: Sequence[Answer]
         try:
-            outcomes = await kind.write(self.api, sendings, self._identified)
+            answers = await kind.write(self.api, sendings, self._identified)
+        except JournalError:
+            raise
         except ReconcilerError as error:
-            self._stop(error, sendings)
-            return
-        self._close(outcomes)
-        await self._read_back(kind, sendings, outcomes)
+            answers = [error] * len(sendings)
+        self._close(sendings, answers)
+        await self._read_back(kind, sendings, answers)
+
+    def _skipped(self, change: Change) -> bool:
+        """Note a change that must not be sent any more."""
+        why = self._why_skipped(change)
+        if why:
+            self._note(Skipped(change.ref, why))
+        return bool(why)
 
     def _why_skipped(self, change: Change) -> str:
         if self.applied.stopped_by is not None:
             return "the run had stopped"
         if self.stopping.is_set():
             return "the run was interrupted"
+        if goes_alone(change) and any(isinstance(one, InDoubt) for one in self.applied.outcomes):
+            return "another create is in doubt, and one is enough to look for"
         bad = sorted(change.manifest.references & self.failed)
         return f"depends on {bad[0]}, which was not written" if bad else ""
 
@@ -158,14 +164,30 @@ class Run:
         return declared
 
     async def _still_as_planned(self, kind: Kind, sendings: list[Sending]) -> list[Sending]:
-        """Read again just before the write, and leave out what changed meanwhile (R16)."""
-        if not kind.readable or not sendings:
-            return sendings
+        """Leave out what the service objects to, and what changed since the plan (R16).
+
+        Live is read last, right before the write.
+        """
         try:
-            observed = await asyncio.gather(*(self._observe(kind, one) for one in sendings))
+            sendings = await self._without_objections(kind, sendings)
+            return await self._unmoved(kind, sendings)
         except ReconcilerError as error:
-            self._stop(error, sendings, sent=False)
+            self._stop(error)
+            for sending in sendings:
+                self._note(Refused(sending.ref, str(error), error.exit_code))
             return []
+
+    async def _without_objections(self, kind: Kind, sendings: list[Sending]) -> list[Sending]:
+        asked = await asyncio.gather(*(kind.preflight(self.api, one) for one in sendings))
+        for sending, objections in zip(sendings, asked, strict=True):
+            if objections:
+                self._note(Refused(sending.ref, "; ".join(objections)))
+        return [one for one, objections in zip(sendings, asked, strict=True) if not objections]
+
+    async def _unmoved(self, kind: Kind, sendings: list[Sending]) -> list[Sending]:
+        if not kind.readable:
+            return sendings
+        observed = await asyncio.gather(*(self._observe(kind, one) for one in sendings))
         unmoved = []
         for sending, now in zip(sendings, observed, strict=True):
             if _moved(sending.change.observation, now, secrets_of(sending.change.declared)):
@@ -193,51 +215,60 @@ class Run:
         )
 
     def _identified(self, ref: Ref, remote_id: RemoteId) -> None:
-        self.journal.append([Identified(self.name, self.journal.now(), ref, remote_id)])
+        self._append([Identified(self.name, self.journal.now(), ref, remote_id)])
 
-    def _stop(
-        self, error: ReconcilerError, sendings: Sequence[Sending], *, sent: bool = True
-    ) -> None:
-        """End the run; journal as refused what surely did not happen."""
-        self.applied.stopped_by = error
-        entries: list[Entry] = []
-        for sending in sendings:
-            unsure = isinstance(error, OutcomeUnknown) or (
-                _operation(sending.change) == "replace"
-                and not isinstance(error, NotAuthorised | Redirected | WrongRoute)
-            )
-            if isinstance(error, OutcomeUnknown) and _operation(sending.change) == "create":
-                self._note(InDoubt(sending.ref, str(error)))
-            else:
-                self._note(Refused(sending.ref, str(error), error.exit_code))
-            if sent and not unsure:
-                at = self.journal.now()
-                entries.append(RefusedEntry(self.name, at, sending.ref, str(error)))
-        if entries:
-            self.journal.append(entries)
+    def _append(self, entries: Sequence[Entry]) -> None:
+        """Journal entries; a service that repeats a secret in its words gets no copy there."""
+        hide = self.api.redaction
+        self.journal.append(
+            [
+                replace(entry, message=hide(entry.message))
+                if isinstance(entry, WrittenEntry | RefusedEntry)
+                else entry
+                for entry in entries
+            ]
+        )
 
-    def _close(self, outcomes: Sequence[Outcome]) -> None:
+    def _close(self, sendings: Sequence[Sending], answers: Sequence[Answer]) -> None:
         """Journal the answers of a batch in one append, then tell them."""
-        entries: list[Entry] = []
-        for outcome in outcomes:
-            at = self.journal.now()
-            match outcome:
-                case (
-                    Written(ref=ref, remote_id=remote_id, message=message)
-                    | Unchanged(ref=ref, remote_id=remote_id, message=message)
-                ):
-                    entries.append(WrittenEntry(self.name, at, ref, remote_id, message))
-                    if remote_id is not None:
-                        self.ids[ref] = remote_id
-                case Refused(ref=ref, message=message, exit_code=3):
-                    entries.append(RefusedEntry(self.name, at, ref, message))
-                case Refused() | InDoubt() | Skipped():
-                    # Nobody knows what became of it, so its `started` stays open.
-                    pass
+        outcomes = [_outcome(one, answer) for one, answer in zip(sendings, answers, strict=True)]
+        entries = [
+            entry for outcome in outcomes if (entry := self._closing_entry(outcome)) is not None
+        ]
         if entries:
-            self.journal.append(entries)
+            self._append(entries)
+        for answer in answers:
+            if isinstance(answer, ReconcilerError):
+                self._stop(answer)
         for outcome in outcomes:
             self._note(outcome)
+
+    def _closing_entry(self, outcome: Outcome) -> Entry | None:
+        """Give what the journal says of an outcome; nothing where nobody knows it.
+
+        Then its `started` stays open.
+        """
+        at = self.journal.now()
+        match outcome:
+            case (
+                Written(ref=ref, remote_id=remote_id, message=message)
+                | Unchanged(ref=ref, remote_id=remote_id, message=message)
+            ):
+                if remote_id is not None:
+                    self.ids[ref] = remote_id
+                return WrittenEntry(self.name, at, ref, remote_id, message)
+            case Refused(ref=ref, message=message, sure=True) | Skipped(ref=ref, message=message):
+                return RefusedEntry(self.name, at, ref, message)
+            case Refused() | InDoubt():
+                return None
+
+    def _stop(self, error: ReconcilerError) -> None:
+        """End the run; of several reasons the one with the first exit code counts."""
+        codes = {error.exit_code}
+        if self.applied.stopped_by is not None:
+            codes.add(self.applied.stopped_by.exit_code)
+        if self.applied.stopped_by is None or worst(codes) != self.applied.stopped_by.exit_code:
+            self.applied.stopped_by = error
 
     def _note(self, outcome: Outcome) -> None:
         if not isinstance(outcome, Written | Unchanged):
@@ -245,32 +276,44 @@ class Run:
         self.applied.outcomes.append(outcome)
         self.tell(outcome)
 
+    async def _look_again(self, kind: Kind, sending: Sending) -> Observation | None:
+        try:
+            return await self._observe(kind, sending) if kind.readable else None
+        except ReconcilerError:
+            return None
+
     async def _read_back(
-        self, kind: Kind, sendings: Sequence[Sending], outcomes: Sequence[Outcome]
+        self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[Answer]
     ) -> None:
         """Compare what the service stored with what it was sent (R15).
 
         The write is journaled already, so a failed read only costs the comparison.
         """
-        written = {one.ref: one for one in outcomes if isinstance(one, Written)}
-        mine = [one for one in sendings if one.ref in written]
-        stored: list[Observation | BaseException | None] = [None] * len(mine)
-        if kind.readable:
-            reads = (self._observe(kind, one) for one in mine)
-            stored = list(await asyncio.gather(*reads, return_exceptions=True))
+        written = [
+            (sending, answer)
+            for sending, answer in zip(sendings, answers, strict=True)
+            if isinstance(answer, Written)
+        ]
+        reads = (self._look_again(kind, sending) for sending, _ in written)
+        observed = await asyncio.gather(*reads)
         entries: list[Entry] = []
-        for sending, observed in zip(mine, stored, strict=True):
-            answer = written[sending.ref].stored
-            document = observed.document if isinstance(observed, Seen) else answer
-            if document is None:
-                continue
-            found = _rewritten(kind, self._resolved(sending.change), document)
+        for (sending, answer), now in zip(written, observed, strict=True):
+            stored = _stored(sending.change.observation, now, answer)
+            found = stored_otherwise(kind, self._resolved(sending.change), stored)
             if found:
-                self.applied.rewritten[sending.ref] = found
-                pairs = tuple(map(rewritten_from, found))
-                entries.append(Stored(self.name, self.journal.now(), sending.ref, pairs))
+                self.applied.rewritten[sending.ref] = as_told(found)
+                entries.append(rewritten_entry(self.name, self.journal.now(), sending.ref, found))
         if entries:
-            self.journal.append(entries)
+            self._append(entries)
+
+
+def _outcome(sending: Sending, answer: Answer) -> Outcome:
+    """Give what became of one write, also where its answer stops the run."""
+    if not isinstance(answer, ReconcilerError):
+        return answer
+    if isinstance(answer, OutcomeUnknown) and _operation(sending.change) == "create":
+        return InDoubt(sending.ref, str(answer))
+    return Refused(sending.ref, str(answer), answer.exit_code, sure=not answer.doubtful)
 
 
 def _operation(change: Change) -> str:
@@ -282,14 +325,15 @@ def _moved(planned: Observation, now: Observation, secrets: Mapping[str, Templat
     if isinstance(planned, Seen) and isinstance(now, Seen):
         live = conceal(now.document, secrets)
         unequal = digest(live) != digest(planned.document)
-        return unequal or now.version != planned.version
+        return unequal or now.version != planned.version or now.remote_id != planned.remote_id
     return type(planned) is not type(now)
 
 
-def _rewritten(
-    kind: Kind, declared: dict[str, Json], stored: dict[str, Json]
-) -> tuple[Difference, ...]:
-    """Give the declared fields that came back otherwise: `before` is sent, `after` stored."""
-    shown = conceal(stored, secrets_of(declared))
-    wanted = merge(ABSENT, declared, shown, kind.shape)
-    return tuple(differences(wanted, shown, kind.shape))
+def _stored(
+    before: Observation, now: Observation | None, answer: Written
+) -> dict[str, Json] | None:
+    """Give what the service has now; None where the read shows what was there before the write."""
+    if not isinstance(now, Seen):
+        return answer.stored
+    stale = isinstance(before, Seen) and now.version and now.version == before.version
+    return None if stale else now.document

@@ -26,7 +26,7 @@ from reconciler.report.plan_document import PlanDocument, changed_since, read_pl
 from reconciler.report.plan_text import plan_text
 from reconciler.report.safe import safe
 from reconciler.report.words import lost_json, summary
-from reconciler.resource import Outcome, Plan
+from reconciler.resource import Action, Outcome, Plan
 
 LARGEST_PLAN_FILE = 256 << 20
 
@@ -171,7 +171,7 @@ def _ask(made: Plan, *, verbose: bool) -> None:
 
 async def _apply_now(bench: Bench, journal: FileJournal, made: Plan, *, quiet: bool) -> Applied:
     style = stderr_style(verbose=False)
-    total = sum(change.action.writes for change in made.changes)
+    total = sum(change.action is not Action.KEEP for change in made.changes)
     done = 0
 
     def tell(outcome: Outcome) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from reconciler.commands import options
-from reconciler.commands.opening import Asked, Bench, open_api, open_bench
+from reconciler.commands.opening import Asked, Bench, open_api, open_bench, salt_of
 from reconciler.commands.output import data, stdout_style
 from reconciler.journal.history import History
 from reconciler.planning.drift import find_drift
@@ -47,4 +47,5 @@ def drift(
 
 async def _drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:
     async with open_api(bench) as api:
-        return await find_drift(api, bench.workspace.manifests, history)
+        salt = salt_of(bench.name, bench.target)
+        return await find_drift(api, bench.workspace.manifests, history, salt)

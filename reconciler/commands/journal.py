@@ -23,7 +23,7 @@ from reconciler.report.journal_text import journal_text
 from reconciler.resource import Manifest, Ref, RemoteId
 
 
-@click.group
+@click.group(no_args_is_help=False)
 def journal() -> None:
     """Show, verify and settle what was written."""
 

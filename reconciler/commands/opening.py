@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import httpx
 
     from reconciler.api.door import Api
+    from reconciler.api.secret import Redaction
     from reconciler.journal.file_store import FileJournal
 
 
@@ -63,9 +64,7 @@ def open_project(asked: Asked) -> Project:
         raise UsageError(f"there is no project file {asked.project}")
     file = asked.project or _find_project(asked.paths)
     if file is None:
-        first = asked.paths[0] if asked.paths else Path()
-        folder = first if first.is_dir() else first.parent
-        return Project(folder.resolve())
+        return Project(_folder_of(asked.paths[0] if asked.paths else Path()))
     project, complaints = load_project(file)
     if complaints:
         words(complaints_text(complaints, stderr_style(verbose=asked.verbose)))
@@ -76,13 +75,19 @@ def open_project(asked: Asked) -> Project:
 
 def _find_project(paths: Sequence[Path]) -> Path | None:
     for start in (*paths[:1], Path()):
-        folder = start.resolve() if start.is_dir() else start.resolve().parent
+        folder = _folder_of(start)
         for place in (folder, *folder.parents):
             if (place / PROJECT_FILE).is_file():
                 return place / PROJECT_FILE
             if (place / ".git").exists():
                 break
     return None
+
+
+def _folder_of(path: Path) -> Path:
+    """Give a folder, or that of a file, without links; a name of any length will do."""
+    real = Path(os.path.realpath(path))
+    return real if os.path.isdir(real) else real.parent  # noqa: PTH112 - never raises
 
 
 def manifest_paths(asked: Asked, project: Project) -> list[Path]:
@@ -139,25 +144,36 @@ class Bench:
         return journal
 
 
+def open_target(asked: Asked) -> Bench:
+    """Do what comes before the first request of a command that reads no manifests."""
+    project = open_project(asked)
+    name, environment = choose_environment(project, asked.environment)
+    target = choose_target(project, name, environment, os.environ)
+    return Bench(project, name, environment, target, Workspace((), ()), whole=False)
+
+
 def open_bench(asked: Asked) -> Bench:
     """Do all that comes before the first request."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
     target = choose_target(project, name, environment, os.environ)
-    salt = f"{name}\0{target.name}"
-    scope = Scope(name, environment.variables, os.environ, salt)
+    scope = Scope(name, environment.variables, os.environ, salt_of(name, target))
     workspace = open_workspace(asked, project, scope)
-    _hide_secrets(workspace)
+    redact_with(_redaction_of(workspace))
     return Bench(project, name, environment, target, workspace, is_whole(asked, project))
 
 
-def _hide_secrets(workspace: Workspace) -> None:
+def salt_of(name: str, target: Target) -> str:
+    """Give the salt of the seals that stand for secrets in plans and journals."""
+    return f"{name}\0{target.name}"
+
+
+def _redaction_of(workspace: Workspace) -> Redaction:
     from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
     from reconciler.template import secret_values  # noqa: PLC0415 - not for validate
 
     values = {value for manifest in workspace.manifests for value in secret_values(manifest.spec)}
-    if values:
-        redact_with(Redaction(values))
+    return Redaction(values)
 
 
 @asynccontextmanager
@@ -167,17 +183,20 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
     Raises NotAuthorised without a key, where one is needed.
     """
     from reconciler.api.door import Api  # noqa: PLC0415 - brings the HTTP client
-    from reconciler.api.secret import Redaction, Secret, key_from  # noqa: PLC0415 - with it
+    from reconciler.api.secret import Secret, key_from  # noqa: PLC0415 - with it
 
     # A core dump would hold the key.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     target = bench.target
     if isinstance(target, Embedded):
-        api = Api("http://emulator", Secret("emulator"), transport=_embedded(bench, target))
+        transport = _embedded(bench, target)
+        api = Api("http://emulator", Secret("any"), transport=transport)
     else:
         key = key_from(os.environ)
-        redact_with(Redaction([key.reveal()]))
-        api = Api(target.base_url, key, target.authorization)
+        api = Api(target.base_url, key, target.authorization, assumptions=bench.environment.api)
+    api.redaction = _redaction_of(bench.workspace)
+    api.redaction.add(api.key.reveal())
+    redact_with(api.redaction)
     async with api:
         yield api
 

@@ -41,3 +41,10 @@ def reading(command: Command) -> Command:
     for option in (quiet, verbose, project, environment, paths):
         command = option(command)
     return command
+
+
+def connected(command: Command) -> Command:
+    """Give a command the options of everything that only talks to the service."""
+    for option in (quiet, verbose, project, environment):
+        command = option(command)
+    return command

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
+from reconciler.document import Json
+from reconciler.report.safe import safe_json
 from reconciler.report.style import DEFAULT_WIDTH, NARROWEST, Style
 
 if TYPE_CHECKING:
@@ -26,14 +29,32 @@ def data(text: str) -> None:
     _write(sys.stdout, text)
 
 
+def json_data(document: Json, *, one_line: bool = False) -> None:
+    """Print a document, what is unsafe in a terminal escaped."""
+    text = json.dumps(document, ensure_ascii=False, indent=None if one_line else 2)
+    data(safe_json(text) + "\n")
+
+
 def words(text: str) -> None:
     """Print words for a person, a line each."""
     _write(sys.stderr, text if text.endswith("\n") else text + "\n")
 
 
-def _write(stream: TextIO, text: str) -> None:
+def progress(text: str) -> None:
+    """Show on a terminal's one line how far a long run is; "" clears it."""
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        _write(sys.stderr, f"\r\x1b[K{text}")
+
+
+def redacted(text: str) -> str:
+    """Give the text without any secret."""
     for redaction in _redaction:
         text = redaction(text)
+    return text
+
+
+def _write(stream: TextIO, text: str) -> None:
+    text = redacted(text)
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()
@@ -45,7 +66,7 @@ def style_of(stream: TextIO, environ: Mapping[str, str], *, verbose: bool) -> St
     plain = environ.get("NO_COLOR", "") != "" or environ.get("TERM") == "dumb"
     forced = environ.get("FORCE_COLOR", "") not in ("", "0")
     width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if terminal else DEFAULT_WIDTH
-    return Style((terminal or forced) and not plain, max(NARROWEST, width), verbose)
+    return Style((terminal or forced) and not plain, max(NARROWEST, width), verbose, terminal)
 
 
 def stdout_style(*, verbose: bool) -> Style:

@@ -10,7 +10,7 @@ import click
 
 from reconciler.commands import options
 from reconciler.commands.opening import Asked, Bench, open_api, open_bench
-from reconciler.commands.output import data, stdout_style, words
+from reconciler.commands.output import data, redacted, stdout_style, words
 from reconciler.errors import InvalidInput, Unsettled
 from reconciler.journal.history import History
 from reconciler.planning.plan import Place, make_plan
@@ -86,6 +86,6 @@ def write_private(file: Path, text: str) -> None:
         )
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             os.fchmod(descriptor, 0o600)
-            stream.write(text)
+            stream.write(redacted(text))
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error

@@ -27,6 +27,13 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
     "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
     "journal": ("journal", "journal", "Show, verify and settle what was written."),
+    "events": ("events", "events", "List the events of alerts."),
+    "incidents": ("incidents", "incidents", "List incidents and their events; close them."),
+    "cases": ("cases", "cases", "List cases."),
+    "usage": ("usage", "usage", "Show how much data was used, day by day."),
+    "policies": ("policies", "policies", "List, test and add log policies."),
+    "doctor": ("doctor", "doctor", "Check everything that a run needs, with reads only."),
+    "conformance": ("conformance", "conformance", "Compare a service with the API document."),
     "schema": ("schema", "schema", "Print the JSON Schema of a kind of manifest."),
     "emulator": ("emulator", "emulator", "Run the management API on this machine."),
 }
@@ -96,7 +103,7 @@ def _exit_code(error: BaseException) -> int:
     """Say what went wrong, and give the code for it."""
     match error:
         case click.ClickException():
-            error.show()
+            _show_usage(error)
             return USAGE
         case click.Abort() | KeyboardInterrupt():
             sys.stderr.write("\n")
@@ -105,6 +112,22 @@ def _exit_code(error: BaseException) -> int:
             return _closed_pipe()
         case _:
             return _report(error)
+
+
+def _show_usage(error: click.ClickException) -> None:
+    from reconciler.commands.output import words  # noqa: PLC0415 - only for an error
+    from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
+
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        words(f"{context.get_usage()}\nTry `{context.command_path} --help` for help.\n")
+    # A glob may give the name of a hostile file for an option.
+    words(f"error: {safe(error.format_message())}")
+
+
+def _further(line: str) -> str:
+    """Keep a further line of a message from being a command of a CI runner."""
+    return f"| {line}" if line.lstrip().startswith("::") else line
 
 
 def _terminated(_: int, __: FrameType | None) -> Never:
@@ -138,7 +161,7 @@ def _report(error: BaseException) -> int:
 
     if isinstance(error, ReconcilerError):
         first, *rest = str(error).splitlines() or [""]
-        words("\n".join((f"error: {safe(first)}", *map(safe, rest))))
+        words("\n".join((f"error: {safe(first)}", *(_further(safe(line)) for line in rest))))
         return error.exit_code
     words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
     words(

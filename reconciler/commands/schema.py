@@ -6,6 +6,7 @@ import json
 
 import click
 
+from reconciler.commands import options
 from reconciler.commands.output import data
 from reconciler.errors import UsageError
 from reconciler.finding import nearest
@@ -42,11 +43,14 @@ def _titled(schema: Schema, title: str) -> Schema:
 
 @click.command
 @click.argument("name", required=False, metavar="[NAME]")
-def schema(name: str | None) -> int:
+@options.verbose
+@options.quiet
+def schema(name: str | None, *, verbose: bool, quiet: bool) -> int:
     """Print a JSON Schema: of a kind, `manifest` (any kind), `project` or `plan`.
 
     Without NAME, list the names.
     """
+    del verbose, quiet
     known = schemas()
     if name is None:
         data("".join(f"{one}\n" for one in known))

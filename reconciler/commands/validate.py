@@ -42,10 +42,10 @@ def validate(
         manifest_paths(asked, found), found.root, scope, found.settings.environments
     )
     count, files = len(workspace.manifests), workspace.files
-    shown = workspace.errors if quiet else workspace.complaints
     if form == "json":
-        data(complaints_json(shown, count, files))
+        data(complaints_json(workspace.complaints, count, files))
     else:
+        shown = workspace.errors if quiet else workspace.complaints
         data(complaints_text(shown, stdout_style(verbose=verbose)))
     if not quiet:
         words(complaints_summary(workspace.complaints, count, files))

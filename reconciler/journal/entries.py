@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from reconciler.document import ABSENT, Difference, Json, Missing, Path
+from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.errors import JournalError
 from reconciler.resource import Ref, RemoteId
 
@@ -180,8 +180,19 @@ def _rewritten_document(rewritten: Rewritten) -> dict[str, Json]:
 def line_of(document: dict[str, Json], previous_sum: str) -> tuple[str, str]:
     """Give a document's line and its sum, which the next line builds on."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    if not _is_encodable(text):
+        text = json.dumps(document, separators=(",", ":"))
     total = hashlib.sha256(f"{previous_sum}\n{text}".encode()).hexdigest()[:SUM_DIGITS]
     return f'{text[:-1]},"sum":"{total}"}}\n', total
+
+
+def _is_encodable(text: str) -> bool:
+    """Tell whether a text holds no half characters, which only an escape can carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def parse_line(line: str, previous_sum: str, number: int) -> tuple[dict[str, Json], str]:
@@ -277,11 +288,6 @@ def _rewritten(document: Json) -> Rewritten:
         raise TypeError("rewritten")
     path = tuple(step for step in document["path"] if isinstance(step, str | int))
     return Rewritten(path, document.get("sent", ABSENT), document.get("got", ABSENT))
-
-
-def rewritten_from(difference: Difference) -> Rewritten:
-    """Turn a difference from sent to stored into what the journal keeps of it."""
-    return Rewritten(difference.path, difference.before, difference.after)
 
 
 def _text(value: Json) -> str:

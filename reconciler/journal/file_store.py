@@ -6,6 +6,7 @@ It is safe for the runs of one machine; two machines must not share it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -32,6 +33,7 @@ from reconciler.journal.entries import (
 from reconciler.journal.history import History
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+_BEGINNING = b'{"journal":'
 
 
 @dataclass(slots=True)
@@ -53,6 +55,8 @@ class FileJournal:
     torn: bool = False
     _sum: str = ""
     _size: int = 0
+    _end: int | None = 0
+    """Where the file ends, a torn line included; None where a write of ours failed."""
 
     def load(self) -> None:
         """Read the file, if there is one.
@@ -65,7 +69,9 @@ class FileJournal:
         content = _read(self.path)
         whole, newline, tail = content.rpartition(b"\n")
         self.torn = bool(tail)
-        self._size = len(whole) + len(newline)
+        self._size, self._end = len(whole) + len(newline), len(content)
+        if not newline and not _may_begin_a_journal(tail):
+            raise JournalError(f"{self.path} is not a journal")
         try:
             lines = whole.decode().split("\n") if newline else []
         except UnicodeDecodeError as error:
@@ -118,6 +124,26 @@ class FileJournal:
         finally:
             os.close(descriptor)
 
+    def holder(self) -> str:
+        """Say who holds the lock, and "" for nobody. The lock is not taken, nor anything written.
+
+        Raises JournalError where the lock cannot be looked at.
+        """
+        lock = self.path.with_name(self.path.name + ".lock")
+        try:
+            descriptor = os.open(lock, os.O_RDONLY | _FLAGS)
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise JournalError(f"{lock}: {error.strerror}") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _holder(descriptor)
+        finally:
+            os.close(descriptor)
+        return ""
+
     def _sign(self, descriptor: int) -> None:
         holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": self.now()}
         with _os_errors(self.path):
@@ -145,11 +171,14 @@ class FileJournal:
         try:
             self._write(text.encode())
         except OSError as error:
+            if error.errno != errno.ESTALE:
+                self._end = None
             raise JournalError(
                 f"{self.path} cannot be written: {error.strerror}; {_rescue(documents)}"
             ) from error
         self.header, self._sum, self.torn = header, total, False
         self._size += len(text.encode())
+        self._end = self._size
         self.entries.extend(entries)
         self.history.add(entries)
 
@@ -157,6 +186,9 @@ class FileJournal:
         new = not self.path.exists()
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | _FLAGS, 0o600)
         try:
+            if self._end not in (None, os.fstat(descriptor).st_size):
+                raise OSError(errno.ESTALE, "another program wrote to it meanwhile")
+            os.fchmod(descriptor, 0o600)
             os.ftruncate(descriptor, self._size)
             os.lseek(descriptor, self._size, os.SEEK_SET)
             rest = memoryview(content)
@@ -171,6 +203,11 @@ class FileJournal:
                 os.fsync(folder)
             finally:
                 os.close(folder)
+
+
+def _may_begin_a_journal(torn: bytes) -> bool:
+    """Tell a header that was cut from a file that holds something else."""
+    return torn[: len(_BEGINNING)] == _BEGINNING[: len(torn)]
 
 
 def _read(path: Path) -> bytes:
@@ -193,10 +230,12 @@ def _read(path: Path) -> bytes:
 
 
 def _make_folder(folder: Path) -> None:
+    """Make the folder, and those above it that are missing, for the owner only."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
     with _os_errors(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
+        for one in reversed(missing):
+            with contextlib.suppress(FileExistsError):
+                one.mkdir(mode=0o700)
     _check_folder(folder)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from reconciler.document import ABSENT, Json, overlay
+from reconciler.document import ABSENT, Json, Missing, overlay
 from reconciler.journal.entries import (
     AboutResource,
     Entry,
@@ -36,20 +36,31 @@ class Memory:
     """What the journal knows of one resource.
 
     `pending` is a write without an answer: for a create, the resource is
-    unsettled; a replace counts as never acknowledged.
+    unsettled; a replace counts as never acknowledged. `earlier` are those
+    before it that nothing has answered since. `exists` says that the service,
+    or a person, told that there is one.
     """
 
     remote_id: RemoteId | None = None
     last: LastWrite | None = None
     pending: Started | None = None
+    earlier: tuple[Started, ...] = ()
     attempts: int = 0
+    exists: bool = False
+
+    @property
+    def candidates(self) -> tuple[dict[str, Json], ...]:
+        """What live may hold of what was declared: the last write, and all in doubt since."""
+        doubted = [*self.earlier, *([self.pending] if self.pending is not None else [])]
+        known = [self.last.declared] if self.last is not None else []
+        return (*known, *(started.declared for started in doubted))
 
     @property
     def base(self) -> dict[str, Json] | None:
         """What was declared before: with a write in doubt, everything that may have been."""
-        below = self.last.declared if self.last is not None else ABSENT
-        above = self.pending.declared if self.pending is not None else ABSENT
-        joined = overlay(below, above)
+        joined: Json | Missing = ABSENT
+        for declared in self.candidates:
+            joined = overlay(joined, declared)
         return joined if isinstance(joined, dict) else None
 
     @property
@@ -90,10 +101,9 @@ class History:
 def _take(memory: Memory, entry: AboutResource) -> None:
     match entry:
         case Started():
-            memory.pending = entry
-            memory.remote_id = memory.remote_id if entry.remote_id is None else entry.remote_id
+            _take_started(memory, entry)
         case Identified(remote_id=remote_id):
-            memory.remote_id = remote_id
+            memory.remote_id, memory.exists = remote_id, True
             if memory.pending is not None:
                 # It exists, so what is in doubt from here on is only a replace.
                 memory.pending = replace(memory.pending, operation="replace", remote_id=remote_id)
@@ -106,17 +116,28 @@ def _take(memory: Memory, entry: AboutResource) -> None:
             _take_answer(memory, entry)
 
 
+def _take_started(memory: Memory, entry: Started) -> None:
+    if memory.pending is not None:
+        memory.earlier = (*memory.earlier, memory.pending)
+    memory.pending = entry
+    memory.remote_id = memory.remote_id if entry.remote_id is None else entry.remote_id
+
+
 def _take_written(memory: Memory, entry: WrittenEntry) -> None:
     if memory.pending is not None:
         memory.last = LastWrite(entry.remote_id, memory.pending.declared, entry.at)
-    memory.remote_id = entry.remote_id
-    memory.pending = None
+    memory.remote_id, memory.exists = entry.remote_id, True
+    memory.pending, memory.earlier = None, ()
     memory.attempts += 1
 
 
 def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
-    memory.pending = None
     memory.attempts += 1
-    if isinstance(entry, Settled):
-        memory.remote_id = entry.remote_id
+    if isinstance(entry, RefusedEntry):
+        # This write changed nothing, so one in doubt before it still is.
+        memory.pending = memory.earlier[-1] if memory.earlier else None
+        memory.earlier = memory.earlier[:-1]
+    else:
+        memory.pending, memory.earlier = None, ()
+        memory.remote_id, memory.exists = entry.remote_id, entry.remote_id is not None
         memory.last = memory.last if entry.remote_id is not None else None

@@ -50,9 +50,14 @@ class ObservedPart(Part):
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A list whose items are compared by what stands at `identity`."""
+    """A list whose items are compared by what stands at `identity`.
+
+    Where two items have one, they are compared by position; where items are
+    `distinct`, as the identity is all the service knows them by, that is an error.
+    """
 
     identity: tuple[str, ...]
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

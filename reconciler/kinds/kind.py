@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.document import Json, Shape
+from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.finding import Finding
 from reconciler.journal.history import Memory
 from reconciler.kinds.fields import Part
 from reconciler.kinds.shape import shape_of
-from reconciler.resource import Change, Manifest, Observation, Outcome, Ref, RemoteId
+from reconciler.resource import Change, Manifest, Observation, Outcome, Ref, Refused, RemoteId
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
@@ -44,8 +46,33 @@ class Sending:
 Identified: TypeAlias = Callable[[Ref, RemoteId], None]
 """Called as soon as the service has told an id, before anything else is sent."""
 
+Answer: TypeAlias = Outcome | ReconcilerError
+"""What became of one write: an outcome, or what stops the run."""
+
 Observe: TypeAlias = "Callable[[Api, Manifest, Memory], Awaitable[Observation]]"
-Write: TypeAlias = "Callable[[Api, Sequence[Sending], Identified], Awaitable[list[Outcome]]]"
+Write: TypeAlias = "Callable[[Api, Sequence[Sending], Identified], Awaitable[Sequence[Answer]]]"
+
+
+async def side_by_side(
+    sendings: Sequence[Sending], write_one: Callable[[Sending], Awaitable[Outcome]]
+) -> list[Answer]:
+    """Write several at once, and wait for all of them.
+
+    What stops the run is given and not raised, so that no answer of the others is lost.
+    """
+
+    async def answer(sending: Sending) -> Answer:
+        try:
+            return await write_one(sending)
+        except ReconcilerError as error:
+            return error
+
+    return list(await asyncio.gather(*map(answer, sendings)))
+
+
+def refusal(sending: Sending, refused: ServiceRefused) -> Refused:
+    """Give the service's no to one write as its outcome."""
+    return Refused(sending.ref, str(refused), sure=not refused.doubtful)
 
 
 def _nothing_to_find(_: dict[str, Json]) -> Iterator[Finding]:

@@ -124,9 +124,12 @@ def _twin_findings(items: list[Json], keyed: Keyed, path: Path) -> Iterator[Find
     for index, item in enumerate(items):
         key = value_at(item, keyed.identity)
         if isinstance(key, str):
-            if key in seen:
+            place = (*path, index, *keyed.identity)
+            if key in seen and keyed.distinct:
+                yield Finding("M402", place, f"`{key}` names an item of this list already")
+            elif key in seen:
                 said = f"`{key}` names an item of this list already; they are compared by position"
-                yield warning("M312", (*path, index, *keyed.identity), said)
+                yield warning("M312", place, said)
             seen.add(key)
 
 

@@ -21,6 +21,7 @@ _WANTED = {
     "model_type": "a mapping",
     "string_type": "text",
 }
+MOST_ERRORS = 10_000
 _TEXT_BOUNDS = frozenset(("int64_text", "string_pattern_mismatch", "string_too_short"))
 _TEXT_BOOLEANS = {
     "true": "true",
@@ -39,6 +40,11 @@ def type_findings(document: Json, model: type[Part], path: Path) -> Iterator[Fin
     try:
         model.__pydantic_validator__.validate_python(document)
     except ValidationError as invalid:
+        if invalid.error_count() > MOST_ERRORS:
+            # Each takes a kilobyte and more, once it is asked for.
+            said = f"{invalid.error_count():,} values here have a wrong type"
+            yield Finding("M301", path, said)
+            return
         for error in invalid.errors(include_url=False):
             if not _is_open(error["type"], error["input"]):
                 place = (*path, *error["loc"])

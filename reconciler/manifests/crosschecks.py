@@ -13,7 +13,7 @@ from reconciler.resource import Ref
 
 def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
     """Yield what is wrong between the manifests of a workspace."""
-    for check in (_twins, _singletons, _lost_references, _cycles):
+    for check in (_twins, _singletons, _cycles):
         yield from check(loader)
 
 
@@ -25,7 +25,7 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
         manifest = one.manifest
         other = names.setdefault(manifest.ref, one)
         if other is not one:
-            said = f"{manifest.ref} is declared at {other.manifest.source} already"
+            said = f"`{manifest.ref}` is declared at {other.manifest.source} already"
             path = ("metadata", "name")
             yield one.text.complaint(Finding("M401", path, said))
             continue
@@ -35,9 +35,9 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
         for what, value in shared.items():
             twin = identities.setdefault((manifest.ref.kind, what, value.casefold()), one)
             if twin is not one:
-                said = f"{twin.manifest.ref} at {twin.manifest.source} has the {what} `{value}` too"
-                path = ("metadata", "id") if what == "id" else ("metadata", "name")
-                yield one.text.complaint(Finding("M402", path, said))
+                said = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
+                path = ("metadata", "id" if what == "id" else "name")
+                yield one.text.complaint(Finding("M402", path, f"{said}: `{value}`"))
 
 
 def _singletons(loader: Loader) -> Iterator[Complaint]:
@@ -49,18 +49,21 @@ def _singletons(loader: Loader) -> Iterator[Complaint]:
         if other is not one:
             said = (
                 f"there is one {one.kind.name} for the whole service, and "
-                f"{other.manifest.ref} at {other.manifest.source} is it"
+                f"`{other.manifest.ref}` at {other.manifest.source} is it: put all in one manifest"
             )
             yield one.text.complaint(Finding("M403", ("kind",), said))
 
 
-def _lost_references(loader: Loader) -> Iterator[Complaint]:
+def complain_of_lost_references(loader: Loader) -> None:
+    """Note the references that lead to nothing in this environment."""
     known = dict.fromkeys(loader.elsewhere, False)
     known |= {one.manifest.ref: True for one in loader.declared}
+    # One mistake is said once: what cannot be read is there all the same.
+    known |= dict.fromkeys(loader.unusable, True)
     for one in loader.declared:
         for text, references in one.references:
             findings = reference_findings(references, known, loader.scope.environment)
-            yield from map(text.complaint, findings)
+            loader.complain(text, findings)
 
 
 def _cycles(loader: Loader) -> Iterator[Complaint]:
@@ -75,7 +78,7 @@ def _cycles(loader: Loader) -> Iterator[Complaint]:
             text, path = next(
                 (text, path)
                 for text, references in one.references
-                for path, ref in references.items()
+                for path, ref in references
                 if ref in cycle
             )
             yield text.complaint(Finding("M405", path, said))

@@ -21,25 +21,25 @@ LONGEST_NAME = 253
 
 @dataclass(slots=True)
 class Envelope:
-    """What a document says of itself; `kind` is None where it cannot be told."""
+    """What a document says of itself, as far as it can be told."""
 
     kind: Kind | None = None
     name: str = ""
     remote_id: RemoteId | None = None
     labels: dict[str, str] = field(default_factory=dict)
     environments: tuple[str, ...] | None = None
-    spec: dict[str, Json] = field(default_factory=dict)
+    spec: dict[str, Json] | None = None
     findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def usable(self) -> bool:
-        """Whether kind, name and spec are there, so that the spec can be checked."""
-        return self.kind is not None and bool(self.name)
 
 
 def read_envelope(document: dict[str, Json], environments: Mapping[str, object]) -> Envelope:
     """Read a manifest's envelope; `environments` are those of the project file."""
     envelope = Envelope()
+    if not document.keys() & set(FIELDS):
+        # Some other YAML, a compose file say: one complaint tells all.
+        said = f"this is not a manifest: it has none of {', '.join(FIELDS)}"
+        envelope.findings.append(Finding("M201", (), said))
+        return envelope
     envelope.findings.extend(_unknown_fields(document, FIELDS, ()))
     envelope.findings.extend(_read_kind(document, envelope))
     envelope.findings.extend(_read_metadata(document, environments, envelope))
@@ -47,11 +47,10 @@ def read_envelope(document: dict[str, Json], environments: Mapping[str, object])
     if isinstance(spec, dict):
         envelope.spec = spec
     elif "spec" in document:
-        envelope.findings.append(Finding("M301", ("spec",), "`spec` must be a mapping"))
-        envelope.kind = None
+        said = f"`spec` must be a mapping, not {_shown(document['spec'])}"
+        envelope.findings.append(Finding("M301", ("spec",), said))
     else:
         envelope.findings.append(Finding("M302", (), "`spec` is required"))
-        envelope.kind = None
     return envelope
 
 
@@ -71,7 +70,7 @@ def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Findin
     if version is None:
         yield Finding("M202", (), f"`apiVersion: {API_VERSION}` is required")
     elif version != API_VERSION:
-        said = f"`apiVersion` is {_shown(version)}"
+        said = f"unknown apiVersion {_shown(version)}"
         yield Finding("M202", ("apiVersion",), said, suggestion=API_VERSION)
     kind = document.get("kind")
     if kind is None:
@@ -89,8 +88,11 @@ def _read_metadata(
 ) -> Iterator[Finding]:
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):
-        path = ("metadata",) if "metadata" in document else ()
-        yield Finding("M204", path, "`metadata` with a `name` is required")
+        if "metadata" in document:
+            said = f"`metadata` must be a mapping with a `name`, not {_shown(metadata)}"
+            yield Finding("M204", ("metadata",), said)
+        else:
+            yield Finding("M204", (), "`metadata` with a `name` is required")
         return
     yield from _unknown_fields(metadata, METADATA_FIELDS, ("metadata",))
     yield from _read_name(metadata, envelope)
@@ -106,10 +108,18 @@ def _read_name(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Findin
     elif isinstance(name, str) and len(name) <= LONGEST_NAME and NAME.fullmatch(name):
         envelope.name = name
     else:
-        said = f"{_shown(name)} is not a name: [a-z0-9] and then [a-z0-9._-]*"
-        folded = name.lower()[:LONGEST_NAME] if isinstance(name, str) else ""
-        better = re.sub(r"[^a-z0-9._-]+", "-", folded).strip("-._")
-        yield Finding("M205", ("metadata", "name"), said, suggestion=better)
+        said = (
+            f"{_shown(name)} is not a name: lower-case letters, digits and `.`, `_`, `-`, "
+            f"a letter or digit first, at most {LONGEST_NAME}"
+        )
+        yield Finding("M205", ("metadata", "name"), said, suggestion=_better_name(name))
+
+
+def _better_name(name: Json) -> str:
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        return ""
+    better = re.sub(r"[^a-z0-9._-]+", "-", str(name)[:LONGEST_NAME].lower()).strip("-._")
+    return f'"{better}"' if isinstance(name, int) else better
 
 
 def _read_id(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
@@ -120,12 +130,12 @@ def _read_id(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]
     value = metadata.get("id")
     if value is None:
         if form.required:
-            said = f"`metadata.id` is required, {form.words}: {kind.limits}"
+            said = f"`metadata.id` is required: {form.words}. {kind.limits}"
             yield Finding("M206", ("metadata",), said)
         return
     envelope.remote_id = form.parse(value)
     if envelope.remote_id is None:
-        said = f"`metadata.id` of {kind.name} must be {form.words}, not {_shown(value)}"
+        said = f"the id of this {kind.name} must be {form.words}; it is {_shown(value)}"
         yield Finding("M206", ("metadata", "id"), said)
 
 
@@ -134,14 +144,16 @@ def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Find
     if labels is None:
         return
     if not isinstance(labels, dict):
-        yield Finding("M204", ("metadata", "labels"), "`labels` must be a mapping of text")
+        said = f"`labels` must be a mapping of text, not {_shown(labels)}"
+        yield Finding("M204", ("metadata", "labels"), said)
         return
     for key, value in labels.items():
         if isinstance(value, str):
             envelope.labels[key] = value
         else:
-            said = f"the label `{key}` must be text, not {_shown(value)}: quote it"
-            yield Finding("M204", ("metadata", "labels", key), said)
+            said = f"the label `{key}` must be text, not {_shown(value)}"
+            quoted = "" if isinstance(value, list | dict) else f'"{_spelled(value)}"'
+            yield Finding("M204", ("metadata", "labels", key), said, suggestion=quoted)
 
 
 def _read_environments(
@@ -157,19 +169,27 @@ def _read_environments(
     envelope.environments = tuple(map(str, names))
     for index, name in enumerate(envelope.environments):
         if known and name not in known:
-            said = f"`{name}` is not an environment of the project file"
+            listed = ", ".join(sorted(known))
+            said = f"`{name}` is not an environment of reconciler.yaml (known: {listed})"
             yield Finding("M207", (*path, index), said, suggestion=nearest(name, known))
 
 
 def _shown(value: Json) -> str:
     match value:
         case str():
-            return f"`{value[:60]}`"
-        case bool() | None:
-            return f"`{str(value).lower()}`" if value is not None else "null"
-        case int() | float():
             return f"`{value}`"
+        case bool() | None:
+            return _spelled(value)
+        case int() | float():
+            return f"the number {value}"
         case list():
             return "a list"
         case _:
             return "a mapping"
+
+
+def _spelled(value: Json) -> str:
+    """Write a scalar as YAML does."""
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)

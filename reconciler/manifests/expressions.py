@@ -6,7 +6,7 @@ Every other `${...}` is data: dashboards and templates use such forms themselves
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.document import Json, Path
@@ -44,7 +44,7 @@ class Filled:
 
     document: Json
     findings: list[Finding] = field(default_factory=list)
-    references: dict[Path, Ref] = field(default_factory=dict)
+    references: list[tuple[Path, Ref]] = field(default_factory=list)
 
 
 def fill(document: Json, scope: Scope) -> Filled:
@@ -97,9 +97,10 @@ def _variable(name: str, scope: Scope, path: Path, filled: Filled) -> Variable:
     if name in scope.variables:
         return scope.variables[name]
     near = nearest(name, scope.variables)
-    said = f"environment `{scope.environment}` has no variable `{name}`"
-    if not near and scope.variables:
-        said += f" (it has {', '.join(sorted(scope.variables))})"
+    known = f" (it has {', '.join(sorted(scope.variables))})" if scope.variables else ""
+    said = f"environment `{scope.environment}` has no variable `{name}`{known}"
+    if not scope.variables:
+        said += f": declare it in reconciler.yaml, environments.{scope.environment}.variables"
     filled.findings.append(Finding("M501", path, said, suggestion=near and f"${{var:{near}}}"))
     return f"${{var:{name}}}"
 
@@ -113,28 +114,31 @@ def _secret(name: str, scope: Scope, path: Path, filled: Filled) -> SecretHole:
         return SecretHole(name, "", "not read")
     value = scope.secrets.get(name, "")
     if value == "":
-        said = f"the environment variable {name} is not set, which `${{secret:{name}}}` needs"
+        said = f"`${{secret:{name}}}` needs the environment variable {name}, which is not set"
         filled.findings.append(Finding("M502", path, said))
     return SecretHole(name, value, seal(value, name, scope.salt) if value else "not set")
 
 
 def _reference(name: str, path: Path, filled: Filled) -> RefHole:
     ref = Ref(*name.split("/", 1))
-    filled.references[path] = ref
+    filled.references.append((path, ref))
     return RefHole(ref)
 
 
 def reference_findings(
-    references: Mapping[Path, Ref], known: Mapping[Ref, bool], environment: str
+    references: Sequence[tuple[Path, Ref]], known: Mapping[Ref, bool], environment: str
 ) -> Iterator[Finding]:
     """Yield the references that lead nowhere. `known` tells which are in this environment."""
-    for path, ref in references.items():
+    for path, ref in references:
         if known.get(ref):
             continue
         if ref in known:
-            said = f"{ref} is not declared in environment `{environment}`"
+            said = (
+                f"`{ref}` is limited to other environments than `{environment}` "
+                "by its metadata.environments"
+            )
             yield Finding("M503", path, said)
             continue
         near = nearest(str(ref), map(str, known))
-        said = f"there is no {ref} in this workspace"
+        said = f"there is no `{ref}` in this workspace"
         yield Finding("M503", path, said, suggestion=near and f"${{ref:{near}}}")

@@ -19,6 +19,7 @@ LARGEST_FILE = 8 << 20
 LARGEST_WORKSPACE = 256 << 20
 MOST_FILES = 10_000
 LONGEST_LINE = 1 << 20
+DEEPEST_FOLDER = 64
 SUFFIXES = frozenset((".yaml", ".yml", ".json"))
 PROJECT_FILE = "reconciler.yaml"
 
@@ -52,65 +53,86 @@ class Files:
 def find_files(paths: Sequence[Path], root: Path) -> Files:
     """List the manifest files under `paths`, each once, sorted by name in each folder.
 
-    Hidden folders and the project file itself are left out.
+    Hidden folders and the project file itself are left out, and links to
+    folders are not followed but where they are a path themselves.
     """
     found = Files(root)
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for path in paths:
         for file in _files_under(path, found):
-            if file.path in seen:
+            place = os.path.abspath(file.path)  # noqa: PTH100 - resolve() would follow links
+            if place in seen:
                 continue
-            seen.add(file.path)
-            found.files.append(file)
-            if len(found.files) > MOST_FILES:
-                said = f"more than {MOST_FILES:,} files"
+            seen.add(place)
+            if len(seen) > MOST_FILES:
+                said = f"there are more than {MOST_FILES:,} files; this one and the rest are unread"
                 found.complaints.append(Complaint(file.name, 0, 0, "M115", said))
                 return found
+            found.files.append(file)
     return found
 
 
 def _files_under(path: Path, found: Files) -> Iterator[File]:
-    if path.is_dir():
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(names):
-                inner = Path(folder, name)
-                if inner.suffix in SUFFIXES and name != PROJECT_FILE and name[0] != ".":
-                    yield File(inner, display_name(inner, found.root))
-    elif path.exists() or path.is_symlink():
-        yield File(path, display_name(path, found.root), named=True)
-    else:
-        said = "no such file or folder"
-        found.complaints.append(Complaint(display_name(path, found.root), 0, 0, "M112", said))
+    name = display_name(path, found.root)
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises for a name that is too long
+        yield from _files_in(path, found)
+    elif not os.path.lexists(path):
+        found.complaints.append(Complaint(name, 0, 0, "M112", "there is no such file or folder"))
+    elif path.name != PROJECT_FILE:
+        yield File(path, name, named=True)
+
+
+def _files_in(top: Path, found: Files) -> Iterator[File]:
+    def complain(error: OSError) -> None:
+        name = display_name(Path(error.filename), found.root)
+        said = f"the folder cannot be read: {_reason(error)}"
+        found.complaints.append(Complaint(name, 0, 0, "M112", said))
+
+    for place, folders, names in os.walk(top, onerror=complain):
+        folder = Path(place)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
+            # The walk recurses, and paths of 4,096 characters hold 2,000 folders.
+            said = f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
+            name = display_name(folder, found.root)
+            found.complaints.append(Complaint(name, 0, 0, "M115", said))
+            folders.clear()
+        for name in sorted(names):
+            inner = folder / name
+            if inner.suffix in SUFFIXES and name != PROJECT_FILE and name[0] != ".":
+                yield File(inner, display_name(inner, found.root))
 
 
 def display_name(path: Path, root: Path) -> str:
     """Give a path relative to the root, or as it is where it lies elsewhere."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
-    try:
-        return absolute.relative_to(root).as_posix()
-    except ValueError:
-        return absolute.as_posix()
+    if not absolute.is_relative_to(root):
+        real = Path(os.path.realpath(absolute.parent), absolute.name)
+        absolute = real if real.is_relative_to(root) else absolute
+    return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
 
 
 def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
     """Give a file's text, or the complaint that says why it cannot be had.
 
-    The file must lie inside one of the roots once all links are followed.
+    The file must lie inside one of the roots, which hold no links themselves,
+    once all links are followed.
     """
     try:
         real = path.resolve(strict=True)
-        if not any(real.is_relative_to(root.resolve()) for root in roots):
-            return Complaint(name, 0, 0, "M112", "leads out of the project folder")
+        if not any(real.is_relative_to(root) for root in roots):
+            return Complaint(name, 0, 0, "M112", "this file leads out of the project folder")
         descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        return Complaint(name, 0, 0, "M112", "no such file")
+        is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
+        said = "this file is a link that leads nowhere" if is_link else "this file does not exist"
+        return Complaint(name, 0, 0, "M112", said)
     except (OSError, RuntimeError, ValueError) as error:
-        return Complaint(name, 0, 0, "M112", f"cannot be opened: {_reason(error)}")
+        return Complaint(name, 0, 0, "M112", f"this file cannot be opened: {_reason(error)}")
     try:
         content = _content(descriptor, name)
     except OSError as error:
-        return Complaint(name, 0, 0, "M112", f"cannot be read: {_reason(error)}")
+        return Complaint(name, 0, 0, "M112", f"this file cannot be read: {_reason(error)}")
     finally:
         os.close(descriptor)
     return content if isinstance(content, Complaint) else decode(content, name)
@@ -119,16 +141,24 @@ def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
 def _content(descriptor: int, name: str) -> bytes | Complaint:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        return Complaint(name, 0, 0, "M112", "is not a regular file")
-    if status.st_size > LARGEST_FILE:
-        said = f"is {status.st_size:,} bytes; at most {LARGEST_FILE:,} are read"
+        return Complaint(name, 0, 0, "M112", "this file is not a regular file")
+    content = b""
+    if status.st_size <= LARGEST_FILE:
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    if max(status.st_size, len(content)) > LARGEST_FILE:
+        said = f"this file is larger than {LARGEST_FILE >> 20} MB"
         return Complaint(name, 0, 0, "M110", said)
-    with os.fdopen(descriptor, "rb", closefd=False) as stream:
-        return stream.read(LARGEST_FILE + 1)
+    return content
 
 
 def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
+    if isinstance(error, RuntimeError):
+        return "its links form a loop"
+    if isinstance(error, ValueError):
+        return "its name holds a NUL character"
+    said: str = getattr(error, "strerror", None) or type(error).__name__
+    return said[0].lower() + said[1:]
 
 
 def decode(content: bytes, name: str) -> str | Complaint:
@@ -136,10 +166,11 @@ def decode(content: bytes, name: str) -> str | Complaint:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        column = error.start - content.rfind(b"\n", 0, error.start)
-        said = f"is not UTF-8: byte 0x{content[error.start]:02x}"
+        before = content[: error.start].decode("utf-8-sig")
+        line = before.count("\n") + 1
+        column = len(before) - before.rfind("\n")
+        said = f"this file is not UTF-8: byte 0x{content[error.start]:02x} cannot stand here"
         return Complaint(name, line, column, "M111", said)
     if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
-        return Complaint(name, 0, 0, "M110", "has a line longer than 1 MB")
+        return Complaint(name, 0, 0, "M110", "this file has a line longer than 1 MB")
     return text

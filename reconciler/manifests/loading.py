@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -13,15 +15,21 @@ from reconciler.document import Path as DocumentPath
 from reconciler.finding import Finding, Severity
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.lint import lint
-from reconciler.manifests.envelope import API_VERSION, Envelope, read_envelope
+from reconciler.manifests.envelope import API_VERSION, read_envelope
 from reconciler.manifests.expressions import Filled, Scope, fill
 from reconciler.manifests.files import LARGEST_WORKSPACE, File, display_name, read_file
+from reconciler.manifests.parsed import Document, Reading
 from reconciler.manifests.placing import Text, complaints_of_text
-from reconciler.manifests.reading import Document, Reading, read_text
+from reconciler.manifests.reading import read_text
 from reconciler.resource import Manifest, Ref, Source
 from reconciler.template import references_in
 
-References: TypeAlias = tuple[tuple[Text, Mapping[DocumentPath, Ref]], ...]
+MOST_COMPLAINTS = 10_000
+"""About one file, and ten times as many in all; a file can hold a million mistakes."""
+
+_EXPRESSION_ESCAPED = re.compile(r"\\(?:x|u00|U000000)24|\$\\")
+
+References: TypeAlias = tuple[tuple[Text, Sequence[tuple[DocumentPath, Ref]]], ...]
 """Where each reference stands, file by file."""
 
 
@@ -54,41 +62,66 @@ class Loader:
     elsewhere: list[Ref] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
     strays: list[tuple[Path, Complaint]] = field(default_factory=list)
+    unusable: list[Ref] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
     size: int = 0
+    first_unread: str = ""
 
     def load(self, file: File) -> None:
         """Read one file and take in what it declares."""
-        text = read_file(file.path, file.name, self.roots)
+        text = self._text(file.path, file.name)
         if isinstance(text, Complaint):
             self.complaints.append(text)
             return
-        self.size += len(text)
-        if self.size > LARGEST_WORKSPACE:
-            said = f"with this file the workspace is larger than {LARGEST_WORKSPACE >> 20} MB"
-            self.complaints.append(Complaint(file.name, 0, 0, "M115", said))
-            return
         reading = read_text(text, is_json=file.is_json)
         if file.is_json and not file.named and not _looks_declared(reading):
-            said = "is not a manifest, and no manifest's spec.file names it"
+            said = "this file is not a manifest, and no manifest's spec.file names it"
             stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
             self.strays.append((file.path.resolve(), stray))
             return
-        self.complaints.extend(complaints_of_text(file.name, text, reading))
+        all(map(self._keep, complaints_of_text(file.name, reading)))
         for document in reading.documents:
             if document.value is not None:
                 self._declare(file, document)
         empty = not any(document.value is not None for document in reading.documents)
-        if empty and not reading.flaws:
-            said = "holds no manifest"
+        if empty and not reading.has_errors:
+            said = "this file holds no manifest"
             self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
+
+    def _text(self, path: Path, name: str) -> str | Complaint:
+        """Read a file, as long as the workspace is not too large."""
+        if self.size > LARGEST_WORKSPACE:
+            self.first_unread = self.first_unread or name
+            said = (
+                f"the files are larger than {LARGEST_WORKSPACE >> 20} MB in all: from here, unread"
+            )
+            return Complaint(self.first_unread, 0, 0, "M115", said)
+        text = read_file(path, name, self.roots)
+        if not isinstance(text, Complaint):
+            self.size += len(text)
+        return text
 
     def complain(self, text: Text, findings: Iterable[Finding]) -> bool:
         """Note findings; tell whether one of them is an error."""
         failed = False
         for finding in findings:
             failed |= finding.severity is Severity.ERROR
-            self.complaints.append(text.complaint(finding))
+            if not self._keep(text.complaint(finding)):
+                return True
         return failed
+
+    def _keep(self, complaint: Complaint) -> bool:
+        """Keep a complaint; tell whether there may be more, and say so where not."""
+        self.counts[complaint.file] += 1
+        full = len(self.complaints) >= 10 * MOST_COMPLAINTS
+        if self.counts[complaint.file] <= MOST_COMPLAINTS and not full:
+            self.complaints.append(complaint)
+            return True
+        if self.counts[complaint.file] == MOST_COMPLAINTS + 1 or self.counts[""] == 0:
+            said = "there is too much to complain of: the rest of this file is unchecked"
+            self.complaints.append(Complaint(complaint.file, 0, 0, "M115", said))
+        self.counts[""] += full
+        return False
 
     def _declare(self, file: File, document: Document) -> None:
         here = Text(file.name, document)
@@ -100,10 +133,14 @@ class Loader:
         envelope = read_envelope(_object(filled.document), self.environments)
         self.complain(here, envelope.findings)
         kind = envelope.kind
-        if kind is None or not envelope.usable:
+        if kind is None or not envelope.name:
             self.complain(here, filled.findings)
             return
         ref = Ref(kind.name, envelope.name)
+        if envelope.spec is None:
+            self.complain(here, filled.findings)
+            self.unusable.append(ref)
+            return
         if (
             envelope.environments is not None
             and self.scope.environment not in envelope.environments
@@ -112,8 +149,9 @@ class Loader:
             self.elsewhere.append(ref)
             return
         self.complain(here, filled.findings)
-        spec = self._spec(kind, file, envelope, here)
+        spec = self._spec(kind, file, envelope.spec, here)
         if spec is None:
+            self.unusable.append(ref)
             return
         line, column = document.locate(())
         source = Source(file.name, line, column)
@@ -126,15 +164,14 @@ class Loader:
 
     def _fill(self, document: Document) -> Filled:
         """Read the expressions of a document; most hold none, and are not walked."""
-        if "${" not in document.text:
+        if "${" not in document.text and not _EXPRESSION_ESCAPED.search(document.text):
             return Filled(document.value)
         return fill(document.value, self.scope)
 
-    def _spec(self, kind: Kind, file: File, envelope: Envelope, here: Text) -> _Spec | None:
+    def _spec(self, kind: Kind, file: File, spec: dict[str, Json], here: Text) -> _Spec | None:
         inside = Text(here.file, here.document, ("spec",))
-        spec = envelope.spec
         failed = self.complain(inside, lint(spec, kind.spec))
-        if "file" in spec and kind.from_export is not None:
+        if spec.get("file") is not None and kind.from_export is not None:
             return None if failed else self._expand(kind.from_export, kind, file, spec, inside)
         if not failed:
             self.complain(inside, kind.check(spec))
@@ -167,20 +204,23 @@ class Loader:
 
     def _export(self, path: Path, name: str, named: str, inside: Text) -> Document | None:
         """Read the one object of a `spec.file`; complain where there is none."""
-        text = read_file(path, name, self.roots)
         if Path(named).is_absolute():
-            text = Complaint(name, 0, 0, "M404", "must be relative to the manifest")
+            text: str | Complaint = Complaint(
+                name, 0, 0, "", "this file must be relative to the manifest"
+            )
+        else:
+            text = self._text(path, name)
         if isinstance(text, Complaint):
-            said = f"`{named}` {text.message}"
+            said = text.message.replace("this file", f"`{named}`", 1)
             self.complain(inside, [Finding("M404", ("file",), said)])
             return None
         self.exports.add(path.resolve())
         reading = read_text(text, is_json=True)
-        self.complaints.extend(complaints_of_text(name, text, reading))
+        all(map(self._keep, complaints_of_text(name, reading)))
         if len(reading.documents) == 1 and isinstance(reading.documents[0].value, dict):
             return reading.documents[0]
-        if not reading.flaws:
-            said = f"`{named}` does not hold one object"
+        if not reading.has_errors:
+            said = f"`{named}` does not hold one JSON object"
             self.complain(inside, [Finding("M404", ("file",), said)])
         return None
 
@@ -191,6 +231,9 @@ def _object(document: Json) -> dict[str, Json]:
 
 
 def _looks_declared(reading: Reading) -> bool:
+    """Tell a manifest from a stray JSON file, though it may be too broken to be read."""
+    if reading.has_errors:
+        return '"apiVersion"' in reading.lines.text
     return any(
         isinstance(document.value, dict) and "apiVersion" in document.value
         for document in reading.documents

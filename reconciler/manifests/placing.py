@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reconciler.complaint import Complaint, excerpt_of
+from reconciler.complaint import Complaint, complaint_at
 from reconciler.document import Path
 from reconciler.finding import Finding
-from reconciler.manifests.reading import Document, Reading
+from reconciler.manifests.parsed import Document, Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,34 +27,11 @@ class Text:
         """Place a finding in the file."""
         path = (*self.prefix, *finding.path[self.dropped :])
         line, column = self.document.locate(path, at_key=finding.at_key)
-        excerpt, shift, width = excerpt_of(self.document.text, line, column)
-        return Complaint(
-            self.file,
-            line,
-            column,
-            finding.code,
-            finding.message,
-            finding.suggestion,
-            finding.severity,
-            excerpt,
-            shift,
-            width,
-        )
+        return complaint_at(self.file, self.document.lines, line, column, finding)
 
 
-def complaints_of_text(file: str, text: str, reading: Reading) -> Iterator[Complaint]:
+def complaints_of_text(file: str, reading: Reading) -> Iterator[Complaint]:
     """Yield what is wrong with the text itself."""
     for flaw in reading.flaws:
-        excerpt, shift, width = excerpt_of(text, flaw.line, flaw.column)
-        yield Complaint(
-            file,
-            flaw.line,
-            flaw.column,
-            flaw.code,
-            flaw.message,
-            flaw.suggestion,
-            flaw.severity,
-            excerpt,
-            shift,
-            width,
-        )
+        finding = Finding(flaw.code, (), flaw.message, flaw.severity, flaw.suggestion)
+        yield complaint_at(file, reading.lines, flaw.line, flaw.column, finding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reconciler.document import Json, Path
@@ -12,11 +13,13 @@ from reconciler.document import Json, Path
 class Positions:
     """The offset of every node in document order; keys are nodes too.
 
-    Sizes of containers are counted when first asked for, as few documents are.
+    What is needed to find a child is counted when first asked for, as few
+    documents are, and kept, as one mapping may have many complaints.
     """
 
     marks: array[int] = field(default_factory=lambda: array("I"))
     sizes: dict[int, int] = field(default_factory=dict)
+    children: dict[int, Mapping[str | int, int]] = field(default_factory=dict)
 
     def offset(self, document: Json, path: Path, *, at_key: bool) -> int:
         """Give the offset of the nearest place on `path` that was written.
@@ -25,25 +28,32 @@ class Positions:
         """
         node = key = 0
         for step in path:
-            found = self._child(document, node, step)
-            if found is None:
-                return self._mark(key if at_key else node)
-            key, node, document = found
+            child = self._children(document, node).get(step)
+            if child is None:
+                break
+            if isinstance(document, dict):
+                key, node, document = child - 1, child, document[str(step)]
+            elif isinstance(document, list):
+                key, node, document = child, child, document[int(step)]
         return self._mark(key if at_key else node)
 
-    def _child(self, document: Json, node: int, step: str | int) -> tuple[int, int, Json] | None:
-        index = node + 1
+    def _children(self, document: Json, node: int) -> Mapping[str | int, int]:
+        """Map each key or index of a container to the node of its value."""
+        known = self.children.get(node)
+        if known is not None:
+            return known
+        found: dict[str | int, int] = {}
+        after = node + 1
         if isinstance(document, dict):
             for name, value in document.items():
-                if name == step:
-                    return index, index + 1, value
-                index += 1 + self._size(value)
+                found[name] = after + 1
+                after += 1 + self._size(value)
         elif isinstance(document, list):
-            for position, value in enumerate(document):
-                if position == step:
-                    return index, index, value
-                index += self._size(value)
-        return None
+            for index, value in enumerate(document):
+                found[index] = after
+                after += self._size(value)
+        self.children[node] = found
+        return found
 
     def _size(self, document: Json) -> int:
         if not isinstance(document, dict | list):

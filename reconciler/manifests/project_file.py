@@ -18,11 +18,11 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     if isinstance(text, Complaint):
         return None, [text]
     reading = read_text(text)
-    complaints = list(complaints_of_text(file.name, text, reading))
+    complaints = list(complaints_of_text(file.name, reading))
     if any(complaint.is_error for complaint in complaints):
         return None, complaints
     if len(reading.documents) != 1:
-        said = "a project file holds one document"
+        said = "a project file holds one mapping, as `manifests: [.]`"
         return None, [*complaints, Complaint(file.name, 1, 1, "P101", said)]
     document = reading.documents[0]
     place = Text(file.name, document)

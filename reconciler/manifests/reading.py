@@ -7,8 +7,8 @@ gives positions, limits and YAML 1.2 scalars at once.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from yaml import (
@@ -26,8 +26,17 @@ from yaml import (
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
-from reconciler.document import Json, Path
+from reconciler.complaint import Lines
+from reconciler.document import Json
 from reconciler.finding import Severity
+from reconciler.manifests.characters import (
+    described,
+    escaped_in,
+    first_forbidden,
+    joined_surrogates,
+    reordering,
+)
+from reconciler.manifests.parsed import Document, Flaw, Reading
 from reconciler.manifests.positions import Positions
 from reconciler.manifests.scalars import (
     CONSTANTS,
@@ -35,6 +44,11 @@ from reconciler.manifests.scalars import (
     BadScalar,
     has_leading_zero,
     number,
+)
+from reconciler.manifests.syntax import (
+    departure_from_json,
+    spoken_collection_key,
+    spoken_problem,
 )
 
 # failure-cases.md, S1-S3.
@@ -45,50 +59,7 @@ LONGEST_SCALAR = 1 << 20
 
 LONGEST_CONSTANT = 5
 MOST_CHARACTERS = 20
-
-_SURROGATE_PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff"
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
-_BIDIRECTIONAL = frozenset(
-    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Flaw:
-    """What is wrong with the text itself; line and column from 1."""
-
-    code: str
-    line: int
-    column: int
-    message: str
-    suggestion: str = ""
-    severity: Severity = Severity.ERROR
-
-
-@dataclass(slots=True)
-class Document:
-    """One document of a file."""
-
-    text: str
-    value: Json = None
-    positions: Positions = field(default_factory=Positions)
-
-    def locate(self, path: Path = (), *, at_key: bool = False) -> tuple[int, int]:
-        """Give line and column, from 1, of the nearest place on `path` that was written."""
-        offset = self.positions.offset(self.value, path, at_key=at_key)
-        line_start = self.text.rfind("\n", 0, offset) + 1
-        return self.text.count("\n", 0, offset) + 1, offset - line_start + 1
-
-
-@dataclass(slots=True)
-class Reading:
-    """Everything one file gave. What was read before a syntax error is kept."""
-
-    documents: list[Document] = field(default_factory=list)
-    flaws: list[Flaw] = field(default_factory=list)
+MOST_FLAWS = 1_000
 
 
 class _Stop(Exception):
@@ -106,87 +77,87 @@ class _Anchor:
 
 def read_text(text: str, *, is_json: bool = False) -> Reading:
     """Read every document of a text; never raises on any input."""
-    reader = _Reader()
-    if is_json:
-        text = _SURROGATE_PAIR.sub(_join_surrogates, text)
-    unsafe = [(match.start(), match.group()) for match in _UNSAFE.finditer(text)]
-    raw = [place for place in unsafe if place[1] not in _BIDIRECTIONAL]
-    if raw:
-        reader.complain_of_character(text, *raw[0])
-        return reader.reading
-    reader.raw = frozenset(character for _, character in unsafe)
+    parsed, squeezed = joined_surrogates(text) if is_json else (text, ())
+    reader = _Reader(parsed, Lines(text, squeezed))
     try:
-        reader.walk(CParser(text), text)
+        reader.read(is_json=is_json)
     except _Stop:
         pass
     except MarkedYAMLError as error:
-        reader.complain_of_syntax(error, text)
+        reader.complain_of_syntax(error)
     except YAMLError as error:
-        reader.complain("M101", 0, 0, str(error).splitlines()[0])
-    for offset, character in unsafe[:MOST_CHARACTERS]:
-        if not reader.in_block_text(text.count("\n", 0, offset)):
-            reader.complain_of_character(text, offset, character)
+        reader.complain("M101", 0, str(error).splitlines()[0])
     reader.reading.flaws.sort(key=lambda flaw: (flaw.line, flaw.column))
     return reader.reading
 
 
-def _join_surrogates(match: re.Match[str]) -> str:
-    high, low = (int(half, 16) for half in match.groups())
-    return f"\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08X}"
-
-
 class _Reader:
-    """The state of one pass."""
+    """The state of one pass over a text; offsets are in what the parser reads."""
 
-    def __init__(self) -> None:
-        self.reading = Reading()
-        self.raw: frozenset[str] = frozenset()
+    def __init__(self, text: str, lines: Lines) -> None:
+        self.text = text
+        self.reading = Reading(lines)
         self.aliases = 0
         self.blocks: list[tuple[int, int]] = []
 
-    def complain(
-        self, code: str, line: int, column: int, message: str, suggestion: str = ""
-    ) -> None:
-        """Note an error; line and column from 0, as the parser counts."""
-        flaw = Flaw(code, line + 1, column + 1, message, suggestion)
-        self.reading.flaws.append(flaw)
+    def read(self, *, is_json: bool) -> None:
+        """Read it all; raises what the parser raises, or _Stop once the flaw is noted."""
+        forbidden = first_forbidden(self.text)
+        if forbidden is not None:
+            self.complain_of_character(*forbidden)
+            return
+        try:
+            self.walk(CParser(self.text), self.text)
+        finally:
+            for offset, character in self.first_reordering():
+                self.complain_of_character(offset, character)
+        if is_json and not self.reading.has_errors:
+            self.check_json(self.reading.lines)
+
+    def check_json(self, lines: Lines) -> None:
+        """Note where a file departs from JSON, of which YAML takes more."""
+        departure = departure_from_json(lines.text)
+        if departure is not None:
+            place = lines.place_in_text(departure.offset)
+            self.reading.flaws.append(Flaw(departure.code, *place, departure.message))
+
+    def first_reordering(self) -> Iterator[tuple[int, str]]:
+        """Yield the first bidirectional characters that reorder what a reviewer sees."""
+        found = reordering(self.text, self.blocks)
+        yield from (place for place, _ in zip(found, range(MOST_CHARACTERS), strict=False))
+
+    def complain(self, code: str, offset: int, message: str, suggestion: str = "") -> None:
+        """Note an error at an offset. Raises _Stop where there are too many."""
+        place = self.reading.lines.place(offset)
+        self.reading.flaws.append(Flaw(code, *place, message, suggestion))
+        if len(self.reading.flaws) >= MOST_FLAWS:
+            said = f"more than {MOST_FLAWS:,} mistakes: the rest of the file is not read"
+            self.reading.flaws.append(Flaw("M115", *place, said))
+            raise _Stop
 
     def stop(self, code: str, event: Any, message: str) -> _Stop:
         """Note an error after which nothing more of the file can be read."""
-        mark = event.start_mark
-        self.complain(code, mark.line, mark.column, message)
+        self.complain(code, event.start_mark.index, message)
         return _Stop()
 
-    def complain_of_character(self, text: str, offset: int, character: str) -> None:
-        """Note a control or bidirectional character by its number, never as itself."""
-        line = text.count("\n", 0, offset)
-        column = offset - (text.rfind("\n", 0, offset) + 1)
-        what = "bidirectional" if character in _BIDIRECTIONAL else "control"
-        said = f"the {what} character \\u{ord(character):04x} is not allowed here"
-        self.complain("M111", line, column, said)
+    def complain_of_character(self, offset: int, character: str) -> None:
+        """Note a character that may not stand here by its number, never as itself."""
+        self.complain("M111", offset, f"{described(character)} is not allowed here")
 
-    def complain_of_syntax(self, error: MarkedYAMLError, text: str) -> None:
-        """Say what the parser found, in words for whoever wrote the file."""
+    def complain_of_syntax(self, error: MarkedYAMLError) -> None:
+        """Say what the parser found."""
         mark = error.problem_mark or error.context_mark
-        line, column = (mark.line, mark.column) if mark else (0, 0)
-        lines = text.split("\n", line + 1)
-        here = lines[line][column : column + 1] if line < len(lines) else ""
-        if here == "\t":
-            self.complain("M101", line, column, "a tab cannot indent YAML: use spaces")
-            return
-        words = [part for part in (error.context, error.problem) if part]
-        self.complain("M101", line, column, ", ".join(words) or "not well-formed")
-
-    def in_block_text(self, line: int) -> bool:
-        """Tell whether a line, from 0, lies in the text of a block scalar."""
-        return any(first < line <= last for first, last in self.blocks)
+        offset = mark.index if mark else 0
+        here = self.text[offset : offset + 2]
+        said = spoken_problem(error.problem or "", error.context or "", here)
+        self.complain("M101", offset, said)
 
     def walk(self, parser: CParser, text: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one hot loop
         """Build the documents. A call for each node would cost a third of the speed."""
         get_event = parser.get_event
         # Most texts hold none of these, and an attribute read a node is not free.
         may_tag, may_anchor, may_be_long = "!" in text, "&" in text, len(text) > LONGEST_SCALAR
-        document = Document(text)
+        document = Document(self.reading.lines)
         mark_node = document.positions.marks.append
         stack: list[tuple[Any, Any, int]] = []
         anchors: dict[str, _Anchor] = {}
@@ -215,20 +186,22 @@ class _Reader:
                 if may_be_long and len(event.value) > LONGEST_SCALAR:
                     raise self.stop("M110", event, "a scalar is longer than 1 MB")
                 if may_anchor and event.anchor is not None:
-                    here = len(document.positions.marks)
-                    anchors[event.anchor] = _Anchor(value, here - 1, here)
+                    end = len(document.positions.marks)
+                    anchors[event.anchor] = _Anchor(value, end - 1, end)
                 if wants_key:
                     key = value if value.__class__ is str and value != "<<" else ""
                     key = key or self.unusual_key(value, event)
                     wants_key = False
                     if key in container:
                         said = f"`{key}` stands twice in this mapping"
-                        self.complain("M102", mark.line, mark.column, said)
+                        self.complain("M102", mark.index, said)
                         duplicate = len(document.positions.marks) - 1
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if wants_key:
-                    raise self.stop("M107", event, "a key must be text, not a list or a mapping")
+                    start = event.start_mark.index
+                    said = spoken_collection_key(text[max(0, start - 3) : start])
+                    raise self.stop("M107", event, said)
                 if len(stack) >= DEEPEST:
                     raise self.stop("M109", event, f"nested deeper than {DEEPEST} levels")
                 if may_tag and event.tag is not None:
@@ -245,21 +218,21 @@ class _Reader:
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 value = container
-                here = len(document.positions.marks)
-                if here > MOST_NODES:
-                    raise self.stop("M108", event, f"more than {MOST_NODES:,} nodes")
+                end = len(document.positions.marks)
+                if end > MOST_NODES:
+                    raise self.stop(
+                        "M110", event, f"more than {MOST_NODES:,} values in one document"
+                    )
                 for anchor in opened.pop(len(stack), ()):
-                    anchor.end = here
+                    anchor.end = end
                 container, key, duplicate = stack.pop()
                 wants_key = False
             elif kind is AliasEvent:
-                value = self.expand(event, anchors, document.positions)
                 if wants_key:
-                    key = value if isinstance(value, str) else self.unusual_key(value, event)
-                    wants_key = False
-                    continue
+                    raise self.stop("M107", event, "an alias cannot be a key: write the key out")
+                value = self.expand(event, anchors, document.positions, len(stack))
             elif kind is DocumentStartEvent:
-                document = Document(text)
+                document = Document(self.reading.lines)
                 mark_node = document.positions.marks.append
                 anchors = {}
                 continue
@@ -288,59 +261,72 @@ class _Reader:
         try:
             value = number(text)
         except BadScalar as bad:
-            self.complain(bad.code, mark.line, mark.column, bad.message, bad.suggestion)
+            self.complain(bad.code, mark.index, bad.message, bad.suggestion)
             return text
-        if isinstance(value, int) and has_leading_zero(text):
+        if isinstance(value, int) and has_leading_zero(text) and not self.is_full:
             said = f"`{text}` is the number {value} in YAML 1.2: drop the zero, or quote it"
-            self.reading.flaws.append(
-                Flaw("M114", mark.line + 1, mark.column + 1, said, "", Severity.WARNING)
-            )
+            place = self.reading.lines.place(mark.index)
+            self.reading.flaws.append(Flaw("M114", *place, said, "", Severity.WARNING))
         return value
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a warning more would hide an error."""
+        return len(self.reading.flaws) >= MOST_FLAWS // 2
 
     def complain_of_tag(self, event: Any) -> None:
         """Note a tag; types come from the field, never from the file."""
-        mark = event.start_mark
-        self.complain("M104", mark.line, mark.column, f"the tag `{event.tag}` is not supported")
+        said = f"the tag `{event.tag}` is not supported: remove it, fields have types of their own"
+        self.complain("M104", event.start_mark.index, said)
 
     def check_quoted(self, value: str, event: Any) -> None:
-        """Note control and bidirectional characters that came in by an escape."""
-        mark = event.start_mark
+        """Note unsafe characters that came in by an escape, and where block texts stand."""
+        start, end = event.start_mark.index, event.end_mark.index
         if event.style in "|>":
-            self.blocks.append((mark.line, event.end_mark.line))
+            # A comment may follow the indicator.
+            self.blocks.append((self.text.find("\n", start), end))
             return
-        found = next((match.group() for match in _UNSAFE.finditer(value)), None)
-        if found is not None and found not in _BIDIRECTIONAL:
-            said = f"the control character \\u{ord(found):04x} is not allowed here"
-            self.complain("M111", mark.line, mark.column, said)
-        elif found is not None and found not in self.raw:
-            said = f"the bidirectional character \\u{ord(found):04x} is not allowed here"
-            self.complain("M111", mark.line, mark.column, said)
+        found = escaped_in(value, self.text[start:end])
+        if found:
+            self.complain_of_character(start, found)
 
     def unusual_key(self, value: Json, event: Any) -> str:
         """Give a key that is empty, not text or a merge key as text, and note what is wrong."""
-        mark = event.start_mark
-        text = str(getattr(event, "value", value))
-        if value == "<<" and getattr(event, "style", None) == "":
-            said = "merge keys (<<) are not supported: write the fields out"
-            self.complain("M103", mark.line, mark.column, said)
+        text: str = event.value
+        offset = event.start_mark.index
+        if value == "<<" and event.style == "":
+            self.complain("M103", offset, "merge keys (<<) are not supported: write the fields out")
         elif not isinstance(value, str):
             said = f"the key `{text or 'null'}` is not text: quote it"
-            self.complain("M107", mark.line, mark.column, said, f'"{text}"')
+            self.complain("M107", offset, said, f'"{text}"' if text else "")
         return text
 
-    def expand(self, event: Any, anchors: dict[str, _Anchor], positions: Positions) -> Json:
-        """Give what an alias stands for, counted as what it expands to."""
+    def expand(
+        self, event: Any, anchors: dict[str, _Anchor], positions: Positions, depth: int
+    ) -> Json:
+        """Give what an alias stands for, counted and as deep as what it expands to."""
         self.aliases += 1
         if self.aliases > MOST_ALIASES:
             raise self.stop("M108", event, f"more than {MOST_ALIASES} aliases")
         anchor = anchors.get(event.anchor)
         if anchor is None:
-            raise self.stop("M101", event, f"the alias `*{event.anchor}` has no anchor")
+            raise self.stop("M101", event, f"the alias `*{event.anchor}` has no anchor before it")
         if anchor.end < 0:
             raise self.stop("M108", event, f"the alias `*{event.anchor}` contains itself")
         marks = positions.marks
         if len(marks) + anchor.end - anchor.start > MOST_NODES:
-            raise self.stop("M108", event, f"aliases expand to more than {MOST_NODES:,} nodes")
+            raise self.stop("M108", event, f"aliases expand to more than {MOST_NODES:,} values")
+        if depth + _height(anchor.value) > DEEPEST:
+            raise self.stop("M109", event, f"the alias nests deeper than {DEEPEST} levels")
         marks.append(event.start_mark.index)
         marks.extend(marks[anchor.start + 1 : anchor.end])
         return anchor.value
+
+
+def _height(value: Json) -> int:
+    """Count the levels of a value, which is never deeper than what is read."""
+    if isinstance(value, dict):
+        return 1 + max(map(_height, value.values()), default=0)
+    if isinstance(value, list):
+        return 1 + max(map(_height, value), default=0)
+    return 0

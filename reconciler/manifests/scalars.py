@@ -43,9 +43,9 @@ class BadScalar(Exception):
 def number(text: str) -> str | int | float:
     """Give the number that a plain scalar spells, or the text itself when it spells none."""
     if _INTEGER.fullmatch(text):
-        return _integer(text, 10)
+        return _integer(text, text.lstrip("+-"), 10)
     if _BASED.fullmatch(text):
-        return _integer(text, 0)
+        return _integer(text, text[2:], 8 if text[1] == "o" else 16)
     if _FLOAT.fullmatch(text):
         value = float(text)
         if math.isfinite(value):
@@ -62,12 +62,15 @@ def has_leading_zero(text: str) -> bool:
     return len(digits) > 1 and digits[0] == "0" and digits.isdigit()
 
 
-def _integer(text: str, base: int) -> int:
-    value = int(text, base) if len(text) <= LONGEST_INTEGER else EXACT_INTEGER + 1
-    if abs(value) <= EXACT_INTEGER:
-        return value
+def _integer(text: str, digits: str, base: int) -> int:
+    digits = digits.lstrip("0")
+    # Python refuses integers of thousands of digits, and is slow at those it takes.
+    if len(digits) <= LONGEST_INTEGER:
+        value = int(digits or "0", base)
+        if value <= EXACT_INTEGER:
+            return -value if text[0] == "-" else value
     message = f"`{_short(text)}` is beyond ±2^53, where JSON numbers lose digits: quote it"
-    raise BadScalar("M106", message, f'"{_short(text)}"')
+    raise BadScalar("M106", message, f'"{text}"')
 
 
 def _short(text: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from reconciler.complaint import Complaint
-from reconciler.manifests.crosschecks import workspace_complaints
+from reconciler.manifests.crosschecks import complain_of_lost_references, workspace_complaints
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.files import find_files
 from reconciler.manifests.loading import Loader
@@ -41,17 +43,27 @@ def load_workspace(
     file and line.
     """
     found = find_files(paths, root)
-    folders = tuple(path if path.is_dir() else path.parent for path in paths)
-    loader = Loader(root, (root, *folders), scope, environments)
+    loader = Loader(root, (root.resolve(), *_outside(paths, root)), scope, environments)
     loader.complaints.extend(found.complaints)
     for file in found.files:
         loader.load(file)
     loader.complaints.extend(stray for path, stray in loader.strays if path not in loader.exports)
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))
+    complain_of_lost_references(loader)
     return Workspace(
         tuple(one.manifest for one in declared),
         tuple(sorted(set(loader.complaints))),
         tuple(loader.elsewhere),
         len(found.files),
     )
+
+
+def _outside(paths: Sequence[Path], root: Path) -> Iterator[Path]:
+    """Yield the folders of paths that are plainly elsewhere; a link inside the root is not."""
+    for path in paths:
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+        if not absolute.is_relative_to(root):
+            folder = absolute if os.path.isdir(path) else absolute.parent  # noqa: PTH112 - never raises
+            with suppress(OSError, RuntimeError):
+                yield folder.resolve()

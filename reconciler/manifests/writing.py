@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 from ruamel.yaml import YAML
@@ -19,7 +20,8 @@ def with_id(text: str, ref: Ref, remote_id: RemoteId) -> str:
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = 4096
-    yaml.indent(mapping=2, sequence=4, offset=2)
+    offset = _sequence_offset(text)
+    yaml.indent(mapping=2, sequence=2 + offset, offset=offset)
     documents = list(yaml.load_all(text))
     for document in documents:
         if _is(document, ref):
@@ -29,6 +31,12 @@ def with_id(text: str, ref: Ref, remote_id: RemoteId) -> str:
             yaml.dump_all(documents, out)
             return out.getvalue()
     raise InvalidInput(f"{ref} is not in the file any more")
+
+
+def _sequence_offset(text: str) -> int:
+    """Tell how far the file indents list items below their key: 2, or 0 where it does not."""
+    found = re.search(r"^( *)(?:- )*[^\s#-][^\n]*:[ ]*\n( *)- ", text, re.MULTILINE)
+    return 0 if found is not None and len(found[2]) <= len(found[1]) else 2
 
 
 def _is(document: object, ref: Ref) -> bool:

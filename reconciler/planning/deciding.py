@@ -11,6 +11,9 @@ from reconciler.document import (
     ABSENT,
     Difference,
     Json,
+    Missing,
+    Path,
+    Shape,
     by_identity,
     covers,
     differences,
@@ -19,6 +22,7 @@ from reconciler.document import (
     same,
     value_at,
 )
+from reconciler.journal.entries import Rewritten
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
@@ -35,10 +39,17 @@ from reconciler.resource import (
     Seen,
     Unknown,
 )
-from reconciler.template import Template, conceal, references_in, resolve, secrets_of
+from reconciler.template import (
+    HIDDEN,
+    conceal,
+    fingerprint,
+    holds_seal,
+    references_in,
+    resolve,
+    secrets_of,
+)
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
-HIDDEN = "(not shown: the field holds a secret)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +80,13 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
 
 
 def _request_id(change: Change, knowledge: Knowledge) -> str:
-    """Give the id of this attempt; a retry after a crash repeats it (failure-cases.md, part 2)."""
+    """Give the id of this attempt; a retry after a crash repeats it (failure-cases.md, part 2).
+
+    What is declared otherwise by then is another attempt: a service that knows
+    the id would drop it.
+    """
     pending = knowledge.memory.unsettled_create
-    if pending is not None:
+    if pending is not None and pending.declared == change.declared:
         return pending.request_id
     attempt = knowledge.memory.attempts
     name = f"{knowledge.place}\n{change.ref}\n{digest(change.body)}\n{attempt}"
@@ -103,7 +118,8 @@ def _against_live(
     seen = replace(seen, document=live)
     body = merge(memory.base if memory.base is not None else ABSENT, declared, live, kind.shape)
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
-    found = tuple(_shown(unexpected(differences(live, body, kind.shape), memory)))
+    expected = unexpected(differences(live, body, kind.shape), memory)
+    found = tuple(_shown(expected, memory.base, kind.shape))
     notes = [*_pending_notes(memory), *_recalled_notes(seen)]
     created = memory.unsettled_create
     if created is not None and not covers(live, created.declared, kind.shape):
@@ -111,9 +127,9 @@ def _against_live(
         return Change(
             manifest, Action.BLOCKED, Evidence.LIVE, seen, declared, body, notes=tuple(notes)
         )
-    if found and seen.attribution:
+    if found and seen.attribution and _changed_by_others(kind, live, memory):
         notes.append(f"live was last changed {seen.attribution}")
-    destroyed = _destroyed(kind, live, found)
+    destroyed = _destroyed(kind, live, body)
     ours = by_identity(_list_at(memory.base, kind), kind.shape.at(_destroyable(kind))) or {}
     return Change(
         manifest,
@@ -130,6 +146,11 @@ def _against_live(
     )
 
 
+def _changed_by_others(kind: Kind, live: dict[str, Json], memory: Memory) -> bool:
+    """Tell whether live is not what was last applied, so that who changed it matters."""
+    return memory.last is None or not covers(live, memory.last.declared, kind.shape)
+
+
 def _destroyable(kind: Kind) -> str:
     return kind.destroyable[0] if kind.destroyable else ""
 
@@ -139,18 +160,24 @@ def _list_at(document: Json, kind: Kind) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-def _destroyed(kind: Kind, live: dict[str, Json], found: tuple[Difference, ...]) -> dict[str, Json]:
-    """Map the name of each member that the write removes for good to what is lost with it."""
-    if not kind.destroyable:
-        return {}
+def _destroyed(kind: Kind, live: dict[str, Json], body: dict[str, Json]) -> dict[str, Json]:
+    """Map the name of each member that the write removes for good to what is lost with it.
+
+    Members are told by name even where the live list has a name twice, or one
+    without: of those the write keeps one at most.
+    """
+    identity = kind.shape.at(_destroyable(kind)).identity
+    named = (value_at(member, identity) for member in _list_at(body, kind))
+    kept = {name for name in named if isinstance(name, str)}
     gone: dict[str, Json] = {}
-    whole = _list_at(live, kind)
-    for difference in found:
-        if difference.operation == "remove" and difference.path[:-1] == kind.destroyable:
-            name = difference.path[-1]
-            gone[str(name)] = None if difference.before is ABSENT else difference.before
-        elif difference.path == kind.destroyable:
-            gone |= {f"policy {index + 1}": item for index, item in enumerate(whole)}
+    for number, member in enumerate(_list_at(live, kind), 1):
+        name = value_at(member, identity)
+        if isinstance(name, str) and name in kept:
+            kept.remove(name)
+        elif isinstance(name, str) and name and name not in gone:
+            gone[name] = member
+        else:
+            gone[f"number {number} of the list"] = member
     return gone
 
 
@@ -161,20 +188,41 @@ def unexpected(found: Iterable[Difference], memory: Memory) -> Iterator[Differen
         rewritten = {one.path: one for one in memory.acknowledged.rewritten}
     for difference in found:
         known = rewritten.get(difference.path)
-        if known is None or not (
-            same(difference.before, known.got) and same(difference.after, known.sent)
-        ):
+        if known is None or not _is_rewritten(difference, known):
             yield difference
 
 
-def _shown(found: Iterable[Difference]) -> Iterator[Difference]:
-    """Hide what stands live where a secret belongs: it may be an older secret."""
+def _is_rewritten(difference: Difference, known: Rewritten) -> bool:
+    if not same(difference.after, known.sent):
+        return False
+    if holds_seal(known.sent):
+        return fingerprint(difference.before, known.sent) == known.got
+    return same(difference.before, known.got)
+
+
+def _shown(found: Iterable[Difference], base: Json, shape: Shape) -> Iterator[Difference]:
+    """Hide what stands live where a secret belongs, or did: it may be an older secret."""
     for difference in found:
-        secret = isinstance(difference.after, Template) and difference.after.has_secret
+        secret = holds_seal(difference.after) or holds_seal(_place(base, difference.path, shape))
         if secret and difference.before is not ABSENT:
             yield replace(difference, before=HIDDEN)
         else:
             yield difference
+
+
+def _place(document: Json, path: Path, shape: Shape) -> Json | Missing:
+    """Give what a document holds at the path of a difference; the whole of an unkeyed list."""
+    for step in path:
+        if isinstance(document, dict) and isinstance(step, str):
+            document, shape = document.get(step), shape.at(step)
+        elif isinstance(document, list):
+            keyed = by_identity(document, shape)
+            if keyed is None:
+                return document
+            document, shape = keyed.get(str(step)), shape.item
+        else:
+            return document
+    return document
 
 
 def _pending_notes(memory: Memory) -> list[str]:
@@ -227,7 +275,8 @@ def _create(
 def _against_memory(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], remembered: Remembered
 ) -> Change:
-    found = tuple(_shown(differences(remembered.document, declared, kind.shape)))
+    before = remembered.document
+    found = tuple(_shown(differences(before, declared, kind.shape), before, kind.shape))
     return Change(
         manifest,
         Action.UPDATE if found else Action.KEEP,

@@ -12,15 +12,16 @@ from reconciler.kinds import BY_NAME
 from reconciler.planning.deciding import unexpected
 from reconciler.planning.plan import observe_all
 from reconciler.resource import Absent, Drift, Manifest, Observation, Seen
-from reconciler.template import conceal, secrets_of
+from reconciler.template import HIDDEN, conceal, holds_seal, is_sealed_text, secrets_of
 
 
 async def find_drift(
-    api: Api, manifests: Sequence[Manifest], history: History
+    api: Api, manifests: Sequence[Manifest], history: History, salt: str
 ) -> tuple[Drift, ...]:
     """Compare live with the last applied document of each manifest.
 
-    Edits of manifests that were not applied yet are no drift. Raises what
+    Edits of manifests that were not applied yet are no drift, nor is a secret
+    that has another value by now; `salt` is that of the seals. Raises what
     `Api.read` raises.
     """
     asked = [
@@ -32,12 +33,12 @@ async def find_drift(
         zip((one.ref for one in asked), await observe_all(api, asked, history), strict=True)
     )
     return tuple(
-        _drift(manifest, observations.get(manifest.ref), history.of(manifest.ref))
+        _drift(manifest, observations.get(manifest.ref), history.of(manifest.ref), salt)
         for manifest in sorted(manifests, key=lambda one: one.ref)
     )
 
 
-def _drift(manifest: Manifest, observation: Observation | None, memory: Memory) -> Drift:
+def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, salt: str) -> Drift:
     kind = BY_NAME[manifest.ref.kind]
     ref, source, last = manifest.ref, manifest.source, memory.last
     if not kind.readable:
@@ -49,13 +50,23 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory) 
             live = conceal(document, secrets_of(manifest.spec))
             wanted = merge(ABSENT, last.declared, live, kind.shape)
             expected = unexpected(differences(live, wanted, kind.shape), memory)
-            found = tuple(_turned(expected))
+            found = tuple(_turned(_without_secrets(expected, salt)))
             note = f"live was last changed {who}" if found and who else ""
             return Drift(ref, source, "drifted" if found else "same", found, note, live)
         case Absent(why=why):
             return Drift(ref, source, "gone", note=why)
         case _:
             return Drift(ref, source, "unseen", note="it could not be asked for")
+
+
+def _without_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
+    """Leave out what is the sealed secret itself, and hide what stands in its place."""
+    for one in found:
+        texts = isinstance(one.before, str) and isinstance(one.after, str)
+        if texts and is_sealed_text(str(one.before), str(one.after), salt):
+            continue
+        hidden = holds_seal(one.after) and one.before is not ABSENT
+        yield replace(one, before=HIDDEN) if hidden else one
 
 
 _OPPOSITE: dict[Operation, Operation] = {"add": "remove", "remove": "add"}

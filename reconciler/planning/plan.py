@@ -59,6 +59,8 @@ async def make_plan(
         decide(manifest, Knowledge(observation, history.of(manifest.ref), ids, str(place)))
         for manifest, observation in zip(manifests, observations, strict=True)
     ]
+    # A look-up has settled some; what blocks a change from here on is something else.
+    unsettled = _unsettled(history, changes)
     changes = list(await asyncio.gather(*(_with_objections(api, change) for change in changes)))
     changes = _with_blocked_dependants(changes)
     declared = {manifest.ref for manifest in manifests}
@@ -68,7 +70,7 @@ async def make_plan(
         plan_digest(place, changes),
         tuple(changes),
         tuple(_orphans(history, declared)) if whole else (),
-        tuple(_unsettled(history, changes)),
+        tuple(unsettled),
     )
 
 
@@ -131,7 +133,7 @@ def _orphans(history: History, declared: set[Ref]) -> list[Orphan]:
     return [
         Orphan(ref, memory.remote_id)
         for ref, memory in sorted(history.memories.items())
-        if ref not in declared and memory.last is not None
+        if ref not in declared and memory.exists
     ]
 
 
@@ -150,12 +152,17 @@ def _unsettled(history: History, changes: Sequence[Change]) -> list[UnsettledCre
 
 
 def plan_digest(place: Place, changes: Sequence[Change]) -> str:
-    """Cover what is declared and what was observed, and nothing that moves by itself."""
+    """Cover what is declared, what was observed and so what would be sent.
+
+    Nothing that moves by itself is in it: no times, no ids of this run.
+    """
     entries: list[Json] = [
         {
             "ref": str(change.ref),
             "action": change.action.word,
+            "identities": _identities(change.manifest),
             "declared": change.declared,
+            "sends": change.body if change.action.writes else None,
             "observed": _observed(change.observation),
         }
         for change in changes
@@ -167,6 +174,11 @@ def plan_digest(place: Place, changes: Sequence[Change]) -> str:
         "changes": entries,
     }
     return digest(dict(whole))
+
+
+def _identities(manifest: Manifest) -> Json:
+    identities = BY_NAME[manifest.ref.kind].identities(manifest)
+    return {"metadata": manifest.remote_id, **identities}
 
 
 def _observed(observation: Observation) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from reconciler.document import Difference, Json
-from reconciler.report.safe import safe
+from reconciler.report.safe import safe, safe_json
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import place, plural, value
 from reconciler.resource import (
@@ -96,7 +96,7 @@ def applied_json(outcomes: Sequence[Outcome], digest: str) -> str:
         "outcomes": [_outcome(outcome) for outcome in outcomes],
         "digest": digest,
     }
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 
 def _outcome(outcome: Outcome) -> dict[str, Json]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from reconciler.complaint import Complaint
 from reconciler.document import Json
+from reconciler.report.safe import safe_json
 
 
 def complaints_json(complaints: Sequence[Complaint], resources: int, files: int) -> str:
@@ -17,7 +18,7 @@ def complaints_json(complaints: Sequence[Complaint], resources: int, files: int)
         "files": files,
         "complaints": [_complaint(complaint) for complaint in complaints],
     }
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 
 def _complaint(complaint: Complaint) -> dict[str, Json]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reconciler.complaint import Complaint
-from reconciler.report.safe import safe
+from reconciler.complaint import Complaint, Excerpt
+from reconciler.report.safe import columns, safe
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import plural
 
@@ -23,7 +23,7 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
     rest = len(ordered) - len(shown)
     if rest:
         lines.extend((f"and {rest:,} more (-v shows them)", ""))
-    return "\n".join(lines)
+    return "\n".join((*lines, ""))
 
 
 def complaints_summary(complaints: Sequence[Complaint], resources: int, files: int) -> str:
@@ -38,21 +38,38 @@ def _lines(complaint: Complaint, style: Style) -> Iterator[str]:
     colour = Colour.RED if complaint.is_error else Colour.YELLOW
     head = style.paint(f"{complaint.severity.value}[{complaint.code}]", colour, Colour.BOLD)
     yield f"{head}: {safe(complaint.message)}"
-    place = safe(complaint.file)
-    if complaint.line:
-        place += f":{complaint.line}:{complaint.column}"
-    gutter = len(str(complaint.line))
-    yield f"{' ' * gutter}{style.paint('-->', Colour.DIM)} {place}"
-    bar = style.paint("|", Colour.DIM)
-    help_text = f"write {safe(complaint.suggestion)}" if complaint.suggestion else ""
-    for number, text in complaint.excerpt:
-        yield f"{style.paint(str(number).rjust(gutter), Colour.DIM)} {bar} {_shown(text)}"
-    if complaint.excerpt:
-        before = complaint.excerpt[-1][1][: complaint.column - 1 - complaint.shift]
-        under = " " * len(_shown(before)) + style.paint("^" * complaint.width, colour)
-        yield f"{' ' * gutter} {bar} {under} {help_text}".rstrip()
+    gutter = " " * len(str(complaint.line))
+    yield f"{gutter}{style.paint('-->', Colour.DIM)} {_place(complaint)}"
+    help_text = _help(complaint.suggestion)
+    if complaint.excerpt is not None:
+        yield from _frame(complaint.excerpt, len(gutter), colour, help_text, style)
     elif help_text:
-        yield f"{' ' * gutter} {help_text}"
+        yield f"{gutter} {help_text}"
+
+
+def _place(complaint: Complaint) -> str:
+    place = safe(complaint.file)
+    return f"{place}:{complaint.line}:{complaint.column}" if complaint.line else place
+
+
+def _help(suggestion: str) -> str:
+    if not suggestion or suggestion.startswith(("remove ", "leave ", "write ")):
+        return safe(suggestion)
+    return f"write {safe(suggestion)}"
+
+
+def _frame(
+    excerpt: Excerpt, gutter: int, colour: Colour, help_text: str, style: Style
+) -> Iterator[str]:
+    """Yield the lines of the file, and a mark under the place, as wide as it is shown."""
+    bar = style.paint("|", Colour.DIM)
+    for number, text in excerpt.lines:
+        yield f"{style.paint(str(number).rjust(gutter), Colour.DIM)} {bar} {_shown(text)}".rstrip()
+    text = excerpt.lines[-1][1]
+    end = excerpt.start + excerpt.width
+    under = " " * columns(_shown(text[: excerpt.start]))
+    mark = "^" * max(1, columns(_shown(text[excerpt.start : end])))
+    yield f"{' ' * gutter} {bar} {under}{style.paint(mark, colour)} {help_text}".rstrip()
 
 
 def _shown(text: str) -> str:

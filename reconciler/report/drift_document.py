@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from reconciler.document import Json
 from reconciler.report.plan_document import difference_document
+from reconciler.report.safe import safe_json
 from reconciler.resource import Drift
 
 
@@ -22,7 +23,7 @@ def drift_json(drifts: Sequence[Drift], environment: str, target: str) -> str:
         "summary": summary | Counter(drift.state for drift in drifts),
         "resources": [_resource(drift) for drift in drifts],
     }
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 
 def _resource(drift: Drift) -> dict[str, Json]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from reconciler.document import Difference
 from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
-from reconciler.report.words import place, plural, value
+from reconciler.report.words import around_difference, place, plural, value
 from reconciler.resource import Drift
 
 INDENT = "      "
@@ -34,10 +34,12 @@ def drift_text(drifts: Sequence[Drift], style: Style) -> str:
 
 
 def _lines(drift: Drift, style: Style) -> Iterator[str]:
-    name = style.paint(f"~ {safe(str(drift.ref))}", Colour.YELLOW)
+    gone = drift.state == "gone"
+    sign, colour = ("-", Colour.RED) if gone else ("~", Colour.YELLOW)
+    name = style.paint(f"{sign} {safe(str(drift.ref))}", colour)
     yield f"  {name}  {style.paint(safe(str(drift.source)), Colour.DIM)}"
     if drift.note:
-        yield INDENT + style.paint(safe(drift.note), Colour.CYAN)
+        yield INDENT + style.paint(f"{'gone: ' if gone else ''}{safe(drift.note)}", Colour.CYAN)
     shown = drift.differences if style.verbose else drift.differences[:MOST_FIELDS]
     for difference in shown:
         yield from _difference_lines(difference, drift, style)
@@ -53,5 +55,7 @@ def _difference_lines(difference: Difference, drift: Drift, style: Style) -> Ite
         return
     room = max(20, style.width - len(INDENT) - 12)
     yield f"{INDENT}{where}"
-    yield f"{INDENT}  applied  {style.paint(value(difference.before, room), Colour.GREEN)}"
-    yield f"{INDENT}  live     {style.paint(value(difference.after, room), Colour.RED)}"
+    whole = value(difference.before, 10**6), value(difference.after, 10**6)
+    applied, live = around_difference(*whole, room)
+    yield f"{INDENT}  applied  {style.paint(applied, Colour.GREEN)}"
+    yield f"{INDENT}  live     {style.paint(live, Colour.RED)}"

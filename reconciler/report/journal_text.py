@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from reconciler.journal.entries import (
     Entry,
@@ -48,4 +49,6 @@ def _words(entry: Entry) -> str:
         case Settled(remote_id=remote_id):
             became = "never happened" if remote_id is None else f"exists as {remote_id}"
             name, said = "settled", f": {became}"
+        case _:
+            assert_never(entry)
     return f"{name:10}  {entry.ref}{said}"

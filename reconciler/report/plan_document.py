@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.errors import InvalidInput
+from reconciler.report.safe import safe_json
 from reconciler.resource import Action, Change, Plan
 from reconciler.template import references_in
 
@@ -148,7 +149,7 @@ def difference_document(difference: Difference) -> dict[str, Json]:
 
 def plan_json(plan: Plan) -> str:
     """Give the text of a plan's JSON form, ending in a line break."""
-    return json.dumps(plan_document(plan), ensure_ascii=False, indent=2) + "\n"
+    return safe_json(json.dumps(plan_document(plan), ensure_ascii=False, indent=2)) + "\n"
 
 
 def read_plan(text: str, name: str) -> PlanDocument:

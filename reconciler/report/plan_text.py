@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from reconciler.document import Difference
-from reconciler.report.safe import ELLIPSIS, safe
+from reconciler.report.field_lines import INDENT, difference_lines, wrapped
+from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
-from reconciler.report.words import evidence, live_document, place, plural, summary, value
-from reconciler.resource import Action, Change, Plan
+from reconciler.report.words import evidence, live_document, plural, summary
+from reconciler.resource import Action, Change, Evidence, Plan
 
 _COLOURS = {
     Action.CREATE: Colour.GREEN,
@@ -22,23 +22,32 @@ _COLOURS = {
 # What may hurt comes first.
 _ORDER = (Action.BLOCKED, Action.UPDATE, Action.CREATE, Action.ASSERT, Action.KEEP)
 
+MOST_LISTED = 25
+FEWEST_ALIKE = 5
+WIDEST_NAME = 44
+
+# A long plan shows fewer fields of each resource: first of all it has to be read to its end.
+LONG_PLAN = 30
 MOST_FIELDS = 12
-MOST_ALIKE = 25
-INDENT = "      "
+MOST_FIELDS_OF_MANY = 4
 
 
 def plan_text(plan: Plan, style: Style) -> str:
     """Give the whole report, ending in a line break.
 
-    Updates, destroys and blocked resources are always shown. Long runs of
-    creates and asserts are folded, and so are long lists of fields; `verbose`
-    unfolds both and lists what is unchanged.
+    Every update, destroy and blocked resource is named; what is the same for
+    many of them is said once. Long runs of creates and asserts are folded, and
+    so are long lists of fields; `verbose` unfolds all and lists what is
+    unchanged.
     """
+    busy = sum(change.action is Action.UPDATE for change in plan.changes)
+    most = MOST_FIELDS if busy <= LONG_PLAN else MOST_FIELDS_OF_MANY
     lines = [_title(plan, style), ""]
     for kind, changes in groupby(plan.changes, key=lambda change: change.ref.kind):
-        lines.extend(_kind_lines(kind, list(changes), style))
+        lines.extend(_kind_lines(kind, list(changes), most, style))
     lines.extend(_orphan_lines(plan, style))
     lines.extend(_unsettled_lines(plan, style))
+    lines.extend(_legend(plan, style))
     lines.append(style.paint(_closing(plan), Colour.BOLD))
     lines.append(style.paint(f"Digest {plan.digest}", Colour.DIM))
     return "\n".join(lines) + "\n"
@@ -57,39 +66,78 @@ def _closing(plan: Plan) -> str:
     return f"{summary(plan)[0].upper()}{summary(plan)[1:]}."
 
 
-def _kind_lines(kind: str, changes: Sequence[Change], style: Style) -> Iterator[str]:
+def _kind_lines(kind: str, changes: Sequence[Change], most: int, style: Style) -> Iterator[str]:
     kept = [change for change in changes if change.action is Action.KEEP]
     shown = [one for one in changes if style.verbose or one.action is not Action.KEEP]
     shown.sort(key=lambda change: _ORDER.index(change.action))
     if not shown:
         return
-    count = f"{len(changes) - len(kept)} of {len(changes)}"
+    count = f"{len(changes) - len(kept):,} of {len(changes):,}"
     yield style.paint(kind, Colour.BOLD) + style.paint(f"  {count} to do", Colour.DIM)
-    widest = min(44, max(len(change.ref.name) for change in shown))
-    for action, alike in groupby(shown, key=lambda change: change.action):
-        run = list(alike)
-        folded = action in (Action.CREATE, Action.ASSERT) and not style.verbose
-        visible = run[:MOST_ALIKE] if folded and len(run) > MOST_ALIKE else run
-        for change in visible:
-            yield from _change_lines(change, widest, style)
-        if len(visible) < len(run):
-            rest = len(run) - len(visible)
-            yield style.paint(f"  {action.value} and {rest:,} more (-v lists them)", Colour.DIM)
+    widest = min(WIDEST_NAME, max(len(safe(change.ref.name)) for change in shown))
+    for action, run in groupby(shown, key=lambda change: change.action):
+        if action in (Action.CREATE, Action.ASSERT, Action.KEEP):
+            yield from _run_lines(list(run), widest, style)
+        else:
+            for alike, details in _groups(list(run), most, style):
+                yield from _group_lines(alike, details, widest, style)
     if kept and not style.verbose:
         yield style.paint(f"  = {len(kept):,} unchanged", Colour.DIM)
     yield ""
 
 
-def _change_lines(change: Change, widest: int, style: Style) -> Iterator[str]:
-    colour = _COLOURS[change.action]
+def _run_lines(run: Sequence[Change], widest: int, style: Style) -> Iterator[str]:
+    """Yield changes that overwrite nothing: the first of many, and how many more there are."""
+    listed = run if style.verbose else run[:MOST_LISTED]
+    for change in listed:
+        yield _head(change, widest, style)
+        yield from _details(change, len(change.differences), style)
+    if rest := len(run) - len(listed):
+        more = f"  {run[0].action.value} and {rest:,} more (-v lists them)"
+        yield style.paint(more, Colour.DIM)
+
+
+def _groups(
+    run: Sequence[Change], most: int, style: Style
+) -> Iterator[tuple[list[Change], tuple[str, ...]]]:
+    """Yield changes with what is said below them; together where it is the same for many."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Change]] = {}
+    for change in run:
+        details = tuple(_details(change, most, style))
+        groups.setdefault((evidence(change), details), []).append(change)
+    for (_, details), alike in groups.items():
+        if len(alike) < FEWEST_ALIKE or style.verbose:
+            yield from (([change], details) for change in alike)
+        else:
+            yield alike, details
+
+
+def _group_lines(
+    alike: Sequence[Change], details: Sequence[str], widest: int, style: Style
+) -> Iterator[str]:
+    first = alike[0]
+    if len(alike) == 1:
+        yield _head(first, widest, style)
+        yield from details
+        return
+    count = style.paint(f"{first.action.value} {len(alike):,} alike", _COLOURS[first.action])
+    yield f"  {count}  {style.paint(evidence(first), Colour.DIM)}"
+    yield from details
+    yield from wrapped(", ".join(change.ref.name for change in alike), style, Colour.DIM)
+
+
+def _head(change: Change, widest: int, style: Style) -> str:
     name = safe(change.ref.name).ljust(widest)
-    sign = style.paint(f"{change.action.value} {name}", colour)
-    where = style.paint(f"{evidence(change):7}  {safe(str(change.manifest.source))}", Colour.DIM)
-    yield f"  {sign}  {where}"
+    sign = style.paint(f"{change.action.value} {name}", _COLOURS[change.action])
+    where = f"{evidence(change):7}  {safe(str(change.manifest.source))}"
+    return f"  {sign}  {style.paint(where, Colour.DIM)}"
+
+
+def _details(change: Change, most: int, style: Style) -> Iterator[str]:
     for note in _notes(change):
-        yield from _wrapped(note, style)
-    if change.action is Action.UPDATE:
-        yield from _field_lines(change, style)
+        yield from wrapped(note, style, Colour.CYAN)
+    if change.action is Action.UPDATE or (change.action.writes and style.verbose):
+        yield from _field_lines(change, most, style)
     for name in change.destroys:
         foreign = " (not written by this journal)" if name in change.foreign else ""
         yield INDENT + style.paint(f"- destroys {safe(name, 80)}{foreign}", Colour.RED)
@@ -102,70 +150,13 @@ def _notes(change: Change) -> Sequence[str]:
     return change.notes
 
 
-def _wrapped(note: str, style: Style) -> Iterator[str]:
-    words = safe(note).split(" ")
-    line = INDENT
-    for word in words:
-        if len(line) + len(word) > style.width and line.strip():
-            yield style.paint(line.rstrip(), Colour.CYAN)
-            line = INDENT
-        line += word + " "
-    if line.strip():
-        yield style.paint(line.rstrip(), Colour.CYAN)
-
-
-def _field_lines(change: Change, style: Style) -> Iterator[str]:
-    shown = change.differences if style.verbose else change.differences[:MOST_FIELDS]
+def _field_lines(change: Change, most: int, style: Style) -> Iterator[str]:
+    shown = change.differences if style.verbose else change.differences[:most]
     for difference in shown:
-        yield from _difference_lines(difference, change, style)
+        yield from difference_lines(difference, change.body, live_document(change), style)
     rest = len(change.differences) - len(shown)
     if rest:
         yield INDENT + style.paint(f"and {plural(rest, 'field')} more (-v shows them)", Colour.DIM)
-
-
-def _difference_lines(difference: Difference, change: Change, style: Style) -> Iterator[str]:
-    where = place(difference.path, change.body, live_document(change))
-    room = max(20, style.width - len(INDENT) - 4)
-    match difference.operation:
-        case "move":
-            before, after = (
-                int(position) + 1 if isinstance(position, int) else 0
-                for position in (difference.before, difference.after)
-            )
-            moved = f"moves from place {before} to place {after}"
-            yield f"{INDENT}{style.paint('↕', Colour.CYAN)} {where}: {moved}"
-        case "add":
-            added = value(difference.after, room - len(where))
-            yield f"{INDENT}{style.paint('+', Colour.GREEN)} {where}: {added}"
-        case "remove":
-            gone = value(difference.before, max(20, room - len(where)))
-            yield f"{INDENT}{style.paint('-', Colour.RED)} {where}: {gone}"
-        case "change":
-            yield from _changed_lines(difference, where, room, style)
-
-
-def _changed_lines(difference: Difference, where: str, room: int, style: Style) -> Iterator[str]:
-    before, after = value(difference.before, 10**6), value(difference.after, 10**6)
-    sign = style.paint("~", Colour.YELLOW)
-    if len(where) + len(before) + len(after) + 6 <= room:
-        yield f"{INDENT}{sign} {where}: {before} → {after}"
-        return
-    before, after = _around_difference(before, after, room - 4)
-    yield f"{INDENT}{sign} {where}:"
-    yield f"{INDENT}    {style.paint('- ' + before, Colour.RED)}"
-    yield f"{INDENT}    {style.paint('+ ' + after, Colour.GREEN)}"
-
-
-def _around_difference(before: str, after: str, room: int) -> tuple[str, str]:
-    """Cut two long texts so that the place where they part is in sight."""
-    common = 0
-    for one, other in zip(before, after, strict=False):
-        if one != other:
-            break
-        common += 1
-    start = max(0, common - room // 3) if max(len(before), len(after)) > room else 0
-    head = ELLIPSIS if start else ""
-    return safe(head + before[start:], room), safe(head + after[start:], room)
 
 
 def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:
@@ -173,7 +164,7 @@ def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:
         return
     yield style.paint("No longer declared", Colour.BOLD)
     said = "the API has no delete: remove them by hand, or declare them again"
-    yield from _wrapped(said, style)
+    yield from wrapped(said, style, Colour.CYAN)
     for orphan in plan.orphans:
         known = f" ({orphan.remote_id})" if orphan.remote_id is not None else ""
         yield safe(f"  ? {orphan.ref}{known}")
@@ -188,3 +179,19 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
         yield safe(f"  ? {one.ref}: a create was sent {one.since}, and its answer was lost")
         yield f"      reconciler journal settle {safe(str(one.ref))} --id ID | --never-happened"
     yield ""
+
+
+def _legend(plan: Plan, style: Style) -> Iterator[str]:
+    """Explain the words that stand in this plan, where it has any that need it."""
+    todo = [change for change in plan.changes if change.action is not Action.KEEP]
+    words = []
+    if any(change.evidence is Evidence.JOURNAL for change in todo):
+        words.append("journal  cannot be read: compared with the last write")
+    if any(change.evidence is Evidence.NONE for change in todo):
+        words.append("unseen   cannot be read, and the journal has no write of it")
+    if any(change.action is Action.ASSERT for change in todo):
+        words.append("!        written unseen: it replaces whatever is there")
+    for line in words:
+        yield style.paint(line, Colour.DIM)
+    if words:
+        yield ""

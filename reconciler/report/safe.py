@@ -1,23 +1,49 @@
-"""The one gate for foreign text: harmless in a terminal, a log or a table (S8)."""
+"""The one gate for foreign text: harmless in a terminal, a log or a table (S8). Pure."""
 
 from __future__ import annotations
 
 import re
+from unicodedata import combining, east_asian_width
 
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff]"
+_CONTROL = "\x00-\x1f"
+# Controls, what reorders a line, and what is there without being seen (tags, fillers, shy hyphens).
+_OTHERS = (
+    "\x7f-\x9f\xad\ud800-\udfff\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff"
 )
+# `##[` begins a command of a CI runner wherever it stands in a line.
+_RUNNER_COMMAND = r"#(?=#\[)"
+_UNSAFE = re.compile(f"[{_CONTROL}{_OTHERS}]|{_RUNNER_COMMAND}")
+_UNSAFE_IN_JSON = re.compile(f"[{_OTHERS}]|{_RUNNER_COMMAND}")
 ELLIPSIS = "…"
 
 
 def safe(text: str, longest: int | None = None) -> str:
     """Give the text on one line, control and bidirectional characters by their numbers."""
-    shown = _UNSAFE.sub(_escaped, text) if not text.isprintable() else text
+    shown = text
+    if not (text.isascii() and text.isprintable()) or "##[" in text:
+        shown = _UNSAFE.sub(_escaped, text)
     if longest is not None and len(shown) > longest:
         return shown[: max(0, longest - 1)] + ELLIPSIS
     return shown
 
 
+def columns(text: str) -> int:
+    """Count the columns that a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(combining(character) > 0 for character in text)
+
+
+def safe_json(text: str) -> str:
+    """Give a JSON text whose strings hold no unsafe character but as an escape."""
+    return _UNSAFE_IN_JSON.sub(_escaped, text)
+
+
 def _escaped(match: re.Match[str]) -> str:
     known = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    return known.get(match.group(), f"\\u{ord(match.group()):04x}")
+    units = match.group().encode("utf-16-be", "surrogatepass")
+    # Two units, as JSON writes them, for what lies beyond the first plane.
+    numbers = (units[at : at + 2].hex() for at in range(0, len(units), 2))
+    return known.get(match.group(), "".join(f"\\u{number}" for number in numbers))

@@ -28,6 +28,7 @@ class Style:
     colour: bool = False
     width: int = DEFAULT_WIDTH
     verbose: bool = False
+    terminal: bool = False
 
     def paint(self, text: str, *colours: Colour) -> str:
         """Give the text in colours, where there are any."""

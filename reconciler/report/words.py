@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from reconciler.document import ABSENT, Json, Missing, Path, value_at
-from reconciler.report.safe import safe
+from reconciler.report.safe import ELLIPSIS, safe
 from reconciler.resource import Action, Change, Evidence, Plan, Remembered, Seen
 from reconciler.template import references_in
 
@@ -33,7 +33,8 @@ def place(path: Path, *documents: Json | Missing) -> str:
     """Give a path as people say it: `sections["Overview"].rows[0].title`.
 
     Items of lists are named by their title or name, found in the first of the
-    documents that holds them, and else counted from 0, as in the JSON.
+    documents that holds them, and else counted from 0, as in the JSON. Two of
+    one name are counted too: `widgets[3 "Latency"]`.
     """
     words = ""
     here: list[Json | Missing] = list(documents)
@@ -44,7 +45,14 @@ def place(path: Path, *documents: Json | Missing) -> str:
             here = [value_at(document, (step,)) for document in here]
         elif lists:
             found = [_item(items, step) for items in lists]
-            label = next((_label(item, index) for index, item in found if item is not ABSENT), "")
+            label = next(
+                (
+                    _label(index, items)
+                    for (index, item), items in zip(found, lists, strict=True)
+                    if item is not ABSENT
+                ),
+                "",
+            )
             words += f"[{label or json.dumps(step, ensure_ascii=False)}]"
             here = [item for _, item in found]
         else:
@@ -61,12 +69,51 @@ def _item(items: Sequence[Json], key: str) -> tuple[int, Json | Missing]:
     return -1, ABSENT
 
 
-def _label(item: Json | Missing, index: int) -> str:
+def _label(index: int, items: Sequence[Json]) -> str:
+    name = _name(items[index])
+    if not name:
+        return str(index)
+    shown = json.dumps(name, ensure_ascii=False)
+    return f"{index} {shown}" if sum(_name(item) == name for item in items) > 1 else shown
+
+
+def _name(item: Json) -> str:
     for path in _LABELS:
         value = value_at(item, path)
         if isinstance(value, str) and value:
-            return json.dumps(value, ensure_ascii=False)
-    return str(index)
+            return value
+    return ""
+
+
+def standing(path: Path, document: Json | Missing) -> tuple[int, int] | None:
+    """Give the position from 1 of a keyed list's item, and how many there are.
+
+    None for any other place. In a list of policies, say, the order is meaning.
+    """
+    here, found = document, None
+    for step in path:
+        found = None
+        if isinstance(here, list) and isinstance(step, str):
+            index, item = _item(here, step)
+            if item is not ABSENT:
+                found = index + 1, len(here)
+            here = item
+        else:
+            here = value_at(here, (step,))
+    return found
+
+
+def leaves(document: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
+    """Yield what stands at the ends of a document; a list of plain values is one end."""
+    inner: Iterable[tuple[str | int, Json]] = ()
+    if isinstance(document, dict):
+        inner = document.items()
+    elif isinstance(document, list) and any(isinstance(item, dict | list) for item in document):
+        inner = enumerate(document)
+    if not inner:
+        yield path, document
+    for key, value in inner:
+        yield from leaves(value, (*path, key))
 
 
 def value(document: Json | Missing, longest: int) -> str:
@@ -77,6 +124,18 @@ def value(document: Json | Missing, longest: int) -> str:
         waits = ", ".join(sorted(map(str, references_in(document))))
         return safe(f"(known after apply: {waits})", longest)
     return safe(json.dumps(document, ensure_ascii=False), longest)
+
+
+def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
+    """Cut two long texts so that the place where they part is in sight."""
+    common = 0
+    for one, other in zip(before, after, strict=False):
+        if one != other:
+            break
+        common += 1
+    start = max(0, common - room // 3) if max(len(before), len(after)) > room else 0
+    head = ELLIPSIS if start else ""
+    return safe(head + before[start:], room), safe(head + after[start:], room)
 
 
 def live_document(change: Change) -> Json | Missing:
@@ -106,10 +165,10 @@ def summary(plan: Plan) -> str:
         count = plan.count(action)
         if count:
             plain = action in (Action.BLOCKED, Action.KEEP)
-            words.append(f"{count} {VERBS[action]}" if plain else f"{count} to {VERBS[action]}")
+            words.append(f"{count:,} {'' if plain else 'to '}{VERBS[action]}")
     destroyed = sum(len(change.destroys) for change in plan.changes)
     if destroyed:
-        words.append(f"{destroyed} destroyed for good")
+        words.append(f"{destroyed:,} destroyed for good")
     return ", ".join(words) or "nothing is declared"
 
 

@@ -366,11 +366,11 @@ def test_empties_are_kept(model: SpecModel, fields: dict[str, Json]) -> None:
 
 
 def test_twins_in_a_list_of_named_items() -> None:
-    """Two policies of one name are a warning at the second."""
+    """Two policies of one name are an error at the second: the name is their identity."""
     twins = POLICIES.of(policies=[policy(), policy()])
 
     assert [(code_of(finding), finding.path) for finding in twins] == [
-        ("M312?", ("policies", 1, "policy", "name"))
+        ("M402", ("policies", 1, "policy", "name"))
     ]
 
 

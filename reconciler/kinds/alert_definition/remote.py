@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json, Missing
-from reconciler.errors import ServiceRefused
+from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
-from reconciler.kinds.kind import Identified, Sending
+from reconciler.kinds.kind import Answer, Identified, Sending, refusal
 from reconciler.kinds.reading import members, text, texts
 from reconciler.resource import (
     Manifest,
@@ -19,6 +19,7 @@ from reconciler.resource import (
     Outcome,
     Refused,
     Remembered,
+    Skipped,
     Unchanged,
     Unknown,
     Written,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
-BULK_LIMIT = 100  # api-facts.md part 4: observed, not documented
+BULK_LIMIT = 100  # api-facts.md part 4: observed, not documented; `api: {bulkLimit}` lowers it
 
 
 async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
@@ -41,12 +42,27 @@ async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
     return Unknown(manifest.remote_id, "the API has no read of alert definitions")
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Outcome]:
-    """Replace at most 100 definitions; repeating it is safe. One outcome for each.
+async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Answer]:
+    """Replace definitions in bulk; repeating it is safe. One answer for each.
 
-    Raises what `Api.send` raises, but for a refusal of the whole request,
-    which is one of every definition in it.
+    A refusal of a whole request is one of every definition in it. After what
+    stops the run nothing more is sent.
     """
+    limit = api.assumptions.bulk_limit
+    answers: list[Answer] = []
+    for start in range(0, len(sendings), limit):
+        part = sendings[start : start + limit]
+        if any(isinstance(one, ReconcilerError) for one in answers):
+            answers.extend(Skipped(sending.ref, "the run had stopped") for sending in part)
+            continue
+        try:
+            answers.extend(await _replace(api, part))
+        except ReconcilerError as error:
+            answers.extend([error] * len(part))
+    return answers
+
+
+async def _replace(api: Api, sendings: Sequence[Sending]) -> list[Outcome]:
     body: Json = {
         "alertDefsToReplace": [
             {"id": sending.change.remote_id, "alertDefProperties": sending.document}
@@ -56,9 +72,9 @@ async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Ou
     try:
         reply = await api.send("PUT", BULK_REPLACE, body, repeatable=True)
     except ServiceRefused as refused:
-        return [Refused(sending.ref, str(refused)) for sending in sendings]
-    accounts = _accounts(reply)
-    return [_outcome(sending, accounts) for sending in sendings]
+        return [refusal(sending, refused) for sending in sendings]
+    accounts, stored = _accounts(reply), _stored(reply)
+    return [_outcome(sending, accounts, stored) for sending in sendings]
 
 
 _LISTS = ("replaced", "failed", "not found", "skipped")
@@ -80,11 +96,22 @@ def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
     return accounts
 
 
-def _outcome(sending: Sending, accounts: dict[str, list[str]]) -> Outcome:
+def _stored(reply: Json | Missing) -> dict[str, dict[str, Json]]:
+    """Map each id that was replaced, in lower case, to the properties it has now."""
+    return {
+        text(one, "id").lower(): properties
+        for one in members(reply, "alertDefs")
+        if isinstance(properties := one.get("alertDefProperties"), dict)
+    }
+
+
+def _outcome(
+    sending: Sending, accounts: dict[str, list[str]], stored: dict[str, dict[str, Json]]
+) -> Outcome:
     ref, remote_id = sending.ref, sending.change.remote_id
     match accounts.get(str(remote_id).lower(), []):
         case ["replaced"]:
-            return Written(ref, remote_id)
+            return Written(ref, remote_id, stored=stored.get(str(remote_id).lower()))
         case ["skipped"]:
             return Unchanged(ref, remote_id, "the service saw no change")
         case ["failed"]:
@@ -96,7 +123,9 @@ def _outcome(sending: Sending, accounts: dict[str, list[str]]) -> Outcome:
                 "check metadata.id",
             )
         case []:
-            return Refused(ref, f"the service's answer does not mention alert {remote_id}")
+            said = f"the service's answer does not mention alert {remote_id}"
+            return Refused(ref, said, sure=False)
         case several:
             named = " and ".join(several)
-            return Refused(ref, f"the service says of alert {remote_id}: {named}, all at once")
+            said = f"the service says of alert {remote_id}: {named}, all at once"
+            return Refused(ref, said, sure=False)

@@ -6,7 +6,7 @@ dashboard, or derived from the place, and so never make a difference themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
@@ -53,12 +53,23 @@ class _Pool:
 
 def with_nested_ids(dashboard: Json, live: Json | Missing, name: str) -> Json:
     """Give the dashboard with every nested id filled in. `name` roots derived ids."""
+    taken = {*_ids_in(dashboard, _LISTS), *_ids_in(live, _LISTS)}
     for nested in _LISTS:
-        dashboard = _fill_list(dashboard, live, nested, name)
+        dashboard = _fill_list(dashboard, live, nested, name, taken)
     return dashboard
 
 
-def _fill_list(document: Json, live: Json | Missing, nested: _Nested, place: str) -> Json:
+def _ids_in(document: Json | Missing, lists: tuple[_Nested, ...]) -> Iterator[str]:
+    for nested in lists:
+        items = value_at(document, nested.path)
+        for item in items if isinstance(items, list) else ():
+            yield _id_of(item)
+            yield from _ids_in(item, nested.inner)
+
+
+def _fill_list(
+    document: Json, live: Json | Missing, nested: _Nested, place: str, taken: set[str]
+) -> Json:
     items = value_at(document, nested.path)
     if not isinstance(items, list) or not isinstance(document, dict):
         return document
@@ -67,7 +78,13 @@ def _fill_list(document: Json, live: Json | Missing, nested: _Nested, place: str
     filled: list[Json] = []
     for index, item in enumerate(items):
         here = f"{place}/{nested.path[-1]}/{index}"
-        filled.append(_fill_item(item, nested, here, pool, by_id))
+        partner = _partner(item, nested, pool, by_id)
+        item_id = _id_of(item) or (_id_of(partner) if partner is not None else "")
+        whole = _with_id(item, item_id or _derived(here, taken))
+        for inner in nested.inner:
+            below: Json | Missing = ABSENT if partner is None else partner
+            whole = _fill_list(whole, below, inner, here, taken)
+        filled.append(whole)
     return _replaced(document, nested.path, filled)
 
 
@@ -89,26 +106,33 @@ def _pool(
     return pool, by_id
 
 
-def _fill_item(
-    item: Json, nested: _Nested, place: str, pool: _Pool, by_id: Mapping[str, dict[str, Json]]
-) -> Json:
+def _partner(
+    item: Json, nested: _Nested, pool: _Pool, by_id: Mapping[str, dict[str, Json]]
+) -> dict[str, Json] | None:
+    """Give the live item that a declared one is: of its id, else as the pool finds it."""
     if not isinstance(item, dict):
-        return item
+        return None
     if _id_of(item):
-        partner = by_id.get(_id_of(item))
-    else:
-        partner = pool.take(value_at(item, nested.label) if nested.label else ABSENT)
-        kept = _id_of(partner) if partner is not None else ""
-        item = {"id": {"value": kept or str(uuid5(NAMESPACE, place))}, **_without_id(item)}
-    filled: Json = item
-    for inner in nested.inner:
-        live: Json | Missing = partner if partner is not None else ABSENT
-        filled = _fill_list(filled, live, inner, place)
-    return filled
+        return by_id.get(_id_of(item))
+    return pool.take(value_at(item, nested.label) if nested.label else ABSENT)
 
 
-def _without_id(item: dict[str, Json]) -> dict[str, Json]:
-    return {key: value for key, value in item.items() if key != "id"}
+def _derived(place: str, taken: set[str]) -> str:
+    """Give an id for a place, another one where an item that moved away still has that."""
+    number = 1
+    name = place
+    while (derived := str(uuid5(NAMESPACE, name))) in taken:
+        number += 1
+        name = f"{place}#{number}"
+    taken.add(derived)
+    return derived
+
+
+def _with_id(item: Json, item_id: str) -> Json:
+    if not isinstance(item, dict) or _id_of(item):
+        return item
+    identity: dict[str, Json] = {"value": item_id}
+    return {"id": identity, **{key: value for key, value in item.items() if key != "id"}}
 
 
 def _id_of(item: Json) -> str:

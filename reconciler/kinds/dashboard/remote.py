@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
-from reconciler.errors import OutcomeUnknown, ReconcilerError, ServiceRefused
+from reconciler.errors import (
+    OutcomeUnknown,
+    ReconcilerError,
+    ServiceRefused,
+    UnreadableReply,
+)
 from reconciler.journal.history import Memory
 from reconciler.kinds.dashboard.model import DashboardSpec
 from reconciler.kinds.dashboard.nested_ids import with_nested_ids
 from reconciler.kinds.dashboard.slug import own_id, slug_of
-from reconciler.kinds.kind import Identified, Sending
+from reconciler.kinds.kind import Answer, Identified, Sending, refusal, side_by_side
 from reconciler.kinds.reading import member, text, without
 from reconciler.kinds.shape import shape_of
 from reconciler.kinds.spelling import without_read_only
@@ -47,7 +51,7 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
         if remote_id:
             record = await api.read(f"{DASHBOARDS}/{quote(str(remote_id), safe='')}")
             if record is not ABSENT:
-                return _seen(record)
+                return _seen(record, str(remote_id))
     slug = slug_of(manifest)
     record = await api.read(f"{BY_SLUG}/{quote(slug, safe='')}")
     if record is not ABSENT:
@@ -57,8 +61,11 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
     return Absent(f"the service has no dashboard with the slug {slug}")
 
 
-def _seen(record: Json | Missing) -> Seen:
+def _seen(record: Json | Missing, asked: str = "") -> Seen:
     dashboard = member(record, "dashboard")
+    remote_id = text(dashboard, "id") or asked
+    if not remote_id:
+        raise UnreadableReply("the answer holds a dashboard without an id")
     document: dict[str, Json] = {"dashboard": without(dashboard, IDENTITY)}
     locked = value_at(record, ("isLocked",))
     if isinstance(locked, bool):
@@ -69,7 +76,7 @@ def _seen(record: Json | Missing) -> Seen:
     how = _ORIGINS.get(text(record, "updatedOriginType"), "")
     words = [f"by {who}" if who else "", f"at {updated}" if updated else "", how]
     attribution = " ".join(word for word in words if word)
-    return Seen(text(dashboard, "id"), own, updated, attribution=attribution)
+    return Seen(remote_id, own, updated, attribution=attribution)
 
 
 def complete(manifest: Manifest, observation: Observation) -> dict[str, Json]:
@@ -98,14 +105,13 @@ def identities(manifest: Manifest) -> Mapping[str, str]:
     return found
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Outcome]:
+async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Answer]:
     """Create or replace dashboards side by side.
 
     A create whose answer is lost is looked up, and sent again with the same
-    `requestId` only after a 404. Raises what `Api.send` and `Api.read` raise,
-    but for refusals.
+    `requestId` only after a 404.
     """
-    return list(await asyncio.gather(*(_write(api, sending) for sending in sendings)))
+    return await side_by_side(sendings, lambda sending: _write(api, sending))
 
 
 async def _write(api: Api, sending: Sending) -> Outcome:
@@ -116,7 +122,7 @@ async def _write(api: Api, sending: Sending) -> Outcome:
         body = _wrapper(sending, remote_id)
         await api.send("PUT", DASHBOARDS, body, repeatable=True, may_be_empty=True)
     except ServiceRefused as refused:
-        return Refused(sending.ref, str(refused))
+        return refusal(sending, refused)
     return Written(sending.ref, remote_id)
 
 
@@ -150,7 +156,7 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
         if covers(observed.document, sending.document, shape_of(DashboardSpec)):
             return Written(sending.ref, observed.remote_id, "the answer was lost; it was found")
         said = "the answer was lost, and the dashboard that is there now is another"
-        return Refused(sending.ref, said, exit_code=6)
+        return Refused(sending.ref, said, exit_code=6, sure=False)
     if again:
         return await _create(api, sending, again=False)
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")

@@ -90,7 +90,7 @@ class PolicyItem(Part):
 class LogPolicySetSpec(Part):
     """All log policies, in their order; an empty list destroys all."""
 
-    policies: Annotated[list[PolicyItem], Keyed(("policy", "name")), AtMost(200)]
+    policies: Annotated[list[PolicyItem], Keyed(("policy", "name"), distinct=True), AtMost(200)]
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:

@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reconciler.document import ABSENT, Json, Missing, by_identity, covers, value_at
-from reconciler.errors import OutcomeUnknown, ServiceRefused
+from reconciler.document import ABSENT, Json, Missing, by_identity, covers, same, value_at
+from reconciler.errors import (
+    OutcomeUnknown,
+    ReconcilerError,
+    ServiceRefused,
+    Unavailable,
+    UnreadableReply,
+    Unsettled,
+)
+from reconciler.finding import nearest
 from reconciler.journal.history import Memory
-from reconciler.kinds.kind import Identified, Sending
+from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
 from reconciler.kinds.reading import members, text, without
 from reconciler.kinds.shape import shape_of
@@ -28,36 +36,57 @@ BULK_CREATE = f"{POLICIES}/bulkCreate"
 BULK_TEST = f"{POLICIES}/bulkTestLog"
 
 # Without it span policies come too and would look destroyed (api-facts.md, part 1).
-LOGS_ONLY = (("source_type", "SOURCE_TYPE_LOGS"),)
+LOGS_ONLY = "SOURCE_TYPE_LOGS"
 
+SEVERITIES = ("logRules", "severities")
 READ_ONLY = frozenset(("id", "companyId", "order", "deleted", "createdAt", "updatedAt", "enabled"))
 
 
 async def observe(api: Api, _: Manifest, memory: Memory) -> Observation:
     """Read the list in the order of `order`; severities are recalled from the journal."""
-    reply = await api.read(POLICIES, LOGS_ONLY)
-    return seen(reply, memory.base or {})
+    reply = await _read(api)
+    # Of a first write without an answer nobody knows whether it happened.
+    return seen(reply, memory.candidates if memory.last is not None else ())
 
 
-def seen(reply: Json | Missing, recalled: dict[str, Json]) -> Seen:
-    """Turn stored records into the form in which policies are written."""
+async def _read(api: Api) -> Json | Missing:
+    return await api.read(POLICIES, api.assumptions.parameter("sourceType", LOGS_ONLY))
+
+
+def seen(reply: Json | Missing, recalled: Sequence[dict[str, Json]]) -> Seen:
+    """Turn stored records into the form in which policies are written.
+
+    `recalled` are the documents that may have been written last; severities in
+    which they agree are put back.
+    """
     stored = [one for one in members(reply, "policies") if one.get("deleted") is not True]
     stored.sort(key=_order)
-    shape = shape_of(LogPolicySetSpec).at("policies")
-    known = value_at(recalled, ("policies",))
-    by_name = by_identity(known if isinstance(known, list) else [], shape) or {}
+    by_name = [_by_name(document) for document in recalled]
     policies: list[Json] = []
     paths = []
     for record in stored:
         name = text(record, "name")
         item: dict[str, Json] = {"policy": as_input(record)}
-        severities = value_at(by_name.get(name, ABSENT), ("logRules", "severities"))
+        severities = _agreed([value_at(one.get(name, ABSENT), SEVERITIES) for one in by_name])
         if severities is not ABSENT:
             item["logRules"] = {"severities": severities}
-            paths.append(("policies", name, "logRules", "severities"))
+            paths.append(("policies", name, *SEVERITIES))
         policies.append(item)
     version = "\n".join(f"{text(one, 'id')} {text(one, 'updatedAt')}" for one in stored)
     return Seen(None, {"policies": policies}, version, tuple(paths))
+
+
+def _by_name(document: dict[str, Json]) -> dict[str, Json]:
+    policies = document.get("policies")
+    shape = shape_of(LogPolicySetSpec).at("policies")
+    return by_identity(policies if isinstance(policies, list) else [], shape) or {}
+
+
+def _agreed(values: Sequence[Json | Missing]) -> Json | Missing:
+    """Give the value if all are one; order does not count."""
+    first, *others = values or [ABSENT]
+    shape = shape_of(LogPolicySetSpec).at("policies").item.at("logRules").at("severities")
+    return first if all(same(first, other, shape) for other in others) else ABSENT
 
 
 def _order(record: dict[str, Json]) -> float:
@@ -76,9 +105,9 @@ def as_input(record: dict[str, Json]) -> dict[str, Json]:
 async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Outcome]:
     """Overwrite the whole list in one atomic request.
 
-    A lost answer is looked up: the list is as sent (written), still the old one
-    (sent once more), or another (refused as stale).
-    Raises what `Api.send` and `Api.read` raise, but for refusals.
+    A lost answer is looked up: the list is still the old one (sent once more),
+    as sent (written), or another (refused as stale).
+    Raises what `Api.send` raises, but for refusals.
     """
     return [await _write(api, sending) for sending in sendings]
 
@@ -87,29 +116,73 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
     try:
         await api.send("POST", OVERWRITE, sending.document, repeatable=False)
     except ServiceRefused as refused:
-        return Refused(sending.ref, str(refused))
-    except OutcomeUnknown:
-        now = seen(await api.read(POLICIES, LOGS_ONLY), sending.document)
+        return refusal(sending, refused)
+    except OutcomeUnknown as lost:
+        now = await _looked_up(api, sending, lost)
+        # Severities are not returned, so only new ids tell a written list from the old one.
+        if now.version == _version_before(sending):
+            if not again:
+                raise
+            return await _write(api, sending, again=False)
         if covers(now.document, sending.document, shape_of(LogPolicySetSpec)):
             return Written(sending.ref, None, "the answer was lost; the list shows it was written")
-        observed = sending.change.observation
-        unmoved = isinstance(observed, Seen) and now.version == observed.version
-        if not unmoved:
-            said = "the answer was lost, and the list is neither the old nor the new one"
-            return Refused(sending.ref, said, exit_code=6)
-        if not again:
-            raise
-        return await _write(api, sending, again=False)
+        said = "the answer was lost, and the list is neither the old nor the new one"
+        return Refused(sending.ref, said, exit_code=6, sure=False)
     return Written(sending.ref, None)
+
+
+def _version_before(sending: Sending) -> str | None:
+    observed = sending.change.observation
+    return observed.version if isinstance(observed, Seen) else None
+
+
+async def _looked_up(api: Api, sending: Sending, lost: OutcomeUnknown) -> Seen:
+    try:
+        return seen(await _read(api), [sending.document])
+    except ReconcilerError as error:
+        raise OutcomeUnknown(f"{lost}; and so was the look-up: {error}") from error
+
+
+INPUT_FIELDS = (
+    "name",
+    "priority",
+    "description",
+    "disabled",
+    "applicationRule",
+    "subsystemRule",
+    "archiveRetention",
+    "placement",
+)
+"""What a policy to create may hold. Source: `Log data policy` in the API document."""
+
+
+def flaw_of_input(policy: dict[str, Json]) -> str:
+    """Say what is wrong with a policy to create, "" for nothing that can be told offline."""
+    if not text(policy, "name"):
+        return "it has no `name`"
+    for field in policy:
+        if field == "enabled":
+            return "`enabled` is how a policy is stored; write `disabled` instead"
+        if field in READ_ONLY:
+            return f"`{field}` is set by the service only"
+        near = "" if field in INPUT_FIELDS else nearest(field, INPUT_FIELDS)
+        if near:
+            return f"unknown field `{field}`; did you mean `{near}`?"
+    return ""
 
 
 async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
     """Add policies atomically (16); gives the stored records.
 
-    Raises OutcomeUnknown where the answer is lost, and what `Api.send` raises.
+    A lost answer is looked up in the list. Raises Unsettled where that does not
+    tell, Unavailable where it tells that nothing was added, and what `Api.send` raises.
     """
+    before = {text(one, "id") for one in members(await _read(api), "policies")}
     body: Json = {"policyRequests": list(requests)}
-    reply = await api.send("POST", BULK_CREATE, body, repeatable=False)
+    try:
+        reply = await api.send("POST", BULK_CREATE, body, repeatable=False)
+    except OutcomeUnknown as lost:
+        return await _added_since(api, before, [text(one, "name") for one in requests], lost)
     return [
         policy
         for response in members(reply, "createResponses")
@@ -117,11 +190,34 @@ async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dic
     ]
 
 
+async def _added_since(
+    api: Api, before: set[str], names: Sequence[str], lost: OutcomeUnknown
+) -> list[dict[str, Json]]:
+    look = "look with `reconciler policies list` before adding them again"
+    try:
+        listed = members(await _read(api), "policies")
+    except ReconcilerError as error:
+        raise Unsettled(f"{lost}; and so was the look-up ({error}): {look}") from error
+    added = {text(one, "name"): one for one in listed if text(one, "id") not in before}
+    there = [name for name in names if name in added]
+    if not there:
+        raise Unavailable(f"{lost}; none of the policies is there, so nothing was added") from lost
+    if there != list(names):
+        missing = ", ".join(name for name in names if name not in added)
+        said = f"{', '.join(there)} is there, {missing} is not"
+        raise Unsettled(f"{lost}; of the policies, {said}: {look}") from lost
+    return [added[name] for name in names]
+
+
 async def bulk_test(api: Api, rows: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
     """Ask which policy each row of log metadata meets (18).
 
     A row is {applicationNameValues, subsystemNameValues, severityValues}, a
-    result {matched, metaFieldsValues, policy}.
+    result {matched, metaFieldsValues, policy}. Raises UnreadableReply unless
+    each row has its result.
     """
     reply = await api.ask(BULK_TEST, {"metaFieldsValuesList": list(rows)})
-    return members(reply, "testPoliciesBulkResult")
+    results = members(reply, "testPoliciesBulkResult")
+    if len(results) != len(rows):
+        raise UnreadableReply(f"the service answered {len(results)} of {len(rows)} rows")
+    return results

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused
 from reconciler.journal.history import Memory
-from reconciler.kinds.fields import INT32_MAX
-from reconciler.kinds.kind import Identified, Sending
+from reconciler.kinds.ids import INT32
+from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.reading import without
 from reconciler.resource import (
     InDoubt,
     Manifest,
     Observation,
     Outcome,
-    Refused,
     Remembered,
     RemoteId,
     Unknown,
@@ -65,7 +64,7 @@ async def _write(api: Api, sending: Sending, identified: Identified) -> Outcome:
         identified(sending.ref, remote_id)
         return await _replace(api, sending, remote_id)
     except ServiceRefused as refused:
-        return Refused(sending.ref, str(refused))
+        return refusal(sending, refused)
 
 
 async def _create(api: Api, sending: Sending) -> tuple[RemoteId, dict[str, Json]] | InDoubt:
@@ -74,8 +73,8 @@ async def _create(api: Api, sending: Sending) -> tuple[RemoteId, dict[str, Json]
         reply = await api.send("POST", SAVED_VIEWS, body, repeatable=False)
     except OutcomeUnknown as lost:
         return InDoubt(sending.ref, str(lost))
-    remote_id = reply.get("id") if isinstance(reply, dict) else None
-    if isinstance(reply, dict) and isinstance(remote_id, int) and 1 <= remote_id <= INT32_MAX:
+    remote_id = INT32.parse(reply.get("id")) if isinstance(reply, dict) else None
+    if isinstance(reply, dict) and remote_id is not None:
         return remote_id, without(reply, READ_ONLY)
     return InDoubt(sending.ref, "the service's answer to the create holds no id")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -10,7 +9,7 @@ from urllib.parse import quote
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused
 from reconciler.journal.history import Memory
-from reconciler.kinds.kind import Identified, Sending
+from reconciler.kinds.kind import Answer, Identified, Sending, refusal, side_by_side
 from reconciler.kinds.reading import member, members, text, texts, without
 from reconciler.resource import (
     Absent,
@@ -37,8 +36,13 @@ READ_ONLY = frozenset(("id", "creator", "createTime", "updateTime", "revision", 
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read the SLO by its declared id, or by the one that its create returned."""
-    remote_id = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
+    """Read the SLO by its declared id, or by the one that its create returned.
+
+    While a create is in doubt, an id from before it says nothing about its outcome.
+    """
+    remote_id = manifest.remote_id
+    if remote_id is None and memory.unsettled_create is None:
+        remote_id = memory.remote_id
     if remote_id is None:
         return Unknown(None, "an SLO cannot be found by its name")
     reply = await api.read(f"{SLOS}/{quote(str(remote_id), safe='')}")
@@ -55,7 +59,7 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
         remote_id,
         without(stored, READ_ONLY),
         version=f"{revision}/{updated}",
-        attribution=f"updated {updated}" if updated else "",
+        attribution=f"at {updated}" if updated else "",
     )
 
 
@@ -69,9 +73,30 @@ def cannot_create(manifest: Manifest) -> str:
     )
 
 
+def _undocumented(api: Api, sending: Sending) -> str:
+    """Say why an SLI is not for the endpoint, where only what is documented may be sent.
+
+    Source: api-facts.md, part 5; setting `documentedSliOnly`.
+    """
+    if not api.assumptions.documented_sli_only:
+        return ""
+    create = sending.change.action is Action.CREATE
+    wrong = "windowBasedMetricSli" if create else "requestBasedMetricSli"
+    if sending.document.get(wrong) is None:
+        return ""
+    deed = "creating" if create else "replacing"
+    return f"{deed} an SLO is not documented for `{wrong}` (setting `documentedSliOnly`)"
+
+
 async def preflight(api: Api, sending: Sending) -> Sequence[str]:
     """Ask endpoint 14 what a write would break; it only reads."""
+    objection = _undocumented(api, sending)
+    if objection:
+        return [objection]
     body = _with_id(sending)
+    if api.assumptions.documented_sli_only and body.get("windowBasedMetricSli") is None:
+        # Validation is documented for window-based SLIs, before an SLO is replaced.
+        return ()
     try:
         reply = await api.ask(VALIDATE, body)
     except ServiceRefused as refused:
@@ -90,25 +115,22 @@ def _with_id(sending: Sending) -> dict[str, Json]:
     return {"id": remote_id, **sending.document}
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Outcome]:
-    """Validate again, then create (one at a time) or replace.
-
-    Raises what `Api.send` raises, but for refusals and for a create whose
-    answer is lost, which are outcomes.
-    """
-    return list(await asyncio.gather(*(_write(api, sending) for sending in sendings)))
+async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Answer]:
+    """Create (one at a time) or replace; a create whose answer is lost is in doubt."""
+    return await side_by_side(sendings, lambda sending: _write(api, sending))
 
 
 async def _write(api: Api, sending: Sending) -> Outcome:
-    objections = await preflight(api, sending)
-    if objections:
-        return Refused(sending.ref, "; ".join(objections))
+    objection = _undocumented(api, sending)
+    if objection:
+        # A plan with references asks nothing before they are known.
+        return Refused(sending.ref, objection)
     try:
         if sending.change.action is Action.CREATE:
             return await _create(api, sending)
         reply = await api.send("PUT", SLOS, _with_id(sending), repeatable=True)
     except ServiceRefused as refused:
-        return Refused(sending.ref, str(refused))
+        return refusal(sending, refused)
     alerts = texts(reply, "effectedSloAlertIds")
     told = f"affects {len(alerts)} alerts: {', '.join(alerts)}" if alerts else ""
     return Written(sending.ref, sending.change.remote_id, told)

@@ -1,0 +1,122 @@
+"""Single values: what is absent, what is zero, what is equal; texts and digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final, TypeAlias, TypeGuard
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+Path: TypeAlias = tuple[str | int, ...]
+
+
+class Missing(Enum):
+    """The one value that says a document has nothing at a path."""
+
+    ABSENT = "absent"
+
+
+ABSENT: Final = Missing.ABSENT
+
+_INT64 = re.compile(r"-?[0-9]{1,19}")
+
+
+def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Missing:
+    """Give the value at a path of keys and indices, `ABSENT` where there is none."""
+    for step in path:
+        if isinstance(document, dict) and isinstance(step, str):
+            document = document.get(step, ABSENT)
+        elif isinstance(document, list) and isinstance(step, int) and step < len(document):
+            document = document[step]
+        else:
+            return ABSENT
+    return document
+
+
+def is_zero(value: Json | Missing) -> bool:
+    """Tell whether a service may render or drop `value` at will (api-facts.md, 6.3)."""
+    if isinstance(value, str):
+        return value == "" or (value.endswith("UNSPECIFIED") and value.isupper())
+    return value is ABSENT or value is None or value == [] or (_is_number(value) and value == 0)
+
+
+def same_value(before: Json | Missing, after: Json | Missing, *, numeric_text: bool) -> bool:
+    """Tell whether two values that are not both objects or both lists are one to the service.
+
+    `numeric_text` says that text spells an int64, which equals the number.
+    """
+    if numeric_text:
+        before, after = _spelled_number(before), _spelled_number(after)
+    if is_zero(before) and is_zero(after):
+        kinds = _zero_kind(before), _zero_kind(after)
+        return None in kinds or kinds[0] is kinds[1]
+    if _is_number(before) and _is_number(after):
+        return before == after and isinstance(before, bool) == isinstance(after, bool)
+    if isinstance(before, str) and isinstance(after, str):
+        return before == after
+    return type(before) is type(after) and before == after
+
+
+def _zero_kind(value: Json | Missing) -> type | None:
+    """Tell zeros of two kinds apart: `""` and 0 differ, though each equals absent."""
+    if value is ABSENT or value is None:
+        return None
+    if isinstance(value, str):
+        return str
+    return float if isinstance(value, int) and not isinstance(value, bool) else type(value)
+
+
+def _spelled_number(value: Json | Missing) -> Json | Missing:
+    return int(value) if isinstance(value, str) and _INT64.fullmatch(value) else value
+
+
+def _is_number(value: Json | Missing) -> TypeGuard[int | float]:
+    return isinstance(value, int | float)
+
+
+def identical(one: Json, other: Json) -> bool:
+    """Tell at C speed that two documents are equal; False may still mean `same`.
+
+    Python takes True for 1, so equal containers are compared by their text too.
+    """
+    if one != other:
+        return False
+    if isinstance(one, dict | list):
+        return _text(one) == _text(other)
+    return isinstance(one, bool) == isinstance(other, bool)
+
+
+def canonical_text(document: Json) -> str:
+    """Give the one text of a document: keys sorted, numbers by value, no spaces."""
+    text = _text(document)
+    return _text(_canonical(document)) if _INTEGRAL_FLOAT.search(text) else text
+
+
+def digest(document: Json) -> str:
+    """Give `sha256:…` of the canonical text."""
+    # A service may answer half of a surrogate pair, which UTF-8 alone cannot carry.
+    text = canonical_text(document).encode("utf-8", "surrogatepass")
+    return "sha256:" + hashlib.sha256(text).hexdigest()
+
+
+_INTEGRAL_FLOAT = re.compile(r"\d(?:\.0|e)")
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False
+)
+
+
+def _text(document: Json) -> str:
+    return _ENCODER.encode(document)
+
+
+def _canonical(document: Json) -> Json:
+    if isinstance(document, dict):
+        return {key: _canonical(value) for key, value in document.items()}
+    if isinstance(document, list):
+        return [_canonical(item) for item in document]
+    if isinstance(document, float) and document.is_integer():
+        return int(document)
+    return document

@@ -1,0 +1,47 @@
+"""Lists of objects in a YAML or JSON file, read as carefully as manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reconciler.complaint import Complaint
+from reconciler.document import Json
+from reconciler.errors import InvalidInput
+from reconciler.manifests.files import read_file
+from reconciler.manifests.reading import read_text
+
+
+def read_rows(file: Path, fields: Sequence[str] | None) -> list[dict[str, Json]]:
+    """Read a list of objects; `fields` are the only ones allowed, each a text.
+
+    Raises InvalidInput naming file, line and column.
+    """
+    text = read_file(file, str(file), [file.resolve().parent])
+    if isinstance(text, Complaint):
+        raise InvalidInput(f"{file}: {text.message}")
+    reading = read_text(text, is_json=file.suffix == ".json")
+    if reading.flaws:
+        flaw = reading.flaws[0]
+        raise InvalidInput(f"{file}:{flaw.line}:{flaw.column}: {flaw.message}")
+    document = reading.documents[0] if len(reading.documents) == 1 else None
+    if document is None or not isinstance(document.value, list) or not document.value:
+        raise InvalidInput(f"{file} must hold one list that is not empty")
+    places = (document.locate((index,)) for index in range(len(document.value)))
+    return [
+        _row(row, fields, f"{file}:{line}:{column}")
+        for row, (line, column) in zip(document.value, places, strict=True)
+    ]
+
+
+def _row(row: Json, fields: Sequence[str] | None, where: str) -> dict[str, Json]:
+    if not isinstance(row, dict):
+        raise InvalidInput(f"{where}: an item must be a mapping")
+    for name, value in row.items() if fields is not None else ():
+        if name not in (fields or ()):
+            raise InvalidInput(
+                f"{where}: unknown field `{name}` (known: {', '.join(fields or ())})"
+            )
+        if not isinstance(value, str):
+            raise InvalidInput(f"{where}: `{name}` must be text")
+    return row

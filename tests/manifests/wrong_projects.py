@@ -1,0 +1,67 @@
+# ruff: noqa: E501 - a table reads best with one case a line
+"""Project files that are wrong. Source: design.md, part 5."""
+
+from __future__ import annotations
+
+from wrong import Wrong
+
+FILE = "reconciler.yaml"
+
+
+def _project(
+    name: str, place: str, says: str, *lines: str, suggests: str = "", code: str = "P101"
+) -> Wrong:
+    content = "".join(f"{line}\n" for line in lines)
+    at = f"{FILE}:{place}" if place else FILE
+    return Wrong(name, code, at, says, {FILE: content}, suggests)
+
+
+def _setting(
+    name: str, place: str, says: str, *lines: str, suggests: str = "", code: str = "P101"
+) -> Wrong:
+    """Give a case of lines in environment `local`; the first of them is line 3."""
+    inside = [f"    {line}" for line in lines]
+    return _project(
+        name, place, says, "environments:", "  local:", *inside, suggests=suggests, code=code
+    )
+
+
+PROJECTS = [
+    _project("an empty project file", "1:1", "holds one mapping"),
+    _project("comments for a project", "1:1", "holds one mapping", "# later"),
+    _project("two documents", "1:1", "holds one mapping", "manifests: [.]", "---", "manifests: [.]"),
+    _project("a list for a project", "1:1", "a mapping, as `manifests: [.]`", "- manifests"),
+    _project("null for a project", "1:1", "a mapping", "~"),
+    _project("a tab in a project", "2:1", "a tab cannot indent", "environments:", "\tlocal: {}", code="M101"),
+    _project("a key twice in a project", "2:1", "stands twice", "manifests: [.]", "manifests: [a]", code="M102"),
+    _project("a near setting", "1:1", "unknown setting `manifest` (known: manifests, defaultEnvironment, environments)", "manifest: [.]", suggests="manifests"),
+    _project("a setting in snake case", "1:1", "unknown setting", "default_environment: local", suggests="defaultEnvironment"),
+    _project("text for manifests", "1:12", "`manifests` must be a list", "manifests: ."),
+    _project("a number for a path", "1:13", "item 1 must be text", "manifests: [1]"),
+    _project("manifests above", "1:13", "`../other` leads out of the folder", "manifests: [../other]"),
+    _project("manifests far above", "1:16", "leads out of the folder", "manifests: [., a/../../b]"),
+    _project("absolute manifests", "1:13", "`/etc` leads out of the folder", "manifests: [/etc]"),
+    _project("a default that is not there", "1:21", "there is no environment `locl` (known: local)", "defaultEnvironment: locl", "environments: {local: {}}", suggests="local"),
+    _project("a default of none", "1:21", "(known: none)", "defaultEnvironment: local"),
+    _project("a number for a default", "1:21", "`defaultEnvironment` must be text", "defaultEnvironment: 1"),
+    _project("a list for environments", "1:15", "`environments` must be a mapping", "environments: [local]"),
+    _project("null for an environment", "2:9", "`local` must be a mapping", "environments:", "  local:"),
+    _project("a path for an environment", "2:3", "`../x` is no name", "environments:", "  ../x: {}"),
+    _project("a blank in an environment", "2:3", "is no name", "environments:", '  "my place": {}'),
+    _project("a line break in an environment", "2:3", "is no name", "environments:", '  "a\\n::error::b": {}'),
+    _setting("a near setting of a place", "3:5", "unknown setting `baseURL`", "baseURL: https://api.example.com", suggests="baseUrl"),
+    _setting("an unknown setting of a place", "3:5", "unknown setting `region`", "region: eu"),
+    _setting("another authorization", "3:20", "must be 'raw' or 'bearer'", "authorization: basic"),
+    _setting("a number for a URL", "3:14", "`baseUrl` must be text", "baseUrl: 1"),
+    _setting("a URL and an emulator", "4:5", "has both `baseUrl` and `emulator`", "baseUrl: https://api.example.com", "emulator: {data: x.db}"),
+    _setting("an emulator without data", "3:15", "`data` is required", "emulator: {}"),
+    _setting("an emulator's setting", "3:25", "unknown setting `dat` (known: data)", "emulator: {data: x, dat: y}", suggests="data"),
+    _setting("a variable that is a list", "3:23", "the variable `team` must be text, a number", "variables: {team: [a]}"),
+    _setting("a variable of nothing", "4:12", "the variable `team` must be", "variables:", "  team:"),
+    _setting("variables as a list", "3:16", "`variables` must be a mapping", "variables: [team]"),
+    _setting("a share above 100", "3:32", "`maxChangePercent` must be less than or equal to 100", "guards: {maxChangePercent: 101}"),
+    _setting("text for a minimum", "3:23", "`minimum` must be a whole number", 'guards: {minimum: "3"}'),
+    _setting("an unknown guard", "3:14", "unknown setting `maximum`", "guards: {maximum: 3}"),
+    _setting("a plain URL", "3:14", "`baseUrl` must begin with https://", "baseUrl: http://api.example.com", code="P102"),
+    _setting("a password in a URL", "3:14", "must not hold a user name or a password", "baseUrl: https://me:pass@api.example.com", code="P102"),
+]  # fmt: skip

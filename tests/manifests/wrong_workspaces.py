@@ -1,0 +1,78 @@
+# ruff: noqa: E501 - a table reads best with one case a line
+"""Files that cannot be had, expressions that lead nowhere, and what is only doubtful."""
+
+from __future__ import annotations
+
+from wrong import FILE, Wrong, board, board_of, slo, text
+
+_BOARD = '{"name": "Shop"}'
+
+
+def _file(name: str, file: str, says: str, **more: str) -> Wrong:
+    return Wrong(name, "M404", f"{FILE}:5:9", says, {FILE: board_of(file), **more})
+
+
+def _linked(name: str, link: str, target: str, code: str, at: str, says: str) -> Wrong:  # noqa: PLR0917 - a row of a table
+    return Wrong(name, code, at, says, {FILE: board_of("board.json")}, links={link: target})
+
+
+FILES = [
+    _file("an export that is not there", "lost.json", "`lost.json` does not exist"),
+    _file("an export above", "../../../../../../../etc/hostname", "leads out of the project folder"),
+    _file("an absolute export", "/etc/passwd", "must be relative to the manifest"),
+    _file("a folder for an export", ".", "is not a regular file"),
+    _file("an export with a NUL", '"a\\0.json"', "NUL"),
+    _file("an export of a long name", "n" * 300 + ".json", "file name too long"),
+    _file("an empty file name", '""', "is not a regular file"),
+    _file("a list for an export", "list.json", "does not hold one JSON object", **{"list.json": "[]"}),
+    _file("an empty export", "empty.json", "does not hold one JSON object", **{"empty.json": ""}),
+    _linked("an export linked out", "board.json", "/etc/hostname", "M404", f"{FILE}:5:9", "leads out of the project folder"),
+    _linked("a manifest linked out", "out.yaml", "/etc/hostname", "M112", "out.yaml", "leads out of the project folder"),
+    _linked("a link to nothing", "lost.yaml", "nowhere", "M112", "lost.yaml", "a link that leads nowhere"),
+    _linked("a link to itself", "loop.yaml", "loop.yaml", "M112", "loop.yaml", "its links form a loop"),
+    _linked("a device", "null.yaml", "/dev/null", "M112", "null.yaml", "leads out of the project folder"),
+    Wrong("a wrong field in an export", "M301", "board.json:1:10", "`name` must be text", {FILE: board_of("board.json"), "board.json": '{"name": 1}'}),
+    Wrong("a wrong field in a record", "M301", "board.json:1:24", "`name` must be text", {FILE: board_of("board.json"), "board.json": '{"dashboard": {"name": 1}}'}),
+    text("a file beside a dashboard", "M308", "7:3", "exclude each other", board() + "  file: board.json\n"),
+]  # fmt: skip
+
+EXPRESSIONS = [
+    text("an unknown variable", "M501", "9:16", "environment `local` has no variable `taem`", slo("description: ${var:taem}"), "${var:team}"),
+    text("a variable far from any", "M501", "9:16", "(it has team, threshold)", slo("description: by ${var:owner}")),
+    text("an escaped expression", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}"')),
+    text("an unknown resource", "M503", "9:16", "there is no `SLO/checkuot`", slo("description: ${ref:SLO/checkuot}"), "${ref:SLO/checkout}"),
+    text("the first of two unknown", "M503", "9:16", "there is no `SLO/lost`", slo('description: "${ref:SLO/lost} ${ref:SLO/checkout}"')),
+    text("a resource of another environment", "M503", "9:16", "limited to other environments than `local`", slo("description: ${ref:SLO/other}") + "---\n" + slo().replace("name: checkout", "name: other\n  environments: [production]")),
+    text("an expression left open", "M504", "9:16", "write ${var:NAME}", slo('description: "${var:team"')),
+    text("a variable without a name", "M504", "9:16", "`${var:}` is malformed", slo("description: ${var:}")),
+    text("a name with a blank", "M504", "9:16", "`${secret:MY KEY}` is malformed", slo("description: ${secret:MY KEY}")),
+    text("a reference without a kind", "M504", "9:16", "write ${ref:Kind/name}", slo("description: ${ref:checkout}")),
+    text("a resource that is itself", "M405", "9:16", "SLO/checkout → SLO/checkout", slo("description: ${ref:SLO/checkout}")),
+    text("two that wait for each other", "M405", "9:16", "SLO/checkout → SLO/other → SLO/checkout", slo("description: ${ref:SLO/other}") + "---\n" + slo('description: "${ref:SLO/checkout} ${ref:SLO/third}"').replace("name: checkout", "name: other") + "---\n" + slo().replace("name: checkout", "name: third")),
+    text("a number into text", "M301", "9:16", "`description` must be text", slo("description: ${var:threshold}")),
+    text("a label of a number", "M204", "5:18", "must be text", slo().replace("name: checkout", 'name: checkout\n  labels: {tier: "${var:threshold}"}'), '"5"'),
+    Wrong("a secret that is not set", "M502", f"{FILE}:9:16", "needs the environment variable NO_SUCH_SECRET", {FILE: slo("description: ${secret:NO_SUCH_SECRET}")}, command="plan"),
+    Wrong("an expression in an export", "M501", "board.json:1:10", "no variable `owner`", {FILE: board_of("board.json"), "board.json": '{"name": "${var:owner}"}'}),
+]  # fmt: skip
+
+
+def _doubt(name: str, code: str, place: str, says: str, content: str, suggests: str = "") -> Wrong:  # noqa: PLR0917 - a row of a table
+    return Wrong(name, code, f"{FILE}:{place}", says, {FILE: content}, suggests, exits=0)
+
+
+DOUBTS = [
+    _doubt("an empty file", "M113", "1:1", "holds no manifest", ""),
+    _doubt("comments only", "M113", "1:1", "holds no manifest", "# nothing\n"),
+    _doubt("empty documents", "M113", "1:1", "holds no manifest", "---\n---\n~\n...\n"),
+    _doubt("a leading zero", "M114", "7:30", "is the number 12 in YAML 1.2", slo().replace("99.9", "012")),
+    _doubt("a field nobody knows", "M304", "9:3", "is sent as written", slo("zebra: 1")),
+    _doubt("a near enumeration", "M306", "9:17", "is not a listed value", slo("sloTimeFrame: SLO_TIME_FRAME_7_DAY"), "SLO_TIME_FRAME_7_DAYS"),
+    _doubt("more than a service takes", "M307", "7:30", "at most 100", slo().replace("99.9", "101")),
+    _doubt("an SLO of nothing", "M310", "6:3", "measures nothing", slo().replace("  requestBasedMetricSli: {}\n", ""), "requestBasedMetricSli or windowBasedMetricSli"),
+    _doubt("a dashboard variable twice", "M312", "9:15", "names an item of this list already", board("variables:", "  - name: team", "  - name: team")),
+    _doubt("a key in git", "M313", "9:16", "looks like a key", slo("description: AKIAIOSFODNN7EXAMPLE"), "${secret:NAME}"),
+    Wrong("a stray JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": _BOARD}, exits=0),
+    Wrong("a stray broken JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": "{,}"}, exits=0),
+]  # fmt: skip
+
+WORKSPACES = [*FILES, *EXPRESSIONS, *DOUBTS]

@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reconciler.errors import InvalidInput, ReconcilerError, UsageError
+from reconciler.manifests.project_file import load_project
+from reconciler.project import (
+    BASE_URL,
+    Embedded,
+    Environment,
+    Project,
+    ProjectFile,
+    Service,
+    choose_environment,
+    choose_target,
+    journal_path,
+    leads_out,
+)
+
+ROOT = Path("/shop")
+API = "https://api.example.com"
+OTHER = "https://other.example.com"
+
+
+def project(file: str | None = "reconciler.yaml", **environments: Environment) -> Project:
+    """Give a project of these environments."""
+    settings = ProjectFile(environments=environments)
+    return Project(ROOT, ROOT / file if file else None, settings)
+
+
+def at(url: str) -> Environment:
+    """Give an environment that names a service."""
+    return Environment.model_validate({"baseUrl": url})
+
+
+def target(environment: Environment, given: str | None = None) -> Service | Embedded:
+    """Give where a run leads with `RECONCILER_BASE_URL` as given."""
+    environ = {} if given is None else {BASE_URL: given}
+    return choose_target(project(local=environment), "local", environment, environ)
+
+
+EMULATED = Environment.model_validate({"emulator": {"data": "x.db"}})
+
+
+def test_an_unsafe_url_from_the_process_environment() -> None:
+    """A base URL is checked wherever it comes from, and not repeated in the error."""
+    with pytest.raises(InvalidInput, match=f"{BASE_URL} must not hold a user name") as raised:
+        target(Environment(), "https://me:hunter2@api.example.com")
+
+    assert "hunter2" not in str(raised.value)
+    assert raised.value.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "leads_to"),
+    [
+        (API, None, API),
+        (API, "", API),
+        (API, "  ", API),
+        (f"{API}/", None, API),
+        (API, API, API),
+        (f"{API}/", API, API),
+        (API, f"{API}//", API),
+        (None, API, API),
+        (None, f"{API}/base/", f"{API}/base"),
+        (None, f" {API}\n", API),
+        ("http://localhost:8080", "http://localhost:8080/", "http://localhost:8080"),
+    ],
+)
+def test_a_target(own: str | None, given: str | None, leads_to: str) -> None:
+    """A run leads where the environment says, else where the variable says, if they agree."""
+    assert target(Environment.model_validate({"baseUrl": own}), given) == Service(leads_to)
+
+
+@pytest.mark.parametrize(
+    ("environment", "given"),
+    [
+        (at(API), OTHER),
+        (at(API), f"{API}:8443"),
+        (at(API), f"{API}/base"),
+        (at(API), "http://localhost:8080"),
+        (EMULATED, API),
+        (at(API), "https://me:hunter2@other.example.com"),
+        (EMULATED, "https://me:hunter2@other.example.com"),
+    ],
+)
+def test_targets_that_disagree(environment: Environment, given: str) -> None:
+    """Two targets that differ are a usage error that names both, without a password."""
+    with pytest.raises(UsageError) as raised:
+        target(environment, given)
+
+    said = str(raised.value)
+    own = environment.base_url or "the embedded emulator"
+    assert own in said
+    assert given.replace("me:hunter2@", "") in said
+    assert "hunter2" not in said
+    assert raised.value.exit_code == 64
+
+
+def test_no_target() -> None:
+    """Without a target the error names both ways to give one, and the emulator."""
+    with pytest.raises(UsageError, match="baseUrl") as raised:
+        target(Environment())
+
+    assert BASE_URL in str(raised.value)
+    assert "emulator" in str(raised.value)
+    assert raised.value.exit_code == 64
+
+
+def test_the_embedded_emulator() -> None:
+    """The emulator's data is a file of the project, and plans call the target `emulator`."""
+    found = target(EMULATED)
+
+    assert found == Embedded(ROOT / "x.db")
+    assert found.name == "emulator"
+
+
+def test_a_service_is_called_by_its_url() -> None:
+    """Plans and journals call a service by its URL, and the key's form is kept."""
+    environment = Environment.model_validate({"baseUrl": API, "authorization": "bearer"})
+
+    found = target(environment)
+
+    assert found == Service(API, "bearer")
+    assert found.name == API
+
+
+def test_the_only_environment_is_chosen() -> None:
+    """One environment needs no name."""
+    assert choose_environment(project(production=at(API)), None) == ("production", at(API))
+
+
+def test_the_default_environment_is_chosen() -> None:
+    """Without -e the default is taken, and -e goes before it."""
+    settings = ProjectFile.model_validate(
+        {"defaultEnvironment": "local", "environments": {"local": {}, "production": {}}}
+    )
+    chosen = Project(ROOT, ROOT / "reconciler.yaml", settings)
+
+    assert choose_environment(chosen, None)[0] == "local"
+    assert choose_environment(chosen, "production")[0] == "production"
+
+
+def test_no_environments() -> None:
+    """A project without environments has one called `default` that names nothing."""
+    assert choose_environment(project(), None) == ("default", Environment())
+    assert choose_environment(project(file=None), None) == ("default", Environment())
+
+
+@pytest.mark.parametrize(
+    ("chosen", "wanted", "says"),
+    [
+        (project(a=EMULATED, b=EMULATED), None, "choose an environment with -e: a, b"),
+        (project(local=EMULATED), "locla", "did you mean `local`? (known: local)"),
+        (project(local=EMULATED), "x", "there is no environment `x` (known: local)"),
+        (project(), "x", "(known: none)"),
+        (project(file=None), "x", "there is no project file"),
+    ],
+)
+def test_an_environment_that_cannot_be_told(chosen: Project, wanted: str | None, says: str) -> None:
+    """An unknown or ambiguous environment is a usage error that lists what there is."""
+    with pytest.raises(UsageError) as raised:
+        choose_environment(chosen, wanted)
+
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "place", "journal"),
+    [
+        ("reconciler.yaml", None, ".reconciler/local.journal.jsonl"),
+        (None, None, ".reconciler/journal.jsonl"),
+        ("reconciler.yaml", "state/a.jsonl", "state/a.jsonl"),
+        ("reconciler.yaml", "../a.jsonl", "../a.jsonl"),
+        ("reconciler.yaml", "./a1:b.jsonl", "a1:b.jsonl"),
+        ("reconciler.yaml", "/var/lib/a.jsonl", "/var/lib/a.jsonl"),
+    ],
+)
+def test_where_the_journal_is(file: str | None, place: str | None, journal: str) -> None:
+    """A journal is a file beside the manifests, or where the environment says."""
+    environment = Environment(journal=place)
+
+    assert journal_path(project(file, local=environment), "local", environment) == ROOT / journal
+
+
+@pytest.mark.parametrize("place", ["git:refs/reconciler/production", "s3:bucket/key"])
+def test_a_journal_elsewhere(place: str) -> None:
+    """A store that this version does not have is refused, and never taken for a file name."""
+    environment = Environment(journal=place)
+
+    with pytest.raises(ReconcilerError) as raised:
+        journal_path(project(local=environment), "local", environment)
+
+    assert raised.value.exit_code == 4
+    assert place in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "out"),
+    [
+        (".", False),
+        ("a/b", False),
+        ("a/../b", False),
+        ("./a/.", False),
+        ("..a/b", False),
+        ("..", True),
+        ("../a", True),
+        ("a/../../b", True),
+        ("/a", True),
+        ("/", True),
+        ("//a", True),
+    ],
+)
+def test_paths_that_lead_out(path: str, out: bool) -> None:
+    """A path leads out where it climbs above its start, however it is written."""
+    assert leads_out(path) is out
+
+
+def test_types_of_variables(tmp_path: Path) -> None:
+    """A variable keeps the type that YAML gives it."""
+    file = tmp_path / "reconciler.yaml"
+    file.write_text(
+        "environments:\n  local:\n    variables:\n"
+        '      {a: x, b: 5, c: 0.5, d: true, e: "5", f: yes, g: 1:30, h: 1.0, i: 0x10}\n',
+        encoding="utf-8",
+    )
+
+    loaded, complaints = load_project(file)
+
+    assert complaints == []
+    assert loaded is not None
+    variables = loaded.settings.environments["local"].variables
+    expected = {
+        "a": "x",
+        "b": 5,
+        "c": 0.5,
+        "d": True,
+        "e": "5",
+        "f": "yes",
+        "g": "1:30",
+        "h": 1.0,
+        "i": 16,
+    }
+    assert variables == expected
+    assert {key: type(one) for key, one in variables.items()} == {
+        key: type(one) for key, one in expected.items()
+    }
+
+
+def test_settings_of_a_whole_file(tmp_path: Path) -> None:
+    """The example of the design is read as it is meant."""
+    file = tmp_path / "reconciler.yaml"
+    file.write_text(
+        "manifests: [.]\ndefaultEnvironment: local\nenvironments:\n  local:\n"
+        "    emulator: {data: .reconciler/local.db}\n"
+        "    journal: .reconciler/local.journal.jsonl\n  production:\n"
+        f"    baseUrl: {API}\n    authorization: raw\n"
+        "    journal: git:refs/reconciler/production\n    variables: {team: payments}\n",
+        encoding="utf-8",
+    )
+
+    loaded, complaints = load_project(file)
+
+    assert complaints == []
+    assert loaded is not None
+    assert loaded.root == tmp_path
+    assert loaded.settings.manifests == ["."]
+    assert loaded.settings.environments["production"].authorization == "raw"
+
+
+def test_all_complaints_of_a_project_file(tmp_path: Path) -> None:
+    """Every mistake of a project file is told in one run."""
+    file = tmp_path / "reconciler.yaml"
+    file.write_text(
+        "manifests: [..]\ndefaultEnvironment: lost\nenvironments:\n"
+        "  a b: {baseUrl: http://x.example}\n  c: {baseUrl: https://x, emulator: {data: y}}\n",
+        encoding="utf-8",
+    )
+
+    loaded, complaints = load_project(file)
+
+    assert loaded is None
+    assert [(one.code, one.line) for one in complaints] == [
+        ("P101", 2),
+        ("P101", 1),
+        ("P101", 4),
+        ("P102", 4),
+        ("P101", 5),
+    ]
