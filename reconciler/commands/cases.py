@@ -1,0 +1,96 @@
+"""`reconciler cases`: cases (7)."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.listing import (
+    Column,
+    clock_time,
+    enumerated,
+    limit,
+    parse_pairs,
+    plain,
+    print_records,
+    tell_count,
+)
+from reconciler.commands.opening import Asked, open_api, open_target
+from reconciler.signals.cases import (
+    CATEGORIES,
+    PRIORITIES,
+    STATES,
+    STATUSES,
+    Case,
+    CaseFilter,
+    list_cases,
+)
+
+COLUMNS: tuple[Column[Case], ...] = (
+    Column("case", lambda case: case.readable_id or case.id, whole=True),
+    Column("created", lambda case: clock_time(case.create_time), whole=True),
+    Column("priority", lambda case: plain(PRIORITIES, case.priority)),
+    Column("state", lambda case: plain(STATES, case.state)),
+    Column("status", lambda case: plain(STATUSES, case.status)),
+    Column("category", lambda case: plain(CATEGORIES, case.category)),
+    Column("title", lambda case: case.title),
+)
+
+
+@click.group(no_args_is_help=False)
+def cases() -> None:
+    """List cases."""
+
+
+@cases.command("list")
+@click.option("--state", "states", multiple=True, metavar="NAME", help="active, resolved …")
+@click.option("--status", "statuses", multiple=True, metavar="NAME", help="open, acknowledged …")
+@click.option("--priority", "priorities", multiple=True, metavar="P", help="p1 to p5.")
+@click.option("--category", "categories", multiple=True, metavar="NAME", help="security …")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Repeatable.")
+@click.option("--grouping", "groupings", multiple=True, metavar="KEY=VALUE", help="Repeatable.")
+@click.option("--text", default="", metavar="WORDS", help="Search in the text of cases.")
+@click.option("--unassigned", is_flag=True, help="Only those that nobody looks after.")
+@limit
+@options.connected
+@options.formats("text", "json", "jsonl", "csv")
+def list_all(  # noqa: PLR0913 - one parameter a flag
+    *,
+    states: tuple[str, ...],
+    statuses: tuple[str, ...],
+    priorities: tuple[str, ...],
+    categories: tuple[str, ...],
+    labels: tuple[str, ...],
+    groupings: tuple[str, ...],
+    text: str,
+    unassigned: bool,
+    limit: int,
+    environment: str | None,
+    project: Path | None,
+    verbose: bool,
+    quiet: bool,
+    form: str,
+) -> int:
+    """List cases, newest first. The key needs the permission `case:Read`."""
+    wanted = CaseFilter(
+        enumerated(STATES, states, "--state"),
+        enumerated(STATUSES, statuses, "--status"),
+        enumerated(PRIORITIES, priorities, "--priority"),
+        enumerated(CATEGORIES, categories, "--category"),
+        parse_pairs(labels, "--label"),
+        parse_pairs(groupings, "--grouping"),
+        text,
+        unassigned,
+    )
+    bench = open_target(Asked((), environment, project, verbose, quiet))
+
+    async def run() -> int:
+        async with open_api(bench) as api:
+            found = list_cases(api, wanted, limit or None)
+            return await print_records(found, COLUMNS, form, quiet=quiet)
+
+    tell_count(asyncio.run(run()), limit, "case", quiet=quiet)
+    return 0

@@ -1,0 +1,84 @@
+"""`reconciler conformance`: a service held against the API document, with reads only."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.opening import Asked, Bench, open_api, open_project, open_target
+from reconciler.commands.output import data, json_data, stdout_style, words
+from reconciler.document import Json
+from reconciler.errors import InvalidInput, worst
+from reconciler.manifests.workspace import Workspace
+from reconciler.probes.conformance import Finding, examine
+from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
+from reconciler.report.safe import safe
+from reconciler.report.style import Colour
+
+DIFFERS = 2
+_COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
+
+
+@click.command
+@click.option("--base-url", metavar="URL", help="The service; else that of the environment.")
+@options.connected
+@options.formats("text", "json")
+def conformance(
+    *,
+    base_url: str | None,
+    environment: str | None,
+    project: Path | None,
+    verbose: bool,
+    quiet: bool,
+    form: str,
+) -> int:
+    """Ask a service what can be asked without changing it; exit with 2 where it differs.
+
+    What its data cannot tell is `untold`. Exits with 9 or 10 where a question got no answer.
+    """
+    asked = Asked((), environment, project, verbose, quiet)
+    bench = _bench(asked, base_url)
+    found = asyncio.run(_examined(bench))
+    differing = sum(one.verdict == "differs" for one in found)
+    if form == "json":
+        document: list[Json] = [
+            {
+                "endpoint": one.endpoint,
+                "question": one.question,
+                "verdict": one.verdict,
+                "detail": one.detail,
+            }
+            for one in found
+        ]
+        json_data(document)
+    else:
+        style = stdout_style(verbose=verbose)
+        for one in found:
+            verdict = style.paint(one.verdict.ljust(7), _COLOURS[one.verdict])
+            detail = f": {safe(one.detail)}" if one.detail else ""
+            data(f"{verdict}  {one.endpoint:>2}  {one.question}{detail}\n")
+    if not quiet:
+        words(f"{len(found)} questions, {differing} differ")
+    return worst({one.exit_code for one in found} - {0}) or (DIFFERS if differing else 0)
+
+
+def _bench(asked: Asked, base_url: str | None) -> Bench:
+    if base_url is None:
+        return open_target(asked)
+    why = unsafe_base_url(base_url)
+    if why:
+        raise InvalidInput(f"--base-url {why}")
+    found = open_project(asked)
+    name, chosen = ("default", Environment())
+    if asked.environment is not None:
+        name, chosen = choose_environment(found, asked.environment)
+    target = Service(base_url.rstrip("/"), chosen.authorization)
+    return Bench(found, name, chosen, target, Workspace((), ()), whole=False)
+
+
+async def _examined(bench: Bench) -> list[Finding]:
+    async with open_api(bench) as api:
+        return await examine(api)

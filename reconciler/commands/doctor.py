@@ -1,0 +1,165 @@
+"""`reconciler doctor`: everything that a run needs, checked with reads only."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from reconciler.api.secret import API_KEY, key_from
+from reconciler.api.transport import proxy_for
+from reconciler.commands import options
+from reconciler.commands.opening import Asked, Bench, now, open_api, open_project
+from reconciler.commands.output import data, json_data, stdout_style
+from reconciler.document import Json
+from reconciler.errors import ReconcilerError, UsageError, worst
+from reconciler.manifests.workspace import Workspace
+from reconciler.probes.permissions import Check, State, check_service
+from reconciler.project import (
+    BASE_URL,
+    Embedded,
+    Service,
+    choose_environment,
+    choose_target,
+)
+from reconciler.report.safe import safe
+from reconciler.report.style import Colour, Style
+
+USAGE = UsageError.exit_code
+_COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}
+
+
+@click.command
+@options.connected
+@options.formats("text", "json")
+def doctor(
+    *, environment: str | None, project: Path | None, verbose: bool, quiet: bool, form: str
+) -> int:
+    """Check project file, target, key, permissions, clock, proxy, TLS and journal.
+
+    Nothing is changed, and no secret is printed. Exits with the code of the
+    worst that was found.
+    """
+    checks = _checks(Asked((), environment, project, verbose, quiet))
+    if form == "json":
+        document: list[Json] = [
+            {"check": one.name, "state": one.state.value, "detail": one.detail} for one in checks
+        ]
+        json_data(document)
+    else:
+        data(_text(checks, stdout_style(verbose=verbose)))
+    return worst({one.exit_code for one in checks if one.exit_code})
+
+
+def _text(checks: list[Check], style: Style) -> str:
+    widest = max(len(check.name) for check in checks)
+    return "".join(
+        f"{style.paint(check.state.value.ljust(7), _COLOURS[check.state])}  "
+        f"{check.name.ljust(widest)}  {safe(check.detail)}\n"
+        for check in checks
+    )
+
+
+def _failed(name: str, error: ReconcilerError) -> Check:
+    return Check(name, State.FAILED, str(error), error.exit_code)
+
+
+def _checks(asked: Asked) -> list[Check]:
+    """Look at one thing after the other, as far as each allows the next."""
+    try:
+        project = open_project(asked)
+    except ReconcilerError as error:
+        return [_failed("project file", error)]
+    where = str(project.file) if project.file is not None else f"none; root {project.root}"
+    checks = [Check("project file", State.OK, where)]
+    try:
+        name, environment = choose_environment(project, asked.environment)
+        checks.append(Check("environment", State.OK, name))
+        target = choose_target(project, name, environment, os.environ)
+    except ReconcilerError as error:
+        return [*checks, _failed("target", error)]
+    bench = Bench(project, name, environment, target, Workspace((), ()), whole=False)
+    way = [Check("target", State.OK, _target_words(bench))]
+    if isinstance(target, Service):
+        way += [_key(), _proxy(target), _tls(target)]
+    checks += [*way, *_journal(bench)]
+    if all(check.state is not State.FAILED for check in way):
+        checks += asyncio.run(_service(bench))
+    return checks
+
+
+def _target_words(bench: Bench) -> str:
+    if isinstance(bench.target, Embedded):
+        return f"the embedded emulator, {bench.target.data}"
+    origin = "reconciler.yaml" if bench.environment.base_url else BASE_URL
+    return f"{bench.target.base_url}, from {origin}"
+
+
+def _key() -> Check:
+    try:
+        key_from(os.environ)
+    except ReconcilerError as error:
+        return _failed("key", error)
+    return Check("key", State.OK, f"present, from {API_KEY}")
+
+
+def _proxy(target: Service) -> Check:
+    proxy = proxy_for(target.base_url)
+    if not proxy:
+        return Check("proxy", State.OK, "none for this target")
+    try:
+        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return Check("proxy", State.FAILED, "that of the environment is not a URL", USAGE)
+    # Never its user name and password.
+    return Check("proxy", State.OK, f"{parts.scheme}://{parts.hostname}{port}")
+
+
+def _tls(target: Service) -> Check:
+    if target.base_url.startswith("http:"):
+        return Check("TLS", State.WARNING, "none: the target is on this machine")
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    try:
+        if file or folder:
+            ssl.create_default_context(cafile=file, capath=None if file else folder)
+    except OSError as error:
+        said = f"the certificates of {file or folder} cannot be read: {error.strerror or error}"
+        return Check("TLS", State.FAILED, said, USAGE)
+    return Check("TLS", State.OK, f"certificates of {file or folder or 'the bundled authorities'}")
+
+
+def _journal(bench: Bench) -> list[Check]:
+    try:
+        journal = bench.journal()
+        holder = journal.holder()
+    except ReconcilerError as error:
+        return [_failed("journal", error)]
+    if journal.header is None and not journal.torn:
+        return [Check("journal", State.OK, f"none yet; it will be {journal.path}")]
+    torn = "; the last line is torn, as by a crash" if journal.torn else ""
+    entries = len(journal.entries)
+    said = f"{journal.path}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
+    checks = [Check("journal", State.WARNING if torn else State.OK, said)]
+    unsettled = ", ".join(map(str, journal.history.unsettled()))
+    if unsettled:
+        said = f"{unsettled}; say what became of it with `reconciler journal settle`"
+        checks.append(Check("unsettled", State.FAILED, said, 7))
+    lock = Check("lock", State.WARNING, f"held by {holder}")
+    return [*checks, lock if holder else Check("lock", State.OK, "free")]
+
+
+async def _service(bench: Bench) -> list[Check]:
+    try:
+        async with open_api(bench) as api:
+            checks = await check_service(api, now())
+    except ReconcilerError as error:
+        return [_failed("connection", error)]
+    if isinstance(bench.target, Embedded):
+        # It has the clock of this process, and no server that would say so.
+        return [check for check in checks if check.name != "clock"]
+    return checks

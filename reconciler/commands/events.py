@@ -1,0 +1,72 @@
+"""`reconciler events`: alert events (2)."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.listing import (
+    Column,
+    clock_time,
+    limit,
+    parse_range,
+    parse_single_pairs,
+    print_records,
+    tell_count,
+)
+from reconciler.commands.opening import Asked, open_api, open_target
+from reconciler.signals.alert_events import AlertEvent, EventFilter, list_alert_events
+
+COLUMNS: tuple[Column[AlertEvent], ...] = (
+    Column("time", lambda event: clock_time(event.cx_event_timestamp), whole=True),
+    Column("type", lambda event: event.cx_event_type),
+    Column(
+        "labels",
+        lambda event: " ".join(f"{key}={value}" for key, value in event.cx_event_labels.items()),
+    ),
+    Column("key", lambda event: event.cx_event_key, whole=True),
+)
+
+
+@click.group(no_args_is_help=False)
+def events() -> None:
+    """List the events of alerts."""
+
+
+@events.command("list")
+@click.option("--since", metavar="TIME", help="From then on: 24h, 7d, or an ISO 8601 time.")
+@click.option("--until", metavar="TIME", help="Before then.")
+@click.option("--alert-version-id", "versions", multiple=True, metavar="ID", help="Repeatable.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Repeatable: all.")
+@limit
+@options.connected
+@options.formats("text", "json", "jsonl", "csv")
+def list_events(  # noqa: PLR0913 - one parameter a flag
+    *,
+    since: str | None,
+    until: str | None,
+    versions: tuple[str, ...],
+    labels: tuple[str, ...],
+    limit: int,
+    environment: str | None,
+    project: Path | None,
+    verbose: bool,
+    quiet: bool,
+    form: str,
+) -> int:
+    """List alert events, such as those of the last day: --since 24h."""
+    wanted = EventFilter(
+        versions, *parse_range(since, until), parse_single_pairs(labels, "--label")
+    )
+    bench = open_target(Asked((), environment, project, verbose, quiet))
+
+    async def run() -> int:
+        async with open_api(bench) as api:
+            found = list_alert_events(api, wanted, limit or None)
+            return await print_records(found, COLUMNS, form, quiet=quiet)
+
+    tell_count(asyncio.run(run()), limit, "event", quiet=quiet)
+    return 0

@@ -1,0 +1,231 @@
+"""`reconciler incidents`: incidents (8), their events (9), and closing them (10)."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.listing import (
+    Column,
+    clock_time,
+    enumerated,
+    limit,
+    parse_range,
+    parse_single_pairs,
+    plain,
+    print_records,
+    record_table,
+    tell_count,
+)
+from reconciler.commands.opening import Asked, Bench, is_terminal, open_api, open_target
+from reconciler.commands.output import data, json_data, stderr_style, words
+from reconciler.errors import UsageError
+from reconciler.report.safe import safe
+from reconciler.signals.incidents import (
+    EVENT_TYPES,
+    SEVERITIES,
+    STATES,
+    STATUSES,
+    EventMetadata,
+    ExtendedIncidentEvent,
+    Incident,
+    IncidentEventFilter,
+    IncidentFilter,
+    close_incidents,
+    find_incidents,
+    list_incident_events,
+    list_incidents,
+)
+
+STAYS_OPEN = 3
+
+COLUMNS: tuple[Column[Incident], ...] = (
+    Column("incident", lambda incident: incident.id, whole=True),
+    Column("created", lambda incident: clock_time(incident.created_at), whole=True),
+    Column("closed", lambda incident: clock_time(incident.closed_at) or "open", whole=True),
+    Column("severity", lambda incident: plain(SEVERITIES, incident.severity)),
+    Column("status", lambda incident: plain(STATUSES, incident.status)),
+    Column("name", lambda incident: incident.name),
+)
+
+
+def _known(event: ExtendedIncidentEvent) -> EventMetadata:
+    return event.incident_event_extended_metadata or EventMetadata()
+
+
+def _kind(event: ExtendedIncidentEvent) -> str:
+    kind = event.incident_event.incident_event_type if event.incident_event is not None else ""
+    return plain(EVENT_TYPES, kind)
+
+
+EVENT_COLUMNS: tuple[Column[ExtendedIncidentEvent], ...] = (
+    Column("time", lambda event: clock_time(event.cx_event_timestamp), whole=True),
+    Column("event", _kind),
+    Column("severity", lambda event: plain(SEVERITIES, _known(event).incident_severity)),
+    Column("status", lambda event: plain(STATUSES, _known(event).incident_status)),
+    Column("alert", lambda event: _known(event).alert_name),
+)
+
+
+@click.group(no_args_is_help=False)
+def incidents() -> None:
+    """List and close incidents."""
+
+
+@incidents.command("list")
+@click.option("--open", "open_only", is_flag=True, help="Only those that nothing has closed.")
+@click.option("--severity", "severities", multiple=True, metavar="NAME", help="error …")
+@click.option("--status", "statuses", multiple=True, metavar="NAME", help="triggered …")
+@click.option("--state", "states", multiple=True, metavar="NAME", help="triggered, resolved.")
+@click.option("--application", "applications", multiple=True, metavar="NAME", help="Repeatable.")
+@click.option("--subsystem", "subsystems", multiple=True, metavar="NAME", help="Repeatable.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Contextual labels.")
+@click.option("--muted/--not-muted", "muted", default=None, help="Only muted ones, or no muted.")
+@click.option("--text", default="", metavar="WORDS", help="Search in incidents.")
+@click.option("--since", metavar="TIME", help="Created from then on: 24h, 7d, an ISO 8601 time.")
+@click.option("--until", metavar="TIME", help="Created before then.")
+@limit
+@options.connected
+@options.formats("text", "json", "jsonl", "csv")
+def list_all(  # noqa: PLR0913 - one parameter a flag
+    *,
+    open_only: bool,
+    severities: tuple[str, ...],
+    statuses: tuple[str, ...],
+    states: tuple[str, ...],
+    applications: tuple[str, ...],
+    subsystems: tuple[str, ...],
+    labels: tuple[str, ...],
+    muted: bool | None,
+    text: str,
+    since: str | None,
+    until: str | None,
+    limit: int,
+    environment: str | None,
+    project: Path | None,
+    verbose: bool,
+    quiet: bool,
+    form: str,
+) -> int:
+    """List incidents, such as the open ones of the last week: --open --since 7d."""
+    wanted = IncidentFilter(
+        applications,
+        subsystems,
+        enumerated(SEVERITIES, severities, "--severity"),
+        enumerated(STATES, states, "--state"),
+        enumerated(STATUSES, statuses, "--status"),
+        muted,
+        text,
+        parse_single_pairs(labels, "--label"),
+        *parse_range(since, until),
+        open_only,
+    )
+    bench = open_target(Asked((), environment, project, verbose, quiet))
+
+    async def run() -> int:
+        async with open_api(bench) as api:
+            found = list_incidents(api, wanted, limit or None)
+            return await print_records(found, COLUMNS, form, quiet=quiet)
+
+    tell_count(asyncio.run(run()), limit, "incident", quiet=quiet)
+    return 0
+
+
+@incidents.command
+@click.option("--name", default="", metavar="NAME", help="Of incidents with this name.")
+@click.option("--severity", "severities", multiple=True, metavar="NAME", help="error …")
+@click.option("--status", "statuses", multiple=True, metavar="NAME", help="triggered …")
+@click.option("--muted/--not-muted", "muted", default=None, help="Only muted ones, or no muted.")
+@click.option("--since", metavar="TIME", help="From then on: 24h, 7d, or an ISO 8601 time.")
+@click.option("--until", metavar="TIME", help="Before then.")
+@limit
+@options.connected
+@options.formats("text", "json", "jsonl", "csv")
+def events(  # noqa: PLR0913 - one parameter a flag
+    *,
+    name: str,
+    severities: tuple[str, ...],
+    statuses: tuple[str, ...],
+    muted: bool | None,
+    since: str | None,
+    until: str | None,
+    limit: int,
+    environment: str | None,
+    project: Path | None,
+    verbose: bool,
+    quiet: bool,
+    form: str,
+) -> int:
+    """List what happened to incidents."""
+    wanted = IncidentEventFilter(
+        name,
+        enumerated(SEVERITIES, severities, "--severity"),
+        enumerated(STATUSES, statuses, "--status"),
+        muted,
+        *parse_range(since, until),
+    )
+    bench = open_target(Asked((), environment, project, verbose, quiet))
+
+    async def run() -> int:
+        async with open_api(bench) as api:
+            found = list_incident_events(api, wanted, limit or None)
+            return await print_records(found, EVENT_COLUMNS, form, quiet=quiet)
+
+    tell_count(asyncio.run(run()), limit, "event", quiet=quiet)
+    return 0
+
+
+@incidents.command
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@options.connected
+@options.formats("text", "json")
+def close(
+    *,
+    ids: tuple[str, ...],
+    yes: bool,
+    environment: str | None,
+    project: Path | None,
+    verbose: bool,
+    quiet: bool,
+    form: str,
+) -> int:
+    """Show the incidents, ask, and close them. Exits with 3 where one stays open."""
+    if not yes and not is_terminal():
+        raise UsageError("nobody can be asked here: give --yes")
+    bench = open_target(Asked((), environment, project, verbose, quiet))
+    wanted = list(dict.fromkeys(ids))
+    found = asyncio.run(_find(bench, wanted))
+    lost = [one for one in wanted if one not in found]
+    if lost:
+        raise UsageError(f"there is no incident {', '.join(lost)}; nothing was closed")
+    still_open = [one for one in wanted if found[one].is_open]
+    if not quiet:
+        words(record_table(COLUMNS, list(found.values()), stderr_style(verbose=verbose)))
+    if not still_open and not quiet:
+        words("nothing to close: closed already")
+    if still_open and not yes:
+        click.confirm(f"Close {len(still_open)} of {len(wanted)}?", abort=True, err=True)
+    known = asyncio.run(_close(bench, still_open)) if still_open else []
+    closed = [one for one in known if not one.is_open]
+    if form == "json":
+        json_data([one.document for one in closed])
+    else:
+        data("".join(f"closed {safe(one.id)}\n" for one in closed))
+    stay = [one for one in still_open if one not in {incident.id for incident in closed}]
+    if stay:
+        words(f"still open: {', '.join(stay)}")
+    return STAYS_OPEN if stay else 0
+
+
+async def _find(bench: Bench, ids: list[str]) -> dict[str, Incident]:
+    async with open_api(bench) as api:
+        return await find_incidents(api, ids)
+
+
+async def _close(bench: Bench, ids: list[str]) -> list[Incident]:
+    async with open_api(bench) as api:
+        return await close_incidents(api, ids)

@@ -1,0 +1,121 @@
+"""`reconciler usage`: daily data-usage units (19)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from operator import attrgetter
+from pathlib import Path
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.listing import Column, print_records, tell_count
+from reconciler.commands.opening import Asked, Bench, open_api, open_target
+from reconciler.commands.output import data, stdout_style, words
+from reconciler.commands.usage_picture import check_picture, usage_picture
+from reconciler.errors import UsageError
+from reconciler.report.usage_chart import usage_chart
+from reconciler.signals.data_usage import RANGES, DailyUnits, daily_units
+
+SERIES = (
+    ("high logs", "high_logs_units"),
+    ("medium logs", "medium_logs_units"),
+    ("low logs", "low_logs_units"),
+    ("high metrics", "high_metrics_units"),
+    ("high tracing", "high_tracing_units"),
+    ("medium tracing", "medium_tracing_units"),
+    ("low tracing", "low_tracing_units"),
+    ("session recording", "low_session_recording_units"),
+    ("cpu profiles", "cpu_profiles_units"),
+    ("evaluation", "evaluation_units"),
+    ("blocked", "blocked_units"),
+    ("blocked metrics", "blocked_metrics_units"),
+)
+
+
+def _column(header: str, name: str) -> Column[DailyUnits]:
+    return Column(header, figure=attrgetter(name))
+
+
+COLUMNS: tuple[Column[DailyUnits], ...] = (
+    Column("date", lambda day: day.stats_date[:10], whole=True),
+    *(_column(header, name) for header, name in SERIES),
+    _column("total", "total_units"),
+)
+NARROW = tuple(
+    column
+    for column in COLUMNS
+    if column.header in ("date", "high logs", "medium logs", "low logs", "high metrics", "total")
+)
+
+
+@click.command
+@click.option(
+    "--range",
+    "span",
+    type=click.Choice([one.lower().replace("_", "-") for one in RANGES]),
+    default="last-30-days",
+    show_default=True,
+    help="Which days.",
+)
+@click.option("--chart", is_flag=True, help="Bars in the terminal instead of a table.")
+@click.option(
+    "--png",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also draw a picture; needs the extra `plot`.",
+)
+@options.connected
+@options.formats("text", "json", "jsonl", "csv")
+def usage(  # noqa: PLR0913 - one parameter a flag
+    *,
+    span: str,
+    chart: bool,
+    png: Path | None,
+    environment: str | None,
+    project: Path | None,
+    verbose: bool,
+    quiet: bool,
+    form: str,
+) -> int:
+    """Show the units of each day. The table shows the main ones; -v and CSV show all."""
+    if chart and form != "text":
+        raise UsageError("--chart and --format exclude each other")
+    if png is not None:
+        check_picture(png)
+    bench = open_target(Asked((), environment, project, verbose, quiet))
+    days = asyncio.run(_days(bench, span.upper().replace("-", "_")))
+    if chart:
+        bars = [(day.stats_date, day.total_units) for day in days]
+        data(usage_chart(bars, stdout_style(verbose=verbose)))
+    else:
+        columns = COLUMNS if verbose or form != "text" else NARROW
+        asyncio.run(print_records(_each(days), columns, form, quiet=quiet))
+    if png is not None:
+        _draw(days, png)
+    tell_count(len(days), 0, "day", quiet=quiet)
+    if png is not None and not quiet:
+        words(f"drew {png}")
+    return 0
+
+
+def _draw(days: Sequence[DailyUnits], png: Path) -> None:
+    series = {name: [getattr(day, field) for day in days] for name, field in SERIES}
+    # What was blocked is no part of the total, so it has no place in the stack.
+    used = {
+        name: numbers
+        for name, numbers in series.items()
+        if any(numbers) and not name.startswith("blocked")
+    }
+    usage_picture([day.stats_date for day in days], used, png)
+
+
+async def _days(bench: Bench, span: str) -> list[DailyUnits]:
+    async with open_api(bench) as api:
+        return await daily_units(api, span)
+
+
+async def _each(days: list[DailyUnits]) -> AsyncIterator[DailyUnits]:
+    for day in days:
+        yield day

@@ -1,0 +1,58 @@
+"""Daily data usage as a picture, drawn by a library that is an extra."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from reconciler.errors import UsageError
+
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def check_picture(file: Path) -> None:
+    """Raise UsageError where no picture could be drawn into that file."""
+    if find_spec("matplotlib") is None:
+        raise UsageError("--png needs the extra `plot`: pip install 'reconciler[plot]'")
+    if not file.parent.is_dir():
+        raise UsageError(f"--png: there is no folder {file.parent}")
+    if file.is_dir():
+        raise UsageError(f"--png: {file} is a folder")
+
+
+def usage_picture(days: Sequence[str], series: Mapping[str, Sequence[float]], file: Path) -> None:
+    """Write a stacked bar chart as PNG; each series has one number a day.
+
+    Raises UsageError where the file cannot be written.
+    """
+    from matplotlib import colormaps  # noqa: PLC0415 - an extra, and heavy
+    from matplotlib.backends.backend_agg import (  # noqa: PLC0415 - an extra, and heavy
+        FigureCanvasAgg,
+    )
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and heavy
+
+    # Anything else than a date could be taken for mathematics, and fail.
+    dates = [day[:10] if DAY.match(day) else "?" for day in days]
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    places = range(len(dates))
+    below = [0.0] * len(dates)
+    colours = colormaps["tab20"]
+    for place, (name, numbers) in enumerate(series.items()):
+        colour = colours(place % colours.N)
+        axes.bar(places, numbers, bottom=below, label=name, width=0.85, color=colour)
+        below = [one + other for one, other in zip(below, numbers, strict=True)]
+    step = max(1, len(dates) // 14)
+    axes.set_xticks(list(places)[::step], [date[5:] for date in dates][::step])
+    axes.set_ylabel("units a day")
+    axes.set_title(f"Data usage, {dates[0]} to {dates[-1]}" if dates else "Data usage")
+    axes.spines[["top", "right"]].set_visible(False)
+    if series:
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, reverse=True)
+    try:
+        figure.savefig(file, dpi=120, format="png")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error

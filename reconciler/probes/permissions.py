@@ -1,0 +1,166 @@
+"""What a run needs from the service, checked with reads only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from http import HTTPStatus
+
+from reconciler.api.door import Api, Method
+from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
+from reconciler.assumptions import Parameter
+from reconciler.document import Json
+from reconciler.errors import ReconcilerError
+from reconciler.kinds.dashboard.remote import BY_SLUG
+from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY, POLICIES
+from reconciler.kinds.slo.remote import SLOS
+from reconciler.signals.alert_events import ALERT_EVENTS
+from reconciler.signals.cases import CASES
+from reconciler.signals.data_usage import DAILY_UNITS
+from reconciler.signals.incidents import EVENTS, INCIDENTS
+
+NOBODY = "00000000-0000-4000-8000-000000000000"
+SMALLEST_SKEW_SECONDS = 2
+LARGEST_SKEW_SECONDS = 60
+REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+DISLIKED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
+NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.NOT_IMPLEMENTED)
+
+
+class State(Enum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `exit_code` counts where it failed."""
+
+    name: str
+    state: State
+    detail: str
+    exit_code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A read whose answer tells whether the key may do it.
+
+    `for_nothing` asks for what is not there, so that a 404 is the answer hoped for.
+    """
+
+    name: str
+    method: Method
+    path: str
+    body: Json = None
+    params: Mapping[Parameter, Json] | None = None
+    for_nothing: bool = False
+
+
+def probes() -> tuple[Probe, ...]:
+    """Give a harmless read for each group of operations; the first one tells of all."""
+    page: dict[str, Json] = {"pageSize": 1}
+    paged: Mapping[Parameter, Json] = {"pagination": page}
+    slug = f"{BY_SLUG}/reconciler-doctor-asks"
+    return (
+        Probe("log policies", "GET", POLICIES, params={"sourceType": LOGS_ONLY}),
+        Probe("policy tests", "POST", BULK_TEST, {"metaFieldsValuesList": []}),
+        Probe("dashboards", "GET", slug, for_nothing=True),
+        Probe("SLOs", "GET", f"{SLOS}/{NOBODY}", for_nothing=True),
+        Probe("alert events", "GET", ALERT_EVENTS, params=paged),
+        Probe("cases", "POST", CASES, {"pagination": page}),
+        Probe("incidents", "POST", INCIDENTS, {}, paged),
+        Probe("incident events", "GET", EVENTS, params=paged),
+        Probe("data usage", "POST", DAILY_UNITS, {"range": "RANGE_LAST_WEEK"}),
+    )
+
+
+async def check_service(api: Api, now: datetime) -> list[Check]:
+    """Probe every group of reads, and compare the clocks. Raises nothing.
+
+    Where the first answer says that no other will be better, it stays alone.
+    """
+    first, *others = probes()
+    opening = await _ask(api, first)
+    if isinstance(opening, ReconcilerError):
+        return [Check("connection", State.FAILED, str(opening), opening.exit_code)]
+    if opening.status == HTTPStatus.UNAUTHORIZED:
+        hint = "" if api.authorization == "bearer" else "; is it `authorization: bearer`?"
+        said = f"the service does not accept it: {_words(api, opening)}{hint}"
+        return [Check("key", State.FAILED, said, 10)]
+    replies = [opening, *await asyncio.gather(*(_ask(api, probe) for probe in others))]
+    checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
+    heard = [reply for reply in replies if isinstance(reply, Reply)]
+    return [*checks, _clock(heard, now)]
+
+
+async def _ask(api: Api, probe: Probe) -> Reply | ReconcilerError:
+    params = [
+        pair
+        for name, value in (probe.params or {}).items()
+        for pair in api.assumptions.parameter(name, value)
+    ]
+    try:
+        return await api.probe(probe.method, probe.path, params, probe.body)
+    except ReconcilerError as error:
+        return error
+
+
+def _words(api: Api, reply: Reply) -> str:
+    said = message_of(reply, api.redaction)
+    return phrase(reply.status) + (f": {said}" if said else "")
+
+
+def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
+    name = f"may read {probe.name}"
+    if isinstance(reply, ReconcilerError):
+        return Check(name, State.FAILED, str(reply), reply.exit_code)
+    if reply.ok:
+        return _answered(name, reply)
+    if reply.status in NO_ROUTE:
+        return _not_there(name, probe, reply)
+    if reply.status in DISLIKED:
+        said = f"answered, but did not like the question ({_words(api, reply)})"
+        return Check(name, State.WARNING, said)
+    return Check(name, State.FAILED, _words(api, reply), 10 if reply.status in REFUSED else 9)
+
+
+def _answered(name: str, reply: Reply) -> Check:
+    if reply.is_json:
+        return Check(name, State.OK, phrase(reply.status))
+    said = f"{phrase(reply.status)}, but the body is not JSON: is the base URL right?"
+    return Check(name, State.FAILED, said, 9)
+
+
+def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
+    if reply.status == HTTPStatus.NOT_FOUND and probe.for_nothing:
+        match meaning_of_404(reply):
+            case NotFound.ABSENT:
+                return Check(name, State.OK, "nothing there, as expected")
+            case NotFound.UNCLEAR:
+                return Check(name, State.WARNING, "404 without a message, which may mean anything")
+            case NotFound.WRONG_ROUTE:
+                pass
+    said = f"{phrase(reply.status)}: no such path; are the base URL and `basePath` right?"
+    return Check(name, State.FAILED, said, 9)
+
+
+def _clock(replies: Sequence[Reply], now: datetime) -> Check:
+    dated = next((reply.date for reply in replies if reply.date), "")
+    try:
+        skew = (parsedate_to_datetime(dated) - now).total_seconds()
+    except (ValueError, TypeError):
+        return Check("clock", State.WARNING, "the service sends no Date to compare with")
+    if abs(skew) <= SMALLEST_SKEW_SECONDS:
+        return Check("clock", State.OK, "the service's clock agrees")
+    said = f"the service's clock is {abs(skew):,.0f} s {'ahead' if skew > 0 else 'behind'}"
+    if abs(skew) > LARGEST_SKEW_SECONDS:
+        return Check("clock", State.WARNING, f"{said}: `--since` and journal times will be off")
+    return Check("clock", State.OK, said)

@@ -1,0 +1,71 @@
+"""Alert events. Source: endpoint 2, and `Events` in the API document."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from reconciler.document import Json, Missing
+from reconciler.signals.paging import follow
+from reconciler.signals.record import Labels, Record, Text, time_range, within
+
+if TYPE_CHECKING:
+    from reconciler.api.door import Api
+
+ALERT_EVENTS = "/alerts/events/v3/alert-events"
+
+
+class AlertEvent(Record):
+    """One event; `cxEventTimestamp` is in epoch seconds."""
+
+    company_id: int | None = None
+    cx_event_key: Text = ""
+    cx_event_labels: Labels = Field(default_factory=dict)
+    cx_event_payload: Any = None
+    cx_event_payload_type: Text = ""
+    cx_event_timestamp: Text = ""
+    cx_event_type: Text = ""
+    cx_event_dedup_key: Text = ""
+    cx_event_metadata: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events are wanted; an event must have every label."""
+
+    alert_version_ids: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def holds(self, event: AlertEvent) -> bool:
+        """Judge again on our side, as a service may ignore a filter that it does not know."""
+        labels = event.cx_event_labels
+        return within(event.cx_event_timestamp, self.since, self.until) and all(
+            labels.get(key) == value for key, value in self.labels.items()
+        )
+
+
+async def list_alert_events(
+    api: Api, wanted: EventFilter, limit: int | None = None
+) -> AsyncIterator[AlertEvent]:
+    """Yield events page by page, newest first as far as the service sorts.
+
+    Raises what `Api.read` raises.
+    """
+    spell = api.assumptions.parameter
+    fixed = [
+        *spell("alertVersionIds", list(wanted.alert_version_ids)),
+        *spell("timestampRange", time_range(wanted.since, wanted.until)),
+        *spell("eventLabels", dict(wanted.labels)),
+    ]
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.read(ALERT_EVENTS, [*fixed, *spell("pagination", pagination)])
+
+    async for event in follow(fetch, "events", AlertEvent, limit, wanted.holds):
+        yield event
