@@ -146,9 +146,14 @@ def _read_keys(file: Path) -> dict[str, frozenset[str]]:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise InvalidInput(f"{file} is not JSON") from error
-    if not isinstance(content, dict) or not all(
-        isinstance(one, list) and all(isinstance(name, str) for name in one)
-        for one in content.values()
+    # Without any key, every one would be taken.
+    if (
+        not isinstance(content, dict)
+        or not content
+        or not all(
+            key.strip() and isinstance(one, list) and all(isinstance(name, str) for name in one)
+            for key, one in content.items()
+        )
     ):
         raise InvalidInput(f"{file} must hold an object of keys, each with a list of permissions")
     return {key: frozenset(permissions) for key, permissions in content.items()}

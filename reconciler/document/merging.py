@@ -65,7 +65,7 @@ def _holds(live: Any, declared: Any, shape: Shape) -> bool:  # noqa: C901, PLR09
                             return False
                 elif value != other:
                     return False
-            if len(mine) != len(theirs) and not known.ousted_by(mine).isdisjoint(theirs):
+            if known.alternatives and not known.ousted_by(mine).isdisjoint(theirs):
                 return False
     except KeyError:
         return False

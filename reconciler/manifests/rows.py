@@ -8,6 +8,7 @@ from pathlib import Path
 from reconciler.complaint import Complaint
 from reconciler.document import Json
 from reconciler.errors import InvalidInput
+from reconciler.finding import Severity
 from reconciler.manifests.files import read_file
 from reconciler.manifests.reading import read_text
 
@@ -21,8 +22,8 @@ def read_rows(file: Path, fields: Sequence[str] | None) -> list[dict[str, Json]]
     if isinstance(text, Complaint):
         raise InvalidInput(f"{file}: {text.message}")
     reading = read_text(text, is_json=file.suffix == ".json")
-    if reading.flaws:
-        flaw = reading.flaws[0]
+    if reading.has_errors:
+        flaw = next(one for one in reading.flaws if one.severity is Severity.ERROR)
         raise InvalidInput(f"{file}:{flaw.line}:{flaw.column}: {flaw.message}")
     document = reading.documents[0] if len(reading.documents) == 1 else None
     if document is None or not isinstance(document.value, list) or not document.value:

@@ -1,0 +1,54 @@
+"""Which fields the service stored otherwise than they were sent (R15). Pure.
+
+They are found in the direction of a plan, from live to declared, so that the
+next plan meets the very same paths and can leave them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reconciler.document import ABSENT, Difference, Json, Operation, differences, merge
+from reconciler.journal.entries import Rewritten, Stored
+from reconciler.kinds.kind import Kind
+from reconciler.resource import Ref
+from reconciler.template import HIDDEN, conceal, fingerprint, holds_seal, secrets_of
+
+_OPPOSITE: dict[Operation, Operation] = {"add": "remove", "remove": "add"}
+
+
+def stored_otherwise(
+    kind: Kind, declared: dict[str, Json], stored: dict[str, Json] | None
+) -> tuple[Difference, ...]:
+    """Give the declared fields that came back otherwise: `before` is stored, `after` sent."""
+    if stored is None:
+        return ()
+    shown = conceal(stored, secrets_of(declared))
+    wanted = merge(ABSENT, declared, shown, kind.shape)
+    return tuple(differences(shown, wanted, kind.shape))
+
+
+def as_told(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Give them for a person: `before` is sent, `after` stored, secrets in neither."""
+    return tuple(
+        replace(
+            one,
+            operation=_OPPOSITE.get(one.operation, one.operation),
+            before=one.after,
+            after=HIDDEN if holds_seal(one.after) and one.before is not ABSENT else one.before,
+        )
+        for one in found
+    )
+
+
+def rewritten_entry(run: str, at: str, ref: Ref, found: Sequence[Difference]) -> Stored:
+    """Give what the journal keeps of them; a stored secret by its fingerprint only."""
+    return Stored(run, at, ref, tuple(map(_rewritten, found)))
+
+
+def _rewritten(difference: Difference) -> Rewritten:
+    sent, got = difference.after, difference.before
+    if holds_seal(sent):
+        got = fingerprint(got, sent)
+    return Rewritten(difference.path, sent, got)

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.api.retrying import (
+    LONGEST_RETRY_AFTER_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    MOST_ATTEMPTS,
+    GiveUp,
+    RetryBudget,
+    Wait,
+    next_step,
+    retry_after_seconds,
+)
+
+NOW = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("0", None),
+        ("1", 1.0),
+        (" 7 ", 7.0),
+        ("59", 59.0),
+        ("1000000000", 1e9),
+        ("1e9", None),
+        ("-1", None),
+        ("1.5", None),
+        ("2, 3", None),
+        ("soon", None),
+        ("9" * 5000, None),
+        ("Fri, 31 Jan 2025 09:00:30 GMT", 30.0),
+        ("Fri, 31 Jan 2025 08:59:30 GMT", None),
+        ("Fri, 31 Jan 2025 09:00:00 GMT", None),
+        ("31 Jan 2025 09:00:30", 30.0),
+        ("Fri, 31 Jan 99999 09:00:00 GMT", None),
+        ("Fri, 31 Jan 2025 09:00:30 +99999", None),
+        ("٣", None),
+    ],
+)
+def test_retry_after(header: str | None, seconds: float | None) -> None:
+    """Seconds and dates to come count; garbage, negative and past values count as absent."""
+    assert retry_after_seconds(header, NOW) == seconds
+
+
+@given(st.text(max_size=40) | st.datetimes(timezones=st.just(UTC)).map(format_datetime))
+def test_any_retry_after(header: str) -> None:
+    """No header is ever an error, nor a wait into the past."""
+    seconds = retry_after_seconds(header, NOW)
+
+    assert seconds is None or seconds > 0
+
+
+@given(
+    st.integers(1, 10),
+    st.booleans(),
+    st.none() | st.floats(0.001, 1e9),
+    st.floats(0, 1000),
+    st.floats(0, 1),
+)
+def test_every_step(
+    attempt: int, limited: bool, retry_after: float | None, waited: float, chance: float
+) -> None:
+    """No wait is longer than a minute or shorter than asked for; none follows the fifth attempt."""
+    step = next_step(
+        attempt, limited=limited, retry_after=retry_after, waited=waited, random=lambda: chance
+    )
+
+    if isinstance(step, Wait):
+        assert (retry_after or 0) <= step.seconds <= LONGEST_RETRY_AFTER_SECONDS
+        assert attempt < MOST_ATTEMPTS
+        assert waited + step.seconds <= LONGEST_WAIT_SECONDS
+    else:
+        assert isinstance(step, GiveUp)
+
+
+@pytest.mark.parametrize(
+    ("limited", "ceilings"), [(False, [0.05, 0.1, 0.2, 0.4]), (True, [1, 2, 4, 8])]
+)
+def test_backoff(limited: bool, ceilings: list[float]) -> None:
+    """The ceiling of the jitter doubles with each attempt, and is higher after a 429."""
+    steps = [
+        next_step(n, limited=limited, retry_after=None, waited=0, random=lambda: 1.0)
+        for n in range(1, 5)
+    ]
+
+    assert steps == [Wait(seconds) for seconds in ceilings]
+
+
+@given(st.lists(st.booleans(), max_size=300))
+def test_budget(outcomes: list[bool]) -> None:
+    """A run of failures buys at most 35 retries, and successes never fill more than the bucket."""
+    budget = RetryBudget()
+    for succeeded in outcomes:
+        if succeeded:
+            budget.succeed(0)
+
+    assert sum(budget.take(14) for _ in range(100)) == 35

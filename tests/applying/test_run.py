@@ -1,0 +1,454 @@
+"""What a run does with a plan: batches, stop rules, references, and what it reads again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sites import (
+    ALERT_ID,
+    ALERT_SPEC,
+    ALERTS,
+    BY_SLUG,
+    DASHBOARDS,
+    OVERWRITE,
+    POLICIES,
+    SLO_SPEC,
+    SLOS,
+    VIEW_SPEC,
+    VIEWS,
+    Meddler,
+    Site,
+    actions,
+    answer_with,
+    assert_settled,
+    dashboard,
+    lost_before,
+    manifest,
+    outcomes,
+    policy,
+    policy_set,
+    unreachable,
+    untouched,
+)
+
+from reconciler.document import Json
+from reconciler.emulator import create_app
+from reconciler.emulator.profile import Profile
+from reconciler.resource import Manifest, Ref, Skipped
+from reconciler.template import RefHole, Template
+
+SLO = Ref("SLO", "checkout")
+CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
+VIEW = manifest("SavedView/errors", VIEW_SPEC)
+
+
+def watching(ref: Ref = SLO) -> Manifest:
+    """Give an alert that watches an SLO."""
+    spec: dict[str, Json] = {
+        "name": "Budget",
+        "type": "ALERT_DEF_TYPE_SLO_THRESHOLD",
+        "sloThreshold": {
+            "sloDefinition": {"sloId": Template((RefHole(ref),))},
+            "errorBudget": {"rules": [{"condition": {"threshold": 10}}]},
+        },
+    }
+    return manifest("AlertDefinition/budget", spec, ALERT_ID)
+
+
+def leading(to: str, name: str = "start") -> Manifest:
+    """Give a dashboard whose action leads to another one."""
+    target: Json = Template((RefHole(Ref("Dashboard", to)),))
+    action: Json = {
+        "id": "a",
+        "name": "Go",
+        "definition": {"goToDashboardAction": {"dashboardId": target}},
+    }
+    return manifest(f"Dashboard/{name}", {"dashboard": {"name": name, "actions": [action]}})
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
+
+
+def test_reference_known_after_apply(site: Site) -> None:
+    """An id that does not exist yet is open in the plan, and filled in when it is known."""
+    change = site.change(watching(), CHECKOUT)
+    site.apply(watching(), CHECKOUT)
+
+    assert change.awaits == {SLO}
+    sent = site.writes[-1].body["alertDefsToReplace"][0]["alertDefProperties"]
+    assert sent["sloThreshold"]["sloDefinition"]["sloId"] == site.journal.history.of(SLO).remote_id
+    assert_settled(site, watching(), CHECKOUT)
+
+
+def test_declared_order_means_nothing(site: Site) -> None:
+    """What is referred to is written first, in whatever order it is declared."""
+    site.apply(leading("end"), dashboard("end"))
+
+    first, second = (one.body["dashboard"] for one in site.writes)
+    assert first["slugName"] == "end"
+    assert (
+        second["actions"][0]["definition"]["goToDashboardAction"]["dashboardId"]
+        == (site.writes[0].answer["dashboardId"])
+    )
+    assert_settled(site, leading("end"), dashboard("end"))
+
+
+def test_failed_resource(site: Site) -> None:
+    """A refusal skips what depends on it, and what depends on that, and nothing else."""
+    chain = [dashboard("end"), leading("end", "middle"), leading("middle", "start"), VIEW]
+    site.meddle("POST", DASHBOARDS, answer_with(400, {"message": "no"}))
+
+    applied = site.apply(*chain)
+
+    assert outcomes(applied) == {
+        "Dashboard/end": "refused",
+        "Dashboard/middle": "skipped",
+        "Dashboard/start": "skipped",
+        "SavedView/errors": "written",
+    }
+    assert applied.exit_codes == {3}
+    assert next(one for one in applied.outcomes if isinstance(one, Skipped)).message == (
+        "depends on Dashboard/end, which was not written"
+    )
+    site.apply(*chain)
+    assert_settled(site, *chain)
+
+
+def test_blocked_resource(site: Site) -> None:
+    """What depends on something blocked is blocked in the plan already."""
+    missing = manifest("SLO/checkout", SLO_SPEC, ALERT_ID)
+
+    made = site.plan(missing, watching(), VIEW)
+
+    assert actions(made) == {
+        "SLO/checkout": "blocked",
+        "AlertDefinition/budget": "blocked",
+        "SavedView/errors": "create",
+    }
+    assert outcomes(site.apply(plan=made))["SavedView/errors"] == "written"
+    assert site.count("PUT", ALERTS) == 0
+
+
+def test_kept_reference(site: Site) -> None:
+    """What refers to something that is kept gets its id, also when only it is declared anew."""
+    site.apply(CHECKOUT)
+
+    change = site.change(watching(), CHECKOUT)
+
+    assert change.awaits == frozenset()
+    assert change.body["sloThreshold"]["sloDefinition"]["sloId"] == (  # type: ignore[index,call-overload]  # of this form
+        site.journal.history.of(SLO).remote_id
+    )
+
+
+@pytest.mark.parametrize(
+    ("stop", "exit_code"),
+    [
+        (answer_with(401, {"message": "expired"}), 10),
+        (answer_with(403, {"message": "no"}), 10),
+        (answer_with(308), 9),
+        (answer_with(404, {"code": 5, "message": "Not Found"}), 9),
+    ],
+)
+def test_stopped_run(site: Site, stop: Meddler, exit_code: int) -> None:
+    """What concerns the whole service ends the run, and nothing is sent after it."""
+    site.meddle("POST", DASHBOARDS, stop)
+
+    applied = site.apply(dashboard(), policy_set(policy("a")), VIEW)
+
+    assert outcomes(applied) == {
+        "Dashboard/checkout": "refused",
+        "LogPolicySet/all": "skipped",
+        "SavedView/errors": "skipped",
+    }
+    assert max(applied.exit_codes) == exit_code
+    assert [one.path for one in site.writes] == [DASHBOARDS]
+    assert site.journal.history.unsettled() == {}
+
+
+def test_worst_reason(site: Site) -> None:
+    """Of two reasons to stop, the first in the order of exit codes is told."""
+    boards = [dashboard(f"board-{number}") for number in range(2)]
+    site.apply(*boards)
+    site.meddle("PUT", DASHBOARDS, answer_with(307), answer_with(401))
+
+    applied = site.apply(*(dashboard(one.ref.name, description="x") for one in boards))
+
+    assert applied.stopped_by is not None
+    assert applied.stopped_by.exit_code == 10
+
+
+@pytest.mark.parametrize("changed", ["dashboard", "SLO", "policies", "new dashboard"])
+def test_changed_between_plan_and_write(site: Site, changed: str) -> None:
+    """What changed live since the plan is left alone with what depends on it: exit 6."""
+    first = [dashboard(), CHECKOUT, policy_set(policy("a"))]
+    site.apply(*first)
+    later = {
+        "dashboard": dashboard(description="new"),
+        "SLO": manifest("SLO/checkout", {**SLO_SPEC, "description": "new"}),
+        "policies": policy_set(policy("b")),
+        "new dashboard": dashboard("fresh"),
+    }
+    made = site.plan(later[changed], VIEW)
+    edit_outside(site, changed)
+    site.forget()
+
+    applied = site.apply(plan=made)
+
+    assert outcomes(applied) == {str(later[changed].ref): "refused", "SavedView/errors": "written"}
+    assert applied.exit_codes == {6}
+    assert [one.path for one in site.writes] == [VIEWS]
+
+
+def edit_outside(site: Site, what: str) -> None:
+    """Change one thing as someone else does."""
+    match what:
+        case "dashboard":
+            body = site.outside("GET", f"{BY_SLUG}/checkout")["dashboard"]
+            write: Json = {"dashboard": {**body, "description": "theirs"}, "requestId": "x"}
+            site.outside("PUT", DASHBOARDS, write)
+        case "new dashboard":
+            write = {"dashboard": {"name": "T", "slugName": "fresh"}, "requestId": "x"}
+            site.outside("POST", DASHBOARDS, write)
+        case "SLO":
+            slo_id = site.journal.history.of(SLO).remote_id
+            slo = site.outside("GET", f"{SLOS}/{slo_id}")["slo"]
+            site.outside("PUT", SLOS, {"id": slo_id, **SLO_SPEC, "name": slo["name"]})
+        case _:
+            site.outside("POST", OVERWRITE, {"policies": [policy("theirs")]})
+
+
+@pytest.mark.parametrize("failure", [answer_with(500), unreachable, answer_with(401)])
+def test_no_look_before_the_write(site: Site, failure: Meddler) -> None:
+    """Where live cannot be read again, nothing is written, and the journal has no trace of it."""
+    made = site.plan(dashboard(), policy_set(policy("a")))
+    site.meddle("GET", "*", *[failure] * 5)
+
+    applied = site.apply(plan=made)
+
+    assert set(outcomes(applied).values()) == {"refused", "skipped"}
+    assert site.writes == []
+    assert site.entries() == []
+
+
+@pytest.mark.parametrize(
+    "failure", [answer_with(500), unreachable, answer_with(404), answer_with(200)]
+)
+def test_no_look_after_the_write(site: Site, failure: Meddler) -> None:
+    """A read after a write that fails costs only the comparison."""
+    made = site.plan(dashboard())
+    site.meddle("GET", "*", untouched, *[failure] * 5)
+
+    applied = site.apply(plan=made)
+
+    assert outcomes(applied) == {"Dashboard/checkout": "written"}
+    assert applied.exit_codes == set()
+    site.wire.meddlers.clear()
+    assert_settled(site, dashboard())
+
+
+def test_stale_read_after_the_write(tmp_path: Path) -> None:
+    """A read that does not show the write yet is not taken for what the service made of it."""
+    site = Site(tmp_path)
+    site.apply(dashboard(description="old"))
+    old = site.outside("GET", f"{BY_SLUG}/checkout")
+    dashboard_id = old["dashboard"]["id"]
+    made = site.plan(dashboard(description="new"))
+    site.meddle("GET", f"{DASHBOARDS}/{dashboard_id}", untouched, answer_with(200, old))
+
+    applied = site.apply(plan=made)
+    back = {**old["dashboard"], "description": "old"}
+    site.outside("PUT", DASHBOARDS, {"dashboard": back, "requestId": "x"})
+
+    assert applied.rewritten == {}
+    assert site.change(dashboard(description="new")).action.word == "update"
+
+
+def test_interrupted(site: Site) -> None:
+    """After the first signal the request in flight is finished and journaled, and no other sent."""
+
+    async def signal(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        assert site.stopping is not None
+        site.stopping.set()
+        return await inner.handle_async_request(request)
+
+    site.meddle("POST", DASHBOARDS, signal)
+
+    applied = site.apply(dashboard(), policy_set(policy("a")), VIEW)
+
+    assert outcomes(applied) == {
+        "Dashboard/checkout": "written",
+        "LogPolicySet/all": "skipped",
+        "SavedView/errors": "skipped",
+    }
+    assert site.entries()[:2] == ["started Dashboard/checkout", "written Dashboard/checkout"]
+
+
+def test_interrupted_while_reading(site: Site) -> None:
+    """A signal that comes while live is read again keeps the write from being sent."""
+
+    async def signal(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        assert site.stopping is not None
+        site.stopping.set()
+        return await inner.handle_async_request(request)
+
+    made = site.plan(dashboard())
+    site.meddle("GET", BY_SLUG + "/*", signal)
+
+    applied = site.apply(plan=made)
+
+    assert outcomes(applied) == {"Dashboard/checkout": "skipped"}
+    assert site.writes == []
+
+
+def test_adopted(site: Site) -> None:
+    """What live holds already is remembered once, so that drift from it shows, and not written."""
+    site.outside(
+        "POST", DASHBOARDS, {"dashboard": {"name": "C", "slugName": "c"}, "requestId": "x"}
+    )
+    declared = manifest("Dashboard/c", {"dashboard": {"name": "C"}})
+
+    applied = site.apply(declared)
+
+    assert applied.outcomes == []
+    assert site.writes == []
+    assert site.entries() == ["started Dashboard/c", "written Dashboard/c"]
+    site.apply(declared)
+    assert len(site.entries()) == 2
+
+
+def test_orphans(site: Site) -> None:
+    """What was written and is no longer declared is named, if the manifests are all there are."""
+    site.apply(dashboard(), VIEW)
+
+    assert [str(one.ref) for one in site.plan(VIEW).orphans] == ["Dashboard/checkout"]
+    assert site.plan(VIEW, whole=False).orphans == ()
+    site.forget()
+    site.apply(VIEW)
+    assert site.writes == []
+
+
+def test_order_of_kinds(site: Site) -> None:
+    """Without references the kinds go in the order of their table, lonely creates last."""
+    site.apply(
+        VIEW,
+        policy_set(policy("a")),
+        dashboard(),
+        manifest("AlertDefinition/plain", ALERT_SPEC, ALERT_ID),
+        CHECKOUT,
+    )
+
+    assert [one.path for one in site.writes] == [ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS]
+
+
+def test_secret_in_the_words_of_the_service(site: Site) -> None:
+    """A service that repeats a secret gets no copy of it into the journal."""
+    from reconciler.template import SecretHole  # noqa: PLC0415 - beside its use
+
+    hole = SecretHole("TOKEN", "canary-value", "sha256:" + "0" * 16)
+    secret = dashboard(description=Template(("see ", hole)))
+    site.meddle("POST", DASHBOARDS, answer_with(400, {"message": "bad: see canary-value"}))
+
+    site.apply(secret)
+
+    assert "canary-value" not in site.journal.path.read_text()
+    assert "***" in site.journal.path.read_text()
+
+
+def test_full_disk_after_the_write(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the journal cannot take an answer, the run ends at once, and sends no more."""
+    from reconciler.errors import JournalError  # noqa: PLC0415 - beside its use
+    from reconciler.journal.file_store import FileJournal  # noqa: PLC0415 - beside its use
+
+    appends: list[Any] = []
+    append = FileJournal.append
+
+    def failing(journal: FileJournal, entries: Any) -> None:
+        appends.append(entries)
+        if len(appends) == 2:  # the answer to the first write
+            raise JournalError("full")
+        append(journal, entries)
+
+    monkeypatch.setattr(FileJournal, "append", failing)
+
+    with pytest.raises(JournalError):
+        site.apply(dashboard(), VIEW)
+
+    assert [one.path for one in site.writes] == [DASHBOARDS]
+    assert len(appends) == 2
+
+
+def test_full_disk_between_the_requests_of_a_view(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the id of a new view cannot be journaled, nothing says that it was refused."""
+    from reconciler.errors import JournalError  # noqa: PLC0415 - beside its use
+    from reconciler.journal.entries import Identified  # noqa: PLC0415 - beside its use
+    from reconciler.journal.file_store import FileJournal  # noqa: PLC0415 - beside its use
+
+    append = FileJournal.append
+
+    def failing(journal: FileJournal, entries: Any) -> None:
+        if isinstance(entries[0], Identified):
+            raise JournalError("full")
+        append(journal, entries)
+
+    compact = manifest("SavedView/errors", {**VIEW_SPEC, "isCompactMode": True})
+    with monkeypatch.context() as context:
+        context.setattr(FileJournal, "append", failing)
+        with pytest.raises(JournalError):
+            site.apply(compact)
+
+    assert site.entries() == ["started SavedView/errors"]
+    assert [one.method for one in site.writes] == ["POST"]
+    assert len(site.plan(compact).unsettled) == 1
+
+
+def test_read_policies_before_the_write(site: Site) -> None:
+    """The list is the last thing read before it is written over."""
+    site.apply(policy_set(policy("a")))
+
+    asked = [(one.method, one.path) for one in site.sent]
+    assert asked[asked.index(("POST", OVERWRITE)) - 1] == ("GET", POLICIES)
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        Profile(zero_values="dropped"),
+        Profile(floats="single"),
+        Profile(unknown_fields="dropped"),
+        Profile(policy_order="by_name"),
+        Profile(created_status=201),
+        Profile(error_body="empty"),
+        Profile(stale_reads=1),
+    ],
+)
+def test_any_service(tmp_path: Path, profile: Profile) -> None:
+    """On every service that conforms, one apply settles all five kinds."""
+    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID], profile=profile))
+    everything = [
+        CHECKOUT,
+        watching(),
+        dashboard(relativeTimeFrame="900s", seriesVisibility=True),
+        policy_set(policy("b"), policy("a", disabled=False)),
+        VIEW,
+    ]
+
+    site.apply(*everything)
+    site.plan(*everything)  # a stale service answers this one as before the last write
+
+    assert_settled(site, *everything)
+
+
+def test_unsettled_create_before_another_run(site: Site) -> None:
+    """A lost create of one view does not keep the journal from being read."""
+    site.meddle("POST", VIEWS, lost_before)
+    site.apply(VIEW)
+
+    assert list(site.journal.history.unsettled()) == [VIEW.ref]

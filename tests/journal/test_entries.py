@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from journals import entries, objects
+
+from reconciler.document import Json
+from reconciler.errors import JournalError
+from reconciler.journal.entries import (
+    Entry,
+    Header,
+    entry_document,
+    header_document,
+    line_of,
+    parse_entry,
+    parse_header,
+    parse_line,
+)
+
+
+@given(entries)
+def test_round_trip(entry: Entry) -> None:
+    """What is written is read back the same, whatever text it holds."""
+    line, _ = line_of(entry_document(entry), "before")
+    document, _ = parse_line(line, "before", 2)
+
+    assert parse_entry(document, 2) == entry
+
+
+@given(objects.filter(bool), st.text(max_size=16))
+def test_one_line(document: dict[str, Json], before: str) -> None:
+    """A document is one line of UTF-8 that ends in its sum, however odd its texts."""
+    line, total = line_of(document, before)
+
+    assert line.encode().count(b"\n") == 1
+    assert line.endswith("}\n")
+    assert json.loads(line)["sum"] == total
+    assert parse_line(line, before, 1)[1] == total
+
+
+def test_header() -> None:
+    """The header is read back the same."""
+    header = Header("production", "https://api.example.com", "2025-01-31T09:00:00Z")
+
+    assert parse_header(header_document(header)) == header
+
+
+@pytest.mark.parametrize("document", [{}, {"journal": 2}, {"journal": "1"}, {"entry": "started"}])
+def test_no_header(document: dict[str, Json]) -> None:
+    """A first line of another format is refused."""
+    with pytest.raises(JournalError, match="first line"):
+        parse_header(document)
+
+
+WHOLE: dict[str, Json] = {
+    "entry": "started",
+    "at": "a",
+    "ref": "SLO/a",
+    "run": "r",
+    "operation": "create",
+    "remoteId": None,
+    "requestId": "q",
+    "seen": "",
+    "declared": {},
+}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ref": "SLO"},
+        {"ref": 5},
+        {"remoteId": True},
+        {"remoteId": 1.5},
+        {"remoteId": []},
+        {"declared": "text"},
+        {"declared": None},
+        {"entry": "unheard-of"},
+        {"entry": None},
+        {"entry": []},
+        {"requestId": 5},
+        {"at": None},
+        {"entry": "written", "remoteId": {}},
+        {"entry": "identified"},
+        {"entry": "refused"},
+        {"entry": "stored"},
+        {"entry": "stored", "rewritten": [5]},
+        {"entry": "stored", "rewritten": [{"path": "x"}]},
+        {"entry": "override"},
+    ],
+)
+def test_unknown_entry(wrong: dict[str, Json]) -> None:
+    """An entry that cannot be understood is an error that names its line."""
+    with pytest.raises(JournalError, match="line 9 "):
+        parse_entry({**WHOLE, **wrong}, 9)
+
+
+@given(st.text(max_size=40))
+def test_any_line(line: str) -> None:
+    """No line is misread, and none is an error of another kind."""
+    with pytest.raises(JournalError, match="line 3 "):
+        parse_line(line, "before", 3)

@@ -1,0 +1,219 @@
+"""No secret stands in anything that is shown or kept, whatever live holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sites import (
+    BY_SLUG,
+    DASHBOARDS,
+    SALT,
+    VIEW_SPEC,
+    Site,
+    assert_settled,
+    dashboard,
+    manifest,
+    paths,
+)
+
+from reconciler.document import Json
+from reconciler.planning.drift import find_drift
+from reconciler.report.plan_document import plan_json
+from reconciler.resource import Drift, Manifest
+from reconciler.template import (
+    HIDDEN,
+    SecretHole,
+    Template,
+    conceal,
+    fingerprint,
+    holds_seal,
+    is_sealed_text,
+    reveal,
+    seal,
+    secrets_of,
+)
+
+
+def secret(value: str, before: str = "Bearer ", name: str = "TOKEN") -> Template:
+    """Give a secret as a manifest holds it."""
+    hole = SecretHole(name, value, seal(value, name, SALT))
+    return Template((before, hole) if before else (hole,))
+
+
+FIRST, SECOND = "canary-first", "canary-second"
+
+
+def drifts(site: Site, *manifests: Manifest) -> list[Drift]:
+    """Compare live with what was applied."""
+    history = site.journal.history
+    return list(site.ask(lambda api: find_drift(api, manifests, history, SALT)))
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def assert_no_canary(site: Site, *manifests: Manifest) -> None:
+    """Assert that neither plan nor journal nor drift holds the start of a canary."""
+    shown = plan_json(site.plan(*manifests)) + site.journal.path.read_text()
+    assert "canary" not in shown
+    assert all("canary" not in str(one.differences) for one in drifts(site, *manifests))
+
+
+def test_sent_and_sealed(site: Site) -> None:
+    """The real value is sent, and the next plan keeps it without showing it."""
+    declared = dashboard(description=secret(FIRST))
+
+    site.apply(declared)
+
+    assert site.writes[0].body["dashboard"]["description"] == f"Bearer {FIRST}"
+    assert_no_canary(site, declared)
+    assert_settled(site, declared)
+
+
+def test_changed_secret(site: Site) -> None:
+    """Another value is an update of that path, with neither value in it."""
+    site.apply(dashboard(description=secret(FIRST)))
+    declared = dashboard(description=secret(SECOND))
+
+    (difference,) = site.change(declared).differences
+    digests = {site.plan(dashboard(description=secret(one))).digest for one in (FIRST, SECOND)}
+
+    assert difference.path == ("dashboard", "description")
+    assert difference.before == HIDDEN
+    assert holds_seal(difference.after)
+    assert len(digests) == 2
+    assert_no_canary(site, declared)
+    site.apply(declared)
+    assert_settled(site, declared)
+
+
+def test_remembered_secret(site: Site) -> None:
+    """Where the journal is the only evidence, a change of a secret shows all the same."""
+    site.apply(manifest("SavedView/a", {**VIEW_SPEC, "name": secret(FIRST)}))
+    declared = manifest("SavedView/a", {**VIEW_SPEC, "name": secret(SECOND)})
+
+    change = site.change(declared)
+
+    assert change.action.word == "update"
+    assert paths(change) == [("name",)]
+    assert_no_canary(site, declared)
+
+
+@pytest.mark.parametrize("later", [dashboard(description="no secret"), dashboard()])
+def test_secret_that_goes(site: Site, later: Manifest) -> None:
+    """A field that held a secret hides what is live, when it is declared otherwise or no more."""
+    site.apply(dashboard(description=secret(FIRST)))
+
+    (difference,) = site.change(later).differences
+
+    assert difference.before == HIDDEN
+    assert_no_canary(site, later)
+
+
+def with_texts(*texts: Json) -> Manifest:
+    """Give a dashboard with a list of unknown shape inside a widget."""
+    widget: Json = {"title": "T", "definition": {"dynamic": {"headers": list(texts)}}}
+    layout: Json = {"sections": [{"rows": [{"widgets": [widget]}]}]}
+    return manifest("Dashboard/checkout", {"dashboard": {"name": "C", "layout": layout}})
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        with_texts(),
+        with_texts("x"),
+        with_texts("x", secret(SECOND)),
+        with_texts({"a": secret(FIRST)}),
+        manifest("Dashboard/checkout", {"dashboard": {"name": "C"}}),
+    ],
+)
+@pytest.mark.parametrize(
+    "before", [with_texts("a", secret(FIRST), "b"), with_texts({"k": secret(FIRST)})]
+)
+def test_secret_in_an_opaque_part(site: Site, before: Manifest, later: Manifest) -> None:
+    """A secret deep inside a list is hidden as well, whatever becomes of the list."""
+    site.apply(before)
+
+    assert_no_canary(site, later)
+    site.apply(later)
+    assert_settled(site, later)
+
+
+def test_drift_beside_a_rotated_secret(site: Site) -> None:
+    """A secret that has another value by now is no drift, as it was not applied yet."""
+    site.apply(dashboard(description=secret(FIRST)))
+
+    (drift,) = drifts(site, dashboard(description=secret(SECOND)))
+
+    assert drift.state == "same"
+
+
+def test_drifted_secret(site: Site) -> None:
+    """A secret that someone changed live is drift, and is not shown."""
+    declared = dashboard(description=secret(FIRST))
+    site.apply(declared)
+    stored = site.outside("GET", f"{BY_SLUG}/checkout")["dashboard"]
+    edited = {**stored, "description": "Bearer canary-theirs"}
+    site.outside("PUT", DASHBOARDS, {"dashboard": edited, "requestId": "x"})
+
+    (drift,) = drifts(site, declared)
+
+    assert drift.state == "drifted"
+    assert [one.after for one in drift.differences] == [HIDDEN]
+    assert_no_canary(site, declared)
+
+
+@pytest.mark.parametrize("value", ["a", "Checkout", "900s"])
+def test_secret_that_is_a_common_word(site: Site, value: str) -> None:
+    """A secret whose value stands elsewhere as plain text makes no difference there."""
+    declared = dashboard(description=secret(value, before=""), relativeTimeFrame="900s")
+
+    site.apply(declared)
+
+    assert_settled(site, declared)
+
+
+def test_seals() -> None:
+    """A seal tells a value from another, a name from another and a place from another."""
+    seals = {
+        seal(value, name, salt)
+        for value in ("a", "b")
+        for name in ("ONE", "TWO")
+        for salt in (SALT, "other")
+    }
+
+    assert len(seals) == 8
+    assert seal("a", "ONE", SALT) in seals
+
+
+def test_sealed_text() -> None:
+    """Only the very text that was sealed is told to be it."""
+    text = str(secret(FIRST))
+
+    assert is_sealed_text(f"Bearer {FIRST}", text, SALT)
+    for other in (FIRST, f"Bearer {FIRST} ", f" Bearer {FIRST}", "Bearer ", "", f"Bearer {SECOND}"):
+        assert not is_sealed_text(other, text, SALT)
+    assert not is_sealed_text(f"Bearer {FIRST}", text, "another place")
+    assert not is_sealed_text("plain", "plain", SALT)
+
+
+def test_fingerprint() -> None:
+    """What the journal keeps of a stored secret tells equal from unequal, and nothing more."""
+    sealed = str(secret(FIRST))
+
+    assert fingerprint("x", sealed) == fingerprint("x", secret(FIRST))
+    assert fingerprint("x", sealed) != fingerprint("y", sealed)
+    assert fingerprint("x", sealed) != fingerprint("x", str(secret(SECOND)))
+
+
+def test_conceal() -> None:
+    """Concealing and revealing are inverse, and a template never prints its secret."""
+    template = secret(FIRST)
+    document: Json = {"a": [template, "plain"], "b": {"c": template}}
+    live = reveal(document)
+
+    assert conceal(live, secrets_of(document)) == document
+    assert "canary" not in f"{template} {template!r} {template.parts!r}"

@@ -1,0 +1,140 @@
+"""Plans of any size, whose every word was written by an enemy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from reconciler.document import ABSENT, Difference, Json, Missing, Path, digest
+from reconciler.resource import (
+    Absent,
+    Action,
+    Change,
+    Evidence,
+    Manifest,
+    Observation,
+    Orphan,
+    Plan,
+    Ref,
+    Remembered,
+    Seen,
+    Source,
+    Unknown,
+    UnsettledCreate,
+)
+
+HOSTILE = (
+    *("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "line\nbreak", "\x00", "\x9b2J", "\x7f"),
+    *("\u202egnp.exe", "\u2066isolated", "\u200bzero", "\ufeff", "\U000e0041tag", "\u3164"),
+    *("a|b", "||", "`", "``", "```", "`````\n", "~~~", "\\|", "\\", "\\`"),
+    *("@team", "#1", "owner/repo#1", "<!-- x", "-->", "<script>alert(1)</script>", "</details>"),
+    *(
+        "::stop-commands::x",
+        "##[error]x",
+        "::add-mask::",
+        "%0A",
+        "[a](http://e.vil)",
+        "http://e.vil",
+    ),
+    *(
+        "<b>",
+        "&lt;",
+        "**bold**",
+        "# title",
+        "- item",
+        "> quote",
+        "$$x$$",
+        "</code>",
+        "^_^",
+        "![x](y)",
+    ),
+    *("é", "日本語", "👩\u200d👩", "x" * 300, " ", "", "  padded  ", "\ud800"),
+)
+MARK = "FOREIGN"
+
+TEXTS = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=5)), max_size=3).map(
+    lambda parts: MARK + "".join(parts)
+)
+VALUES: st.SearchStrategy[Json] = st.recursive(
+    st.one_of(TEXTS, st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
+    max_leaves=4,
+)
+PATHS: st.SearchStrategy[Path] = st.lists(
+    st.one_of(TEXTS, st.integers(0, 9)), min_size=1, max_size=4
+).map(tuple)
+SIDES: st.SearchStrategy[tuple[Json | Missing, Json | Missing]] = st.one_of(
+    st.tuples(VALUES, VALUES),
+    st.tuples(st.just(ABSENT), VALUES),
+    st.tuples(VALUES, st.just(ABSENT)),
+)
+
+
+@st.composite
+def a_difference(draw: st.DrawFn) -> Difference:
+    """Give a difference of any operation."""
+    path, (before, after) = draw(PATHS), draw(SIDES)
+    if before is ABSENT:
+        return Difference(path, before, after, "add")
+    if after is ABSENT:
+        return Difference(path, before, after, "remove")
+    if draw(st.booleans()):
+        return Difference(path, draw(st.integers(0, 9)), draw(st.integers(0, 9)), "move")
+    return Difference(path, before, after)
+
+
+def _object(document: Json) -> dict[str, Json]:
+    return document if isinstance(document, dict) else {"value": document}
+
+
+OBSERVATIONS: st.SearchStrategy[Observation] = st.one_of(
+    st.builds(Seen, TEXTS, VALUES.map(_object), attribution=TEXTS),
+    st.builds(Absent, TEXTS),
+    st.builds(Remembered, TEXTS, VALUES.map(_object), TEXTS),
+    st.builds(Unknown, st.none(), TEXTS),
+)
+
+
+@st.composite
+def a_change(draw: st.DrawFn) -> Change:
+    """Give a change of any action."""
+    ref = Ref(draw(st.sampled_from(["SLO", "Dashboard", "SavedView", MARK + "`kind"])), draw(TEXTS))
+    spec = draw(VALUES.map(_object))
+    names = tuple(draw(st.lists(TEXTS, max_size=3)))
+    return Change(
+        Manifest(ref, spec, Source(draw(TEXTS), 1)),
+        draw(st.sampled_from(Action)),
+        draw(st.sampled_from(Evidence)),
+        draw(OBSERVATIONS),
+        spec,
+        spec,
+        tuple(draw(st.lists(a_difference(), max_size=3))),
+        destroys=names,
+        foreign=names[:1],
+        notes=tuple(draw(st.lists(TEXTS, max_size=3))),
+    )
+
+
+@st.composite
+def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
+    """Give a plan: a few drawn changes, repeated under new names up to `most`."""
+    drawn = draw(st.lists(a_change(), max_size=6))
+    size = draw(st.one_of(st.just(len(drawn)), st.integers(0, most))) if drawn else 0
+    changes = tuple(_renamed(drawn[index % len(drawn)], index) for index in range(size))
+    orphans = draw(st.lists(st.builds(Orphan, st.builds(Ref, TEXTS, TEXTS), TEXTS), max_size=2))
+    lost = st.builds(UnsettledCreate, st.builds(Ref, TEXTS, TEXTS), TEXTS, TEXTS)
+    times = draw(st.sampled_from([1, 1, most // 2]))
+    return Plan(
+        draw(TEXTS),
+        draw(TEXTS),
+        digest(size),
+        changes,
+        tuple(orphans * times),
+        tuple(draw(st.lists(lost, max_size=2)) * times),
+    )
+
+
+def _renamed(change: Change, index: int) -> Change:
+    ref = Ref(change.ref.kind, f"{change.ref.name}{index}")
+    return replace(change, manifest=replace(change.manifest, ref=ref))

@@ -1,0 +1,244 @@
+"""Plans as a reviewer meets them: three changes, three hundred, and none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from reconciler.document import Json, differences, digest, merge
+from reconciler.kinds import BY_NAME
+from reconciler.resource import (
+    Absent,
+    Action,
+    Change,
+    Evidence,
+    Manifest,
+    Orphan,
+    Plan,
+    Ref,
+    Remembered,
+    Seen,
+    Source,
+    Unknown,
+    UnsettledCreate,
+)
+
+CANNOT_READ = "the API has no way to read an alert definition"
+ALERT_ID = "1523f532-0522-492f-a12a-70fd064f6a51"
+
+
+def manifest(kind: str, name: str, spec: dict[str, Json], line: int = 1) -> Manifest:
+    """Give a manifest that stands in a file of its kind."""
+    return Manifest(Ref(kind, name), spec, Source(f"{kind.lower()}/{name}.yaml", line))
+
+
+def updated(kind: str, name: str, before: dict[str, Json], after: dict[str, Json]) -> Change:
+    """Give the update of something live."""
+    shape = BY_NAME[kind].shape
+    body = merge(before, after, before, shape)
+    assert isinstance(body, dict)
+    return Change(
+        manifest(kind, name, after),
+        Action.UPDATE,
+        Evidence.LIVE,
+        Seen("id-of-" + name, before),
+        after,
+        body,
+        tuple(differences(before, body, shape)),
+    )
+
+
+def rewritten(name: str, before: dict[str, Json], after: dict[str, Json]) -> Change:
+    """Give the update of an alert, which rests on the journal."""
+    change = updated("AlertDefinition", name, before, after)
+    remembered = Remembered(ALERT_ID, before, "2025-01-31T09:00:00Z")
+    return replace(change, evidence=Evidence.JOURNAL, observation=remembered)
+
+
+def created(kind: str, name: str, spec: dict[str, Json]) -> Change:
+    """Give the create of something that a look-up did not find."""
+    found = tuple(differences({}, spec, BY_NAME[kind].shape))
+    absent = Absent(f"the service has no {kind} {name}")
+    return Change(
+        manifest(kind, name, spec), Action.CREATE, Evidence.LIVE, absent, spec, spec, found
+    )
+
+
+def asserted(name: str, spec: dict[str, Json]) -> Change:
+    """Give the first write of an alert."""
+    change = created("AlertDefinition", name, spec)
+    unknown = Unknown(ALERT_ID, CANNOT_READ)
+    return replace(
+        change,
+        action=Action.ASSERT,
+        evidence=Evidence.NONE,
+        observation=unknown,
+        notes=(CANNOT_READ,),
+    )
+
+
+def kept(kind: str, name: str) -> Change:
+    """Give something that is as declared."""
+    return Change(manifest(kind, name, {}), Action.KEEP, Evidence.LIVE, Seen(name, {}), {}, {})
+
+
+def blocked(kind: str, name: str, why: str) -> Change:
+    """Give something that cannot be done."""
+    unknown = Unknown(None, "an SLO cannot be found by its name")
+    return Change(
+        manifest(kind, name, {}), Action.BLOCKED, Evidence.NONE, unknown, {}, {}, notes=(why,)
+    )
+
+
+def plan_of(
+    changes: Iterable[Change],
+    *,
+    orphans: tuple[Orphan, ...] = (),
+    unsettled: tuple[UnsettledCreate, ...] = (),
+) -> Plan:
+    """Give a plan of changes, in the order of the kinds."""
+    order = list(BY_NAME)
+    ordered = sorted(changes, key=lambda one: (order.index(one.ref.kind), one.ref.name))
+    where = "production", "https://api.example.com"
+    return Plan(
+        *where, digest([str(one.ref) for one in ordered]), tuple(ordered), orphans, unsettled
+    )
+
+
+def alert(
+    name: str, *, priority: str = "P3", minutes: int = 30, team: str = "shop"
+) -> dict[str, Json]:
+    """Give the spec of an alert."""
+    return {
+        "name": name,
+        "priority": f"ALERT_DEF_PRIORITY_{priority}",
+        "entityLabels": {"team": team},
+        "incidentsSettings": {"minutes": minutes},
+    }
+
+
+def widget(title: str, query: str) -> dict[str, Json]:
+    """Give a widget of a dashboard."""
+    return {
+        "id": {"value": f"id-of-{title}"},
+        "title": title,
+        "definition": {
+            "lineChart": {"queryDefinitions": [{"query": query, "unit": "UNIT_SECONDS"}]}
+        },
+    }
+
+
+def dashboard(name: str, *widgets: dict[str, Json]) -> dict[str, Json]:
+    """Give the spec of a dashboard of one section and one row."""
+    row: Json = {"id": {"value": "row"}, "widgets": [*widgets]}
+    section: Json = {
+        "id": {"value": "section"},
+        "options": {"custom": {"name": "Orders"}},
+        "rows": [row],
+    }
+    return {"dashboard": {"name": name, "layout": {"sections": [section]}}}
+
+
+def policy(name: str, priority: str) -> Json:
+    """Give one log policy."""
+    return {
+        "logRules": {"severities": ["SEVERITY_DEBUG", "SEVERITY_INFO"]},
+        "policy": {
+            "name": name,
+            "description": f"About {name}.",
+            "priority": f"PRIORITY_TYPE_{priority}",
+        },
+    }
+
+
+def policies(*items: Json) -> dict[str, Json]:
+    """Give the spec of a policy set."""
+    return {"policies": [*items]}
+
+
+def policy_change() -> Change:
+    """Give an overwrite that adds, moves, edits and destroys."""
+    audit, noise, errors = (
+        policy("Audit", "HIGH"),
+        policy("Noise", "BLOCK"),
+        policy("Errors", "HIGH"),
+    )
+    before = policies(audit, noise, errors, policy("Search", "LOW"))
+    after = policies(errors, policy("Health checks", "BLOCK"), audit, policy("Noise", "LOW"))
+    change = updated("LogPolicySet", "log-policies", before, after)
+    return replace(
+        change,
+        destroys=("Search",),
+        foreign=("Search",),
+        lost=(policy("Search", "LOW"),),
+        notes=("severities: not returned by the API, compared with the journal",),
+    )
+
+
+LONG_QUERY = (
+    "sum(rate(http_requests_total{service='checkout', code!~'5..'}[5m])) by (region) / 100 > 0.5"
+)
+
+
+def plan_of_three() -> Plan:
+    """Give three changes of three kinds, and some that are as declared."""
+    latency, errors = widget("Latency", LONG_QUERY), widget("Errors", "errors")
+    slower = widget("Latency", LONG_QUERY.replace("[5m]", "[1h]"))
+    return plan_of(
+        [
+            rewritten(
+                "checkout-errors",
+                alert("Checkout errors"),
+                alert("Checkout errors", priority="P1", minutes=45),
+            ),
+            updated(
+                "Dashboard",
+                "checkout",
+                dashboard("Checkout", latency, errors),
+                dashboard("Checkout", errors, slower),
+            ),
+            policy_change(),
+            *(kept("SLO", name) for name in ("checkout-success", "search-latency")),
+            kept("AlertDefinition", "search-lag"),
+        ]
+    )
+
+
+def plan_of_none() -> Plan:
+    """Give a plan with nothing to do."""
+    return plan_of([kept("SLO", "checkout-success"), kept("Dashboard", "checkout")])
+
+
+def plan_of_three_hundred() -> Plan:
+    """Give what a change of a whole team's labels, a new region and a mistake look like."""
+    return plan_of(
+        _three_hundred(),
+        orphans=(Orphan(Ref("SavedView", "old-errors"), 17),),
+        unsettled=(
+            UnsettledCreate(Ref("SavedView", "errors"), "2025-01-31T09:00:00Z", "request-1"),
+        ),
+    )
+
+
+def _three_hundred() -> Iterator[Change]:
+    for index in range(180):
+        name = f"service-{index:03}-errors"
+        yield rewritten(name, alert("Errors"), alert("Errors", team="platform"))
+    for index in range(20):
+        name = f"service-{index:03}-latency"
+        yield rewritten(
+            name, alert("Latency", minutes=index), alert(f"Latency of {index}", minutes=index + 1)
+        )
+    for index in range(50):
+        yield asserted(f"region-{index:02}-lag", alert("Lag"))
+    for index in range(30):
+        yield created("Dashboard", f"region-{index:02}", dashboard("Region", widget("Lag", "lag")))
+    for index in range(5):
+        before = dashboard("Service", *(widget(f"W{number}", "old") for number in range(9)))
+        after = dashboard("Service", *(widget(f"W{number}", f"new {index}") for number in range(9)))
+        yield updated("Dashboard", f"service-{index:02}", before, after)
+    for index in range(14):
+        yield blocked("SLO", f"objective-{index:02}", "alert Budget: its group by is not allowed")
+    yield policy_change()
+    for index in range(700):
+        yield kept("AlertDefinition", f"kept-{index:03}")

@@ -1,0 +1,152 @@
+"""A plan as JSON, and what a second plan is compared with."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
+from random_plans import plans
+from sample_plans import (
+    alert,
+    created,
+    kept,
+    plan_of,
+    plan_of_three,
+    plan_of_three_hundred,
+    rewritten,
+)
+
+from reconciler.document import ABSENT, Difference
+from reconciler.errors import InvalidInput
+from reconciler.report.plan_document import changed_since, plan_document, plan_json, read_plan
+from reconciler.resource import Action, Plan, Ref
+from reconciler.template import RefHole, Template
+
+HALF_A_PAIR = re.compile(r"\\ud[89a-f]")
+SCHEMA = Path(__file__).parents[2] / "schemas" / "plan.schema.json"
+
+
+@given(plan=plans(most=20))
+def test_json_says_all(plan: Plan) -> None:
+    """Any plan is valid JSON that reads back to what was planned, foreign text and all."""
+    text = plan_json(plan)
+
+    assert json.loads(text) == plan_document(plan)
+    assert not set(text) & set("\x1b\x9b\u202e\u2066\ufeff\x7f")
+
+
+@given(plan=plans(most=20))
+def test_a_plan_can_be_read_back(plan: Plan) -> None:
+    """What `--out` wrote is the plan that `--plan` reads, and nothing has changed since."""
+    text = plan_json(plan)
+    assume(not HALF_A_PAIR.search(text))  # which is no JSON to most readers
+
+    reviewed = read_plan(text, "plan.json")
+
+    assert reviewed.digest == plan.digest
+    assert reviewed.environment == plan.environment
+    assert [change.ref for change in reviewed.changes] == [str(one.ref) for one in plan.changes]
+    assert changed_since(reviewed, plan) == []
+
+
+@pytest.mark.parametrize("plan", [plan_of_three(), plan_of_three_hundred(), plan_of([])], ids=str)
+def test_json_follows_its_schema(plan: Plan) -> None:
+    """The contract in schemas/ describes every plan."""
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+
+    assert list(Draft202012Validator(schema).iter_errors(json.loads(plan_json(plan)))) == []
+
+
+def test_every_resource_is_listed() -> None:
+    """Kept resources are in the JSON with no fields, and the summary adds up."""
+    document = json.loads(plan_json(plan_of_three_hundred()))
+
+    assert len(document["changes"]) == 1_000
+    assert sum(document["summary"].values()) == 1_000
+    assert all(not one["fields"] for one in document["changes"] if one["action"] == "keep")
+
+
+def test_an_absent_side_is_left_out() -> None:
+    """Null is a value: a side that is absent has no key at all."""
+    change = rewritten("one", alert("A"), alert("B"))
+    sides = (
+        Difference(("a",), ABSENT, None, "add"),
+        Difference(("b",), None, ABSENT, "remove"),
+        Difference(("c",), None, 1),
+    )
+    plan = plan_of([replace(change, differences=sides)])
+
+    added, removed, changed = json.loads(plan_json(plan))["changes"][0]["fields"]
+
+    assert added == {"path": ["a"], "operation": "add", "after": None}
+    assert removed == {"path": ["b"], "operation": "remove", "before": None}
+    assert changed == {"path": ["c"], "operation": "change", "before": None, "after": 1}
+
+
+def test_an_id_to_come_is_marked() -> None:
+    """A value that waits for an id says so."""
+    waiting = Template((RefHole(Ref("SLO", "checkout")),))
+    plan = plan_of([created("SavedView", "view", {"name": waiting, "query": "q"})])
+
+    name, query = json.loads(plan_json(plan))["changes"][0]["fields"]
+
+    assert name["knownAfterApply"] is True
+    assert name["after"] == "${ref:SLO/checkout}"
+    assert "knownAfterApply" not in query
+
+
+def test_what_changed_since_the_review_is_named() -> None:
+    """Each resource whose change is not the reviewed one is named, with how it differs."""
+    before, after = alert("A"), alert("B")
+    reviewed = plan_of(
+        [
+            rewritten("edited", before, after),
+            rewritten("gone", before, after),
+            rewritten("now-kept", before, after),
+            kept("SLO", "same"),
+        ]
+    )
+    now = plan_of(
+        [
+            rewritten("edited", before, alert("C")),
+            kept("AlertDefinition", "now-kept"),
+            kept("SLO", "same"),
+            created("SavedView", "new", {"name": "New"}),
+        ]
+    )
+
+    assert changed_since(read_plan(plan_json(reviewed), "plan.json"), now) == [
+        "AlertDefinition/edited: another update",
+        "AlertDefinition/gone: no longer declared",
+        "AlertDefinition/now-kept: was update, is keep",
+        "SavedView/new: new since the review",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "the file"),
+        ("[]", "the file"),
+        ('{"formatVersion": 2}', "formatVersion"),
+        ('{"formatVersion": 1}', "environment"),
+        ("not json", "the file"),
+        ("\x00", "the file"),
+    ],
+)
+def test_what_is_no_plan_is_refused(text: str, place: str) -> None:
+    """A file that is no plan is invalid input, which names the file and the field."""
+    with pytest.raises(InvalidInput, match=rf"^plan\.json is not a plan: {place}: "):
+        read_plan(text, "plan.json")
+
+
+def test_the_actions_of_the_contract() -> None:
+    """The summary counts each action under its word."""
+    words = set(json.loads(plan_json(plan_of([])))["summary"])
+
+    assert words == {action.word for action in Action}

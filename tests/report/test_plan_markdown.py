@@ -1,0 +1,165 @@
+"""A plan as a comment on a pull request."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from random_plans import HOSTILE, MARK, TEXTS, plans
+from sample_plans import (
+    alert,
+    created,
+    plan_of,
+    plan_of_none,
+    plan_of_three,
+    plan_of_three_hundred,
+    rewritten,
+)
+
+from reconciler.report.markup import code, element, fenced
+from reconciler.report.plan_markdown import BUDGET_BYTES, plan_markdown
+from reconciler.resource import Action, Plan
+
+GOLDEN = Path(__file__).parent / "golden"
+PLANS = {"none": plan_of_none, "three": plan_of_three, "three-hundred": plan_of_three_hundred}
+PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+OURS = re.compile(
+    r"<details( open)?><summary><code>[^<>]*</code> [a-z]+( and [0-9,]+ alike)?</summary>\s*"
+    r"|</details>\s*|</?sub>"
+)
+
+
+def tokens(markdown: str) -> Iterator[Token]:
+    """Yield every token, those inside of lines too."""
+    for token in PARSER.parse(markdown):
+        yield token
+        yield from token.children or ()
+
+
+def spoken(markdown: str) -> str:
+    """Give all text that a reader's browser would take as markdown, code left out."""
+    words = []
+    for token in tokens(markdown):
+        if token.type in ("html_block", "html_inline"):
+            assert OURS.fullmatch(token.content), token.content
+        elif token.type == "text" or token.type not in ("fence", "code_inline", "inline"):
+            words.append(token.content)
+    return "".join(words)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_what_a_reviewer_reads(name: str) -> None:
+    """The comment for a plan is the one that was looked at and found good."""
+    golden = (GOLDEN / f"plan-{name}.md").read_text(encoding="utf-8")
+
+    assert plan_markdown(PLANS[name]()) == golden
+
+
+@given(plan=plans(most=30))
+def test_foreign_text_stands_only_in_code(plan: Plan) -> None:
+    """Whatever manifests say, a reader's browser finds it in code and nowhere else."""
+    markdown = plan_markdown(plan)
+
+    assert MARK not in spoken(markdown)
+    kinds = {token.type for token in tokens(markdown)}
+    assert not kinds & {"link_open", "image", "code_block", "hr", "bullet_list_open", "s_open"}
+
+
+@settings(max_examples=settings().max_examples // 4)
+@given(plan=plans())
+def test_it_fits_a_comment(plan: Plan) -> None:
+    """No plan is longer than a comment may be; counts, table and digest are always there."""
+    markdown = plan_markdown(plan)
+
+    assert len(markdown.encode()) <= BUDGET_BYTES
+    assert markdown.startswith("### Plan for `")
+    assert plan.digest in markdown
+    todo = sum(change.action is not Action.KEEP for change in plan.changes)
+    assert ("| action | resource |" in markdown) == (todo > 0)
+
+
+@given(plan=plans(most=100), budget=st.integers(40_000, 60_000))
+def test_fences_and_folds_are_balanced(plan: Plan, budget: int) -> None:
+    """However much is left out, nothing is cut inside a fence or a fold."""
+    markdown = plan_markdown(plan, budget)
+
+    opened = len(re.findall(r"^<details", markdown, re.MULTILINE))
+    fences = [token for token in PARSER.parse(markdown) if token.type == "fence"]
+    assert opened == len(re.findall(r"^</details>$", markdown, re.MULTILINE))
+    assert opened == len(fences)
+    assert all("</details>" not in token.content.splitlines() for token in fences)
+
+
+@given(text=TEXTS)
+def test_a_code_span_holds_in_a_cell(text: str) -> None:
+    """Any text is one code span in one cell, and the cell behind it is still there."""
+    table = f"| a | b |\n|---|---|\n| {code(text, 80)} | end |\n"
+
+    found = [token.type for token in tokens(table) if token.type in ("td_open", "code_inline")]
+
+    assert found == ["td_open", "code_inline", "td_open"]
+    assert "end" in spoken(table)
+    assert MARK not in spoken(table)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_an_element_holds_any_text(text: str) -> None:
+    """Inside an element, only letters, digits and a few signs stand as themselves."""
+    inside = element("code", text).removeprefix("<code>").removesuffix("</code>")
+
+    assert not re.search(r"[<>`@|*:\[\]]|#(?!\d+;)|&(?!#\d+;)", inside)
+    assert html.unescape(inside).isprintable() or text == "\u3164"
+
+
+def test_a_fence_outgrows_what_is_inside() -> None:
+    """Backticks in a value cannot close the fence around it."""
+    block = fenced("diff", ["+ ````", "+ x"])
+
+    (token,) = PARSER.parse(block)
+    assert token.content == "+ ````\n+ x\n"
+
+
+def test_the_largest_diffs_are_left_out_first() -> None:
+    """With no room for all, the small diffs stay, and the comment counts what is missing."""
+    small = rewritten("small", alert("A"), alert("B"))
+    huge = [
+        created(
+            "SavedView", f"huge-{index}", {"name": f"{index}", "query": "q" * 3_000 + str(index)}
+        )
+        for index in range(4)
+    ]
+    plan = plan_of([small, *huge])
+    whole = plan_markdown(plan)
+
+    short = plan_markdown(plan, len(whole.encode()) - 1)
+
+    assert "of 5 diffs left out: see the whole plan." in short
+    assert "<code>AlertDefinition&#" not in short
+    assert '- name: "A"' in short
+    assert len(short) < len(whole)
+
+
+def test_the_first_lines_say_what_may_hurt() -> None:
+    """Destroys, unsettled creates and orphans stand before the table."""
+    head, _, _ = plan_markdown(plan_of_three_hundred()).partition("| action |")
+
+    assert "**destroys for good**: `Search`" in head
+    assert "`SavedView/errors` is unsettled" in head
+    assert "`SavedView/old-errors` is no longer declared" in head
+
+
+def test_what_is_alike_is_one_row_and_one_diff() -> None:
+    """One change to many resources is read once, and all of them are named below it."""
+    markdown = plan_markdown(plan_of_three_hundred())
+
+    assert markdown.count("`AlertDefinition/service-000-errors` and 179 alike") == 1
+    assert markdown.count('+ entityLabels.team: "platform"') == 1
+    assert all(f"service-{index:03}-errors" in markdown for index in range(180))
+    assert all(f"objective-{index:02}" in markdown for index in range(14))

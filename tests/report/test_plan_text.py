@@ -1,0 +1,154 @@
+"""A plan on a terminal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_plans import plans
+from sample_plans import (
+    alert,
+    created,
+    kept,
+    plan_of,
+    plan_of_none,
+    plan_of_three,
+    plan_of_three_hundred,
+    policy_change,
+    rewritten,
+)
+
+from reconciler.report.plan_text import plan_text
+from reconciler.report.style import Style
+from reconciler.resource import Action, Plan
+
+GOLDEN = Path(__file__).parent / "golden"
+PLANS = {"none": plan_of_none, "three": plan_of_three, "three-hundred": plan_of_three_hundred}
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+NARROW = Style(width=60)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_what_a_person_reads(name: str) -> None:
+    """The report of a plan is the one that was looked at and found good."""
+    golden = (GOLDEN / f"plan-{name}.txt").read_text(encoding="utf-8")
+
+    assert plan_text(PLANS[name](), Style()) == golden
+
+
+@pytest.mark.parametrize("make", PLANS.values(), ids=PLANS)
+def test_colour_adds_nothing_but_colour(make: object) -> None:
+    """Without its escape sequences, coloured text is the plain text; plain text has none."""
+    assert callable(make)
+    plain, coloured = (plan_text(make(), Style(colour=colour)) for colour in (False, True))
+
+    assert "\x1b" not in plain
+    assert coloured != plain
+    assert ESCAPE.sub("", coloured) == plain
+
+
+@given(plan=plans(most=40), verbose=st.booleans())
+def test_foreign_text_is_harmless(plan: Plan, verbose: bool) -> None:
+    """No control, bidirectional or invisible character of a manifest reaches the terminal."""
+    text = plan_text(plan, Style(verbose=verbose))
+
+    unsafe = {
+        character
+        for character in text.replace("\n", "")
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    }
+    assert unsafe == set()
+    assert "##[" not in text
+    assert not any(line.startswith("::") for line in text.splitlines())
+
+
+@given(plan=plans(most=60))
+def test_no_update_is_hidden(plan: Plan) -> None:
+    """Each resource that an apply would overwrite or cannot write is named, however many."""
+    said = re.sub(r"\s+", "", plan_text(plan, NARROW))
+
+    for change in plan.changes:
+        if change.action in (Action.UPDATE, Action.BLOCKED):
+            number = re.search(r"\d+$", change.ref.name)
+            assert number is None or number.group() in said
+
+
+def test_three_hundred_changes_fit_a_few_screens() -> None:
+    """What is the same for two hundred alerts is said once, and every one of them is named."""
+    text = plan_text(plan_of_three_hundred(), Style())
+
+    assert text.count('entityLabels.team: "shop" → "platform"') == 1
+    assert all(f"service-{index:03}-errors" in text for index in range(180))
+    assert len(text.splitlines()) < 300
+
+
+def test_verbose_lists_everything() -> None:
+    """With -v every resource has its own line, unchanged ones and folded creates too."""
+    plan = plan_of_three_hundred()
+
+    lines = plan_text(plan, Style(verbose=True)).splitlines()
+
+    heads = [line for line in lines if re.match(r"  [=+~!x] \S+ +(live|journal|unseen) ", line)]
+    assert len(heads) == len(plan.changes)
+    assert not any("-v" in line for line in lines)
+
+
+def test_creates_say_their_fields_when_asked() -> None:
+    """A create is one line; -v shows what would be created."""
+    plan = plan_of([created("SavedView", "errors", {"name": "Errors"})])
+
+    assert '+ name: "Errors"' not in plan_text(plan, Style())
+    assert '+ name: "Errors"' in plan_text(plan, Style(verbose=True))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_values_fit_the_width(width: int) -> None:
+    """Only a path or a name may be longer than the terminal is wide."""
+    lines = plan_text(plan_of_three(), Style(width=width)).splitlines()
+
+    too_long = [line for line in lines if len(line) > width]
+    paths = r"      [~+↕-] \S+(: moves from place \d+ to place \d+| at place \d+ of \d+|)?:?$"
+    titles = r"Plan for |  ~ |Digest |      [~↕] dashboard\.|\d+ to "
+    assert [line for line in too_long if not re.match(f"{paths}|{titles}", line)] == []
+
+
+def test_a_long_value_shows_where_it_changed() -> None:
+    """Of two long texts the part that differs is shown, whatever comes before it."""
+    before = alert("a" * 500 + " old end")
+    plan = plan_of([rewritten("long", before, alert("a" * 500 + " new end"))])
+
+    text = plan_text(plan, Style())
+
+    assert "old end" in text
+    assert "new end" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_what_is_destroyed_is_said_twice() -> None:
+    """A destroy stands in the counts and at its resource, with whether it was ours."""
+    text = plan_text(plan_of([policy_change()]), Style())
+
+    assert "1 destroyed for good" in text.splitlines()[0]
+    assert "- destroys Search (not written by this journal)" in text
+
+
+def test_added_policies_say_their_place() -> None:
+    """Order is meaning in a policy set, so an added policy says where it would stand."""
+    text = plan_text(plan_of([policy_change()]), Style())
+
+    assert '+ policies["Health checks"] at place 2 of 4:' in text
+    assert '↕ policies["Errors"]: moves from place 3 to place 1' in text
+
+
+def test_words_are_explained_only_where_they_stand() -> None:
+    """The legend explains what this plan says, and nothing else."""
+    nothing = plan_text(plan_of([kept("SLO", "one")]), Style())
+    journal = plan_text(plan_of([rewritten("one", alert("A"), alert("B"))]), Style())
+
+    assert "cannot be read" not in nothing
+    assert "journal  cannot be read" in journal
+    assert "unseen   " not in journal

@@ -1,0 +1,20 @@
+"""Write the golden reports again: look at every change of them before you keep it."""
+
+from pathlib import Path
+
+from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
+
+from reconciler.report.plan_markdown import plan_markdown
+from reconciler.report.plan_text import plan_text
+from reconciler.report.style import Style
+
+GOLDEN = Path(__file__).parent / "golden"
+
+for name, make in {
+    "none": plan_of_none,
+    "three": plan_of_three,
+    "three-hundred": plan_of_three_hundred,
+}.items():
+    plan = make()
+    (GOLDEN / f"plan-{name}.txt").write_text(plan_text(plan, Style()), encoding="utf-8")
+    (GOLDEN / f"plan-{name}.md").write_text(plan_markdown(plan), encoding="utf-8")
