@@ -13,6 +13,11 @@ def main() -> None:
         # Asked by scripts at every start, so nothing else is imported for it.
         sys.stdout.write(f"reconciler {__version__}\n")
         return
+    if sys.argv[1:] in (["--help"], ["-h"]):
+        from reconciler.commands.overview import overview  # noqa: PLC0415 - see above
+
+        sys.stdout.write(overview())
+        return
     from reconciler.commands.root import run  # noqa: PLC0415 - see above
 
     sys.exit(run(sys.argv[1:]))

@@ -1,8 +1,30 @@
-"""How many random examples a run tries: `--hypothesis-profile=long` tries many."""
+"""How many random examples a run tries, and the demo company.
 
+`--hypothesis-profile=long` tries many.
+"""
+
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+from shops import Shop, open_shop, seed
 
 # A loaded machine is no fault of the code, so no example has a deadline.
 settings.register_profile("short", deadline=None)
 settings.register_profile("long", deadline=None, max_examples=4_000)
 settings.load_profile("short")
+
+
+@pytest.fixture(scope="session")
+def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return seed(tmp_path_factory.mktemp("demo"))
+
+
+@pytest.fixture
+def shop(
+    tmp_path: Path,
+    demo_data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Shop:
+    return open_shop(tmp_path, demo_data, monkeypatch, capsys)

@@ -31,7 +31,7 @@ BANNED_ROLES = {
     *("Factory", "Engine", "Context"),
 }
 # "The service" is the word for the other side, and this is where it stands.
-OTHER_SIDE = {("reconciler/project.py", "Service")}
+OTHER_SIDE = {("reconciler/project/choosing.py", "Service")}
 HEAVY = {"httpx", "aiohttp", "pydantic", "starlette", "deepdiff", "yaml", "uvicorn"}
 # Written so that this file does not hold what it looks for.
 ONE_MACHINE = re.compile(

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from reconciler.document import ABSENT, Difference, Json, Operation, differences, merge
 from reconciler.journal.entries import Rewritten, Stored
+from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.resource import Ref
+from reconciler.resource import Change, Ref
 from reconciler.template import HIDDEN, conceal, fingerprint, holds_seal, secrets_of
 
 _OPPOSITE: dict[Operation, Operation] = {"add": "remove", "remove": "add"}
@@ -27,6 +28,18 @@ def stored_otherwise(
     shown = conceal(stored, secrets_of(declared))
     wanted = merge(ABSENT, declared, shown, kind.shape)
     return tuple(differences(shown, wanted, kind.shape))
+
+
+def not_removed(
+    change: Change, body: dict[str, Json], stored: dict[str, Json] | None
+) -> tuple[Difference, ...]:
+    """Give the fields that the plan removes and the service keeps; nobody would ever see them."""
+    removed = {one.path for one in change.differences if one.operation == "remove"}
+    if stored is None or not removed:
+        return ()
+    shown = conceal(stored, secrets_of(body))
+    found = differences(shown, body, BY_NAME[change.ref.kind].shape)
+    return tuple(one for one in found if one.operation == "remove" and one.path in removed)
 
 
 def as_told(found: Sequence[Difference]) -> tuple[Difference, ...]:

@@ -9,7 +9,12 @@ from typing import TypeAlias
 
 from reconciler.api.door import Api
 from reconciler.applying.order import batches, goes_alone
-from reconciler.applying.reading_back import as_told, rewritten_entry, stored_otherwise
+from reconciler.applying.reading_back import (
+    as_told,
+    not_removed,
+    rewritten_entry,
+    stored_otherwise,
+)
 from reconciler.document import Difference, Json, digest
 from reconciler.errors import JournalError, OutcomeUnknown, ReconcilerError, worst
 from reconciler.journal.entries import (
@@ -153,15 +158,18 @@ class Run:
 
     def _sending(self, change: Change) -> Sending:
         """Fill in references and secrets, as late as possible."""
-        document = reveal(resolve(change.body, self.ids))
+        document = reveal(self._filled(change.body))
         assert isinstance(document, dict)  # noqa: S101 - filling keeps the form
         return Sending(change, document)
 
     def _resolved(self, change: Change) -> dict[str, Json]:
         """Give what is declared with the ids that are known by now; secrets stay sealed."""
-        declared = resolve(change.declared, self.ids)
-        assert isinstance(declared, dict)  # noqa: S101 - filling keeps the form
-        return declared
+        return self._filled(change.declared)
+
+    def _filled(self, document: dict[str, Json]) -> dict[str, Json]:
+        filled = resolve(document, self.ids)
+        assert isinstance(filled, dict)  # noqa: S101 - filling keeps the form
+        return filled
 
     async def _still_as_planned(self, kind: Kind, sendings: list[Sending]) -> list[Sending]:
         """Leave out what the service objects to, and what changed since the plan (R16).
@@ -300,8 +308,10 @@ class Run:
         for (sending, answer), now in zip(written, observed, strict=True):
             stored = _stored(sending.change.observation, now, answer)
             found = stored_otherwise(kind, self._resolved(sending.change), stored)
+            kept = not_removed(sending.change, self._filled(sending.change.body), stored)
+            if found or kept:
+                self.applied.rewritten[sending.ref] = as_told((*found, *kept))
             if found:
-                self.applied.rewritten[sending.ref] = as_told(found)
                 entries.append(rewritten_entry(self.name, self.journal.now(), sending.ref, found))
         if entries:
             self._append(entries)

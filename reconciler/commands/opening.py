@@ -188,12 +188,13 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
     # A core dump would hold the key.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     target = bench.target
+    assumptions = bench.environment.api
     if isinstance(target, Embedded):
         transport = _embedded(bench, target)
-        api = Api("http://emulator", Secret("any"), transport=transport)
+        api = Api("http://emulator", Secret("any"), transport=transport, assumptions=assumptions)
     else:
         key = key_from(os.environ)
-        api = Api(target.base_url, key, target.authorization, assumptions=bench.environment.api)
+        api = Api(target.base_url, key, target.authorization, assumptions=assumptions)
     api.redaction = _redaction_of(bench.workspace)
     api.redaction.add(api.key.reveal())
     redact_with(api.redaction)

@@ -12,6 +12,7 @@ from typing import Never
 import click
 
 from reconciler import __version__
+from reconciler.commands.overview import ABOUT, COMMANDS
 from reconciler.errors import ReconcilerError
 
 USAGE = 64
@@ -19,24 +20,6 @@ INTERNAL = 1
 SIGINT_CODE = 130
 SIGTERM_CODE = 143
 SIGPIPE_CODE = 141
-
-# name: (module, function, one line of help). Modules load when their command runs.
-COMMANDS: dict[str, tuple[str, str, str]] = {
-    "validate": ("validate", "validate", "Check manifests offline."),
-    "plan": ("plan", "plan", "Show what apply would do; reads only."),
-    "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
-    "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
-    "journal": ("journal", "journal", "Show, verify and settle what was written."),
-    "events": ("events", "events", "List the events of alerts."),
-    "incidents": ("incidents", "incidents", "List incidents and their events; close them."),
-    "cases": ("cases", "cases", "List cases."),
-    "usage": ("usage", "usage", "Show how much data was used, day by day."),
-    "policies": ("policies", "policies", "List, test and add log policies."),
-    "doctor": ("doctor", "doctor", "Check everything that a run needs, with reads only."),
-    "conformance": ("conformance", "conformance", "Compare a service with the API document."),
-    "schema": ("schema", "schema", "Print the JSON Schema of a kind of manifest."),
-    "emulator": ("emulator", "emulator", "Run the management API on this machine."),
-}
 
 
 class LazyGroup(click.Group):
@@ -75,6 +58,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
+    help=ABOUT,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=False,
     invoke_without_command=True,
@@ -82,7 +66,7 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, message="%(prog)s %(version)s", prog_name="reconciler")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Alerts, SLOs, dashboards, log policies and saved views as code."""
+    """Run nothing: a command is needed."""
     if ctx.invoked_subcommand is None:
         ctx.fail("a command is needed: try --help")
 

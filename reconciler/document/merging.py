@@ -30,7 +30,7 @@ def merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Sha
     return declared
 
 
-def _holds(live: Any, declared: Any, shape: Shape) -> bool:  # noqa: C901, PLR0912 - one hot loop
+def _holds(live: Any, declared: Any, shape: Shape) -> bool:  # noqa: C901, PLR0911, PLR0912 - hot
     """Tell that a merge without removals would give `live`; False may still mean so.
 
     Stricter than `same`: a zero that is declared has to be there, in its own
@@ -41,7 +41,7 @@ def _holds(live: Any, declared: Any, shape: Shape) -> bool:  # noqa: C901, PLR09
     try:
         while objects:
             mine, theirs, known = objects.pop()
-            fields, rest = known.fields, known.values or ANY
+            fields = known.fields
             for key, value in mine.items():
                 other = theirs[key]
                 if value is other:
@@ -50,12 +50,12 @@ def _holds(live: Any, declared: Any, shape: Shape) -> bool:  # noqa: C901, PLR09
                 if kind is not other.__class__:
                     return False
                 if kind is dict:
-                    objects.append((value, other, fields.get(key, rest)))
+                    objects.append((value, other, fields.get(key) or known.values or ANY))
                 elif kind is list:
                     if len(value) != len(other):
                         return False
-                    item = fields.get(key, rest).items or ANY
-                    for one, another in zip(value, other, strict=True):
+                    item = (fields.get(key) or known.values or ANY).items or ANY
+                    for one, another in zip(value, other):  # noqa: B905 - of one length, and a keyword costs
                         kind = one.__class__
                         if kind is list or kind is not another.__class__:
                             return False
@@ -65,7 +65,9 @@ def _holds(live: Any, declared: Any, shape: Shape) -> bool:  # noqa: C901, PLR09
                             return False
                 elif value != other:
                     return False
-            if known.alternatives and not known.ousted_by(mine).isdisjoint(theirs):
+            # With no more keys than are declared, there is none that could be ousted.
+            more = known.alternatives and len(mine) != len(theirs)
+            if more and not known.ousted_by(mine).isdisjoint(theirs):
                 return False
     except KeyError:
         return False

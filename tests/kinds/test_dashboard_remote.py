@@ -464,3 +464,13 @@ def test_odd_record(site: Site, wrong: Json) -> None:
     with pytest.raises(ExceptionGroup) as raised:
         site.plan(CHECKOUT)
     assert raised.group_contains(Exception, match="dashboard")
+
+
+def test_lock_that_is_no_longer_declared(site: Site) -> None:
+    """A lock that was declared and no longer is comes off."""
+    site.apply(manifest("Dashboard/checkout", {**CHECKOUT.spec, "isLocked": True}))
+
+    site.apply(CHECKOUT)
+
+    assert record(site)["isLocked"] is False
+    assert_settled(site, CHECKOUT)

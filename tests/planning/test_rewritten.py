@@ -24,7 +24,8 @@ from sites import (
     policy_set,
 )
 
-from reconciler.document import ABSENT, Json
+from reconciler.applying.reading_back import as_told
+from reconciler.document import ABSENT, Difference, Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
 from reconciler.resource import Manifest
@@ -69,6 +70,12 @@ def double_height(body: dict[str, Any]) -> None:
 def sort_variables(body: dict[str, Any]) -> None:
     """Bring a named list into another order."""
     body["dashboard"].get("variablesV2", []).sort(key=lambda one: one["name"])
+
+
+def describe_alike(body: dict[str, Any]) -> None:
+    """Give every policy one description."""
+    for item in body["policies"]:
+        item["policy"]["description"] = "a policy"
 
 
 def grow_widgets(body: dict[str, Any]) -> None:
@@ -147,12 +154,14 @@ def test_what_is_told(tmp_path: Path) -> None:
     applied = site.apply(dashboard(description="forgotten"))
 
     ((told,),) = applied.rewritten.values()
-    assert (told.path, told.before, told.after, told.operation) == (
-        ("dashboard", "description"),
-        "forgotten",
-        ABSENT,
-        "remove",
-    )
+    assert (told.path, told.before, told.after) == (("dashboard", "description"), "forgotten", "")
+
+
+def test_told_the_other_way_round() -> None:
+    """What was added to live is told as removed from what was sent."""
+    (told,) = as_told([Difference(("a",), ABSENT, 1, "add")])
+
+    assert told == Difference(("a",), 1, ABSENT, "remove")
 
 
 def secret(value: str) -> Template:
@@ -207,10 +216,25 @@ def test_rewritten_policies(tmp_path: Path) -> None:
         tmp_path,
         "POST",
         "*/atomicOverwriteLogPolicies",
-        lambda body: [p["policy"].update(description="d") for p in body["policies"]] and None,
+        describe_alike,
     )
     declared = policy_set(policy("a"), policy("b"))
 
     site.apply(declared)
 
     assert_settled(site, declared)
+
+
+def test_field_that_does_not_go(tmp_path: Path) -> None:
+    """A field that the plan removes and the service keeps is told, as no plan would show it."""
+
+    def keep_description(body: dict[str, Any]) -> None:
+        body.setdefault("description", "kept by the service")
+
+    site = RewritingSite(tmp_path, "PUT", SLOS, keep_description)
+    site.apply(manifest("SLO/checkout", {**SLO_SPEC, "description": "mine"}))
+
+    applied = site.apply(manifest("SLO/checkout", SLO_SPEC))
+
+    ((told,),) = applied.rewritten.values()
+    assert (told.path, told.after) == (("description",), "kept by the service")

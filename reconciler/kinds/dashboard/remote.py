@@ -130,6 +130,9 @@ def _wrapper(sending: Sending, remote_id: RemoteId | None) -> dict[str, Json]:
     dashboard = member(sending.document, "dashboard")
     identified = {"id": remote_id, **dashboard} if remote_id else dashboard
     rest = without(sending.document, frozenset(("dashboard",)))
+    if sending.change.action is not Action.CREATE:
+        # Left out, a replace leaves the lock as it is, and nobody could take it off again.
+        rest.setdefault("isLocked", False)
     return {"dashboard": identified, "requestId": sending.change.request_id, **rest}
 
 

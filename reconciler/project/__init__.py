@@ -1,0 +1,44 @@
+"""reconciler.yaml: environments, variables, guards, and where each leads.
+
+Source: design.md, part 5.
+"""
+
+from reconciler.project.base_url import unsafe_base_url
+from reconciler.project.choosing import (
+    BASE_URL,
+    Embedded,
+    Project,
+    Service,
+    Target,
+    choose_environment,
+    choose_target,
+    journal_path,
+)
+from reconciler.project.complaining import ENVIRONMENT_NAME, leads_out, project_findings
+from reconciler.project.settings import (
+    EmbeddedEmulator,
+    Environment,
+    Guards,
+    ProjectFile,
+    Variable,
+)
+
+__all__ = [
+    "BASE_URL",
+    "ENVIRONMENT_NAME",
+    "Embedded",
+    "EmbeddedEmulator",
+    "Environment",
+    "Guards",
+    "Project",
+    "ProjectFile",
+    "Service",
+    "Target",
+    "Variable",
+    "choose_environment",
+    "choose_target",
+    "journal_path",
+    "leads_out",
+    "project_findings",
+    "unsafe_base_url",
+]

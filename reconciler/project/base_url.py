@@ -1,0 +1,53 @@
+"""Which addresses a key may be sent to. Source: failure-cases.md, N2."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import urlsplit
+
+
+def unsafe_base_url(url: str) -> str:
+    """Say why a base URL is refused, or give "" for a good one (failure-cases.md, N2)."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return "is not a URL"
+    if parts.scheme not in ("https", "http"):
+        return "must begin with https://"
+    if not host or port == 0 or any(not "!" <= character <= "~" for character in url):
+        return "is not a URL: it needs a host, and only ASCII characters that are no blanks"
+    if parts.username is not None or parts.password is not None:
+        return "must not hold a user name or a password"
+    if "?" in url or "#" in url:
+        return "must not hold a query or a fragment"
+    return _unsafe_host(host, parts.scheme)
+
+
+_HOST = re.compile(r"(?!-)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?")
+_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?")
+
+
+def _unsafe_host(host: str, scheme: str) -> str:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        # The system's resolver takes 2852039166 and 0xa9.254.43518 for addresses.
+        if _NUMBER.fullmatch(host) or not _HOST.fullmatch(host):
+            return "is not a URL: its host is neither a name nor a plain address"
+        return "" if scheme == "https" or host == "localhost" else "must begin with https://"
+    address = getattr(address, "ipv4_mapped", None) or address
+    if address.is_loopback:
+        return ""
+    if address.is_link_local or address.is_multicast or address.is_unspecified:
+        return f"leads to {host}, which no service should have"
+    if address.version == 4 and address.is_reserved:  # noqa: PLR2004 - IPv4
+        return f"leads to {host}, which no service should have"
+    return "" if scheme == "https" else "must begin with https://"
+
+
+def shown_url(url: str) -> str:
+    """Give a URL without the user name and password it may hold."""
+    scheme, separator, rest = url.rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"

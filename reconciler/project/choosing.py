@@ -1,0 +1,132 @@
+"""Which environment a run is in, and where it leads. Nothing falls back silently."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.finding import nearest
+from reconciler.project.base_url import shown_url, unsafe_base_url
+from reconciler.project.settings import Environment, ProjectFile
+
+BASE_URL = "RECONCILER_BASE_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project file and the folder that paths in it are relative to."""
+
+    root: Path
+    file: Path | None = None
+    settings: ProjectFile = field(default_factory=ProjectFile)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A management API somewhere else."""
+
+    base_url: str
+    authorization: Literal["raw", "bearer"] = "raw"
+
+    @property
+    def name(self) -> str:
+        """What plans and journals call the target."""
+        return self.base_url
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The emulator in this process."""
+
+    data: Path
+
+    @property
+    def name(self) -> str:
+        """What plans and journals call the target."""
+        return "emulator"
+
+
+Target: TypeAlias = Service | Embedded
+
+
+def choose_environment(project: Project, wanted: str | None) -> tuple[str, Environment]:
+    """Give the environment of a run and its name.
+
+    Raises UsageError where it is unknown, or where none can be told.
+    """
+    environments = project.settings.environments
+    name = wanted or project.settings.default_environment
+    if name is None and len(environments) == 1:
+        name = next(iter(environments))
+    if name is None and not environments:
+        return "default", Environment()
+    if name is None:
+        raise UsageError(f"choose an environment with -e: {', '.join(sorted(environments))}")
+    if name not in environments:
+        if project.file is None:
+            raise UsageError(
+                f"there is no project file, so there is no environment `{name}`: "
+                "write a reconciler.yaml, or point to one with --project"
+            )
+        near = nearest(name, environments)
+        hint = f"; did you mean `{near}`?" if near else ""
+        listed = ", ".join(sorted(environments)) or "none"
+        raise UsageError(f"there is no environment `{name}`{hint} (known: {listed})")
+    return name, environments[name]
+
+
+def choose_target(
+    project: Project, name: str, environment: Environment, environ: Mapping[str, str]
+) -> Target:
+    """Give where a run leads. Nothing falls back silently (design.md, part 5).
+
+    Raises UsageError without a target or with two that disagree, and
+    InvalidInput for a base URL that is not safe.
+    """
+    given = environ.get(BASE_URL, "").strip().rstrip("/")
+    own = (environment.base_url or "").rstrip("/")
+    if environment.emulator is not None:
+        if given:
+            raise UsageError(
+                f"environment `{name}` is the embedded emulator, but {BASE_URL} is "
+                f"{shown_url(given)}: unset it, or choose another environment"
+            )
+        return Embedded(project.root / environment.emulator.data)
+    if given and own and given != own:
+        raise UsageError(
+            f"environment `{name}` has baseUrl {shown_url(own)}, but {BASE_URL} is "
+            f"{shown_url(given)}: "
+            "unset it, or choose another environment"
+        )
+    if why := unsafe_base_url(given or own) if given or own else "":
+        raise InvalidInput(f"{BASE_URL if given else 'baseUrl'} {why}")
+    if given or own:
+        return Service(given or own, environment.authorization)
+    raise UsageError(
+        "there is no service to talk to: give the environment a `baseUrl` in reconciler.yaml, "
+        f"or set {BASE_URL}; to try without a service, give it `emulator: {{data: FILE}}`"
+    )
+
+
+_STORE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def journal_path(project: Project, name: str, environment: Environment) -> Path:
+    """Give where the journal of an environment is kept.
+
+    Raises InvalidInput for a store that is not a file.
+    """
+    place = environment.journal
+    if place is None:
+        own = f"{name}.journal.jsonl" if project.file is not None else "journal.jsonl"
+        return project.root / ".reconciler" / own
+    if _STORE.match(place):
+        raise InvalidInput(
+            f"environment `{name}`: journal `{place}` is not a file; this version keeps "
+            "journals in files only"
+        )
+    return project.root / place

@@ -1,0 +1,114 @@
+"""Everything that is wrong with a project file, as findings."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from pydantic import BaseModel, ValidationError
+
+from reconciler.assumptions import Assumptions, ParameterNames
+from reconciler.document import Json
+from reconciler.finding import Finding, nearest
+from reconciler.project.base_url import unsafe_base_url
+from reconciler.project.settings import EmbeddedEmulator, Environment, Guards, ProjectFile
+
+ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+
+
+def project_findings(document: Json) -> Iterator[Finding]:
+    """Yield what is wrong with the document of a project file."""
+    if not isinstance(document, dict):
+        yield Finding("P101", (), "a project file is a mapping, as `manifests: [.]`")
+        return
+    try:
+        settings = ProjectFile.model_validate(document)
+    except ValidationError as invalid:
+        yield from _setting_findings(invalid)
+        return
+    default = settings.default_environment
+    if default is not None and default not in settings.environments:
+        near = nearest(default, settings.environments)
+        listed = ", ".join(sorted(settings.environments)) or "none"
+        said = f"there is no environment `{default}` (known: {listed})"
+        yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
+    for index, path in enumerate(settings.manifests):
+        if leads_out(path):
+            said = f"`{path}` leads out of the folder of the project file"
+            yield Finding("P101", ("manifests", index), said)
+    for name, environment in settings.environments.items():
+        yield from _environment_findings(name, environment)
+
+
+def leads_out(path: str) -> bool:
+    """Tell whether a relative path climbs above where it starts, or is not relative."""
+    return path.startswith("/") or os.path.normpath(path).split("/")[0] == ".."
+
+
+def _environment_findings(name: str, environment: Environment) -> Iterator[Finding]:
+    path = ("environments", name)
+    if not ENVIRONMENT_NAME.fullmatch(name):
+        said = f"`{name}` is no name of an environment: letters, digits and `.`, `_`, `-`"
+        yield Finding("P101", path, said, at_key=True)
+    if environment.base_url is not None and environment.emulator is not None:
+        said = f"environment `{name}` has both `baseUrl` and `emulator`: remove one"
+        yield Finding("P101", (*path, "emulator"), said, at_key=True)
+    if environment.base_url is not None and (why := unsafe_base_url(environment.base_url)):
+        yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}")
+
+
+_MODELS: dict[tuple[str, ...], type[BaseModel]] = {
+    (): ProjectFile,
+    ("environments",): Environment,
+    ("environments", "emulator"): EmbeddedEmulator,
+    ("environments", "guards"): Guards,
+    ("environments", "api"): Assumptions,
+    ("environments", "api", "parameterNames"): ParameterNames,
+}
+
+
+_WANTED = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "string_type": "text",
+}
+
+
+def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
+    """Yield what is wrong with single settings, a variable of no type only once."""
+    said: set[tuple[str | int, ...]] = set()
+    for error in invalid.errors(include_url=False):
+        path = error["loc"]
+        if "variables" in path[2:3] and len(path) > _VARIABLE_DEPTH:
+            path = path[:_VARIABLE_DEPTH]
+            if path not in said:
+                words = f"the variable `{path[-1]}` must be text, a number, true or false"
+                yield Finding("P101", path, words)
+        else:
+            yield _finding(error["type"], error["msg"], path)
+        said.add(path)
+
+
+_VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
+
+
+_SHOULD = re.compile("^(Input|String) should")
+
+
+def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
+    if kind == "extra_forbidden":
+        place = tuple(map(str, path[:1] + path[2:-1] if len(path) > 1 else ()))
+        model = _MODELS.get(place, ProjectFile)
+        names = [info.alias or name for name, info in model.model_fields.items()]
+        said = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
+        near = nearest(str(path[-1]), names)
+        return Finding("P101", path, said, suggestion=near, at_key=True)
+    if kind == "missing":
+        return Finding("P101", path[:-1], f"`{path[-1]}` is required")
+    what = f"item {path[-1] + 1}" if isinstance(path[-1], int) else f"`{path[-1]}`"
+    said = f"must be {_WANTED[kind]}" if kind in _WANTED else _SHOULD.sub("must", message)
+    return Finding("P101", path, f"{what} {said}")
