@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
+from typing import Any, Self
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text
 from reconciler.resource import Ref, RemoteId
@@ -128,7 +128,7 @@ def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
         )
         return "".join(map(str, parts)) if _is_literal(parts) else Template(parts)
 
-    return _each_template(document, fill)
+    return _each_template(document, fill) if _templates(document) else document
 
 
 def reveal(document: Json) -> Json:
@@ -152,15 +152,12 @@ def secrets_of(document: Json) -> dict[str, Template]:
 
     A text that the document also holds as it is, is no secret.
     """
-    found: dict[str, Template] = {}
     plain: set[str] = set()
-
-    def note(template: Template) -> Json:
-        if template.has_secret and not template.references:
-            found[str(reveal(template))] = template
-        return template
-
-    _each_template(document, note)
+    found = {
+        str(reveal(template)): template
+        for template in _templates(document)
+        if template.has_secret and not template.references
+    }
     if found:
         _collect_plain(document, plain)
     return {text: template for text, template in found.items() if text not in plain}
@@ -192,18 +189,29 @@ def conceal(document: Json, secrets: Mapping[str, Template]) -> Json:
 
 def references_in(document: Json) -> frozenset[Ref]:
     """Give the resources whose ids a document waits for."""
-    found: set[Ref] = set()
-
-    def note(template: Template) -> Json:
-        found.update(template.references)
-        return template
-
-    _each_template(document, note)
-    return frozenset(found)
+    return frozenset(ref for template in _templates(document) for ref in template.references)
 
 
 def _is_literal(parts: tuple[str | SecretHole | RefHole, ...]) -> bool:
     return all(isinstance(part, str) for part in parts)
+
+
+def _templates(document: Json) -> list[Template]:
+    """Give all templates of a document, found without a call for each of its values.
+
+    Most documents hold none, and a plan looks into each of them several times.
+    """
+    found: list[Template] = []
+    containers: list[Any] = [[document]]
+    while containers:
+        here = containers.pop()
+        for value in here.values() if here.__class__ is dict else here:
+            kind = value.__class__
+            if kind is dict or kind is list:
+                containers.append(value)
+            elif kind is Template:
+                found.append(value)
+    return found
 
 
 def _each_template(document: Json, change: Callable[[Template], Json]) -> Json:
@@ -216,11 +224,9 @@ def _each_template(document: Json, change: Callable[[Template], Json]) -> Json:
 
 def secret_values(document: Json) -> frozenset[str]:
     """Give the values of all secrets in a document, for the filter that hides them."""
-    found: set[str] = set()
-
-    def note(template: Template) -> Json:
-        found.update(part.value for part in template.parts if isinstance(part, SecretHole))
-        return template
-
-    _each_template(document, note)
-    return frozenset(found)
+    return frozenset(
+        part.value
+        for template in _templates(document)
+        for part in template.parts
+        if isinstance(part, SecretHole)
+    )

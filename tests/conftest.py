@@ -3,6 +3,7 @@
 `--hypothesis-profile=long` tries many.
 """
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,11 @@ def shop(
     capsys: pytest.CaptureFixture[str],
 ) -> Shop:
     return open_shop(tmp_path, demo_data, monkeypatch, capsys)
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """Give a port of this machine that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port

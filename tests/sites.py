@@ -101,7 +101,7 @@ class Wire(httpx.AsyncBaseTransport):
 
     async def _answer(self, request: httpx.Request, path: str) -> httpx.Response:
         for method, pattern, meddlers in self.meddlers:
-            if meddlers and method == request.method and fnmatchcase(path, pattern):
+            if meddlers and method in ("*", request.method) and fnmatchcase(path, pattern):
                 return await meddlers.pop(0)(request, self.inner)
         return await self.inner.handle_async_request(request)
 

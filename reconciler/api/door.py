@@ -280,6 +280,8 @@ class Api:
         return Unavailable(said)
 
     def _checked(self, reply: Reply, method: str, path: str) -> Reply:
+        if reply.ok:
+            return reply
         said = self._said(reply)
         words = phrase(reply.status) + (f": {said}" if said else "")
         if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
@@ -320,6 +322,8 @@ class Api:
 
     def _lost(self, reply: Reply, method: str, path: str) -> _Lost | None:
         """Tell an answer that says nothing about the outcome; None for one that does."""
+        if reply.ok and reply.is_json:
+            return None
         said = self._said(reply) or phrase(reply.status)
         if reply.status == LIMITED:
             why = f"rate limited ({said})"
@@ -347,8 +351,7 @@ class Api:
             content = await unpacked(response.stream, encoding, LARGEST_REPLY)
         finally:
             await response.aclose()
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        return make_reply(response.status_code, content, headers)
+        return make_reply(response.status_code, content, response.headers)
 
 
 def _marked(error: Failure, *, doubtful: bool) -> Failure:

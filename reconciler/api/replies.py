@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
@@ -47,8 +47,8 @@ class Reply:
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
-def make_reply(status: int, body: bytes, headers: dict[str, str]) -> Reply:
-    """Make a reply of its parts; header names in lower case."""
+def make_reply(status: int, body: bytes, headers: Mapping[str, str]) -> Reply:
+    """Make a reply of its parts; headers are asked for in lower case."""
     try:
         document, is_json = json.loads(_with_whole_characters(body), parse_constant=_refuse), True
     except (ValueError, RecursionError):

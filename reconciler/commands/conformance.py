@@ -61,7 +61,7 @@ def conformance(
             detail = f": {safe(one.detail)}" if one.detail else ""
             data(f"{verdict}  {one.endpoint:>2}  {one.question}{detail}\n")
     if not quiet:
-        words(f"{len(found)} questions, {differing} differ")
+        words(f"questions: {len(found)}, of which {differing} differ")
     return worst({one.exit_code for one in found} - {0}) or (DIFFERS if differing else 0)
 
 

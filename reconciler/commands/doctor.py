@@ -158,7 +158,7 @@ async def _service(bench: Bench) -> list[Check]:
         async with open_api(bench) as api:
             checks = await check_service(api, now())
     except ReconcilerError as error:
-        return [_failed("connection", error)]
+        return [_failed("service", error)]
     if isinstance(bench.target, Embedded):
         # It has the clock of this process, and no server that would say so.
         return [check for check in checks if check.name != "clock"]

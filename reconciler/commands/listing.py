@@ -152,7 +152,8 @@ async def print_records(
             if tells and count % PROGRESS_EVERY == 0:
                 progress(f"{count:,} read …")
     finally:
-        progress("")
+        if tells and count >= PROGRESS_EVERY:
+            progress("")
     if form == "json":
         json_data([record.document for record in kept])
     elif form == "text":

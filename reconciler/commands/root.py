@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
-from typing import Never
 
 import click
 
@@ -73,9 +72,27 @@ def cli(ctx: click.Context) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit code (design.md, part 5)."""
-    signal.signal(signal.SIGTERM, _terminated)
+    terminated: list[int] = []
+
+    def on_terminate(number: int, _: FrameType | None) -> None:
+        # An event loop ends in good order by an interrupt, and by nothing else raised here.
+        terminated.append(number)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            raise SystemExit(SIGTERM_CODE)
+        signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGTERM, on_terminate)
+    code = _run(arguments)
+    return SIGTERM_CODE if terminated and code == SIGINT_CODE else code
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
-        result = cli.main(list(arguments), "reconciler", standalone_mode=False)
+        # Not `cli.main`: that answers a closed pipe itself, with 1, and an interrupt with a line.
+        with cli.make_context("reconciler", list(arguments)) as context:
+            result = cli.invoke(context)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else INTERNAL
     except BaseException as error:  # noqa: BLE001 - the last line of defence: never a traceback
@@ -112,10 +129,6 @@ def _show_usage(error: click.ClickException) -> None:
 def _further(line: str) -> str:
     """Keep a further line of a message from being a command of a CI runner."""
     return f"| {line}" if line.lstrip().startswith("::") else line
-
-
-def _terminated(_: int, __: FrameType | None) -> Never:
-    raise SystemExit(SIGTERM_CODE)
 
 
 def _closed_pipe() -> int:

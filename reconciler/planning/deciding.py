@@ -116,7 +116,10 @@ def _against_live(
     live = conceal(seen.document, secrets_of(declared))
     assert isinstance(live, dict)  # noqa: S101 - concealing keeps the form
     seen = replace(seen, document=live)
-    body = merge(memory.base if memory.base is not None else ABSENT, declared, live, kind.shape)
+    body: Json = live
+    # One after the other: joined, they would lose the items of lists that only one of them has.
+    for base in memory.candidates or (ABSENT,):
+        body = merge(base, declared, body, kind.shape)
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
     expected = unexpected(differences(live, body, kind.shape), memory)
     found = tuple(_shown(expected, memory.base, kind.shape))

@@ -57,6 +57,11 @@ class Answer:
         """The document of a success, else null."""
         return self.reply.document if self.reply.ok else None
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether a success holds nothing: empty lists may be left out (api-facts.md, 6.3)."""
+        return isinstance(self.document, dict) and not self.document.keys() - {"pagination"}
+
 
 Judge: TypeAlias = Callable[[Answer], "tuple[Verdict, str]"]
 
@@ -97,6 +102,8 @@ def _absent(answer: Answer) -> tuple[Verdict, str]:
 def _records(member: str, record: type[Record]) -> Judge:
     def judge(answer: Answer) -> tuple[Verdict, str]:
         items = value_at(answer.document, (member,))
+        if answer.is_bare:
+            return "untold", f"`{member}` is left out, as an empty list may be"
         if not isinstance(items, list):
             return "differs", f"there is no list `{member}` ({answer.words})"
         if not items:
@@ -197,6 +204,8 @@ def questions() -> tuple[Question, ...]:
 def _validated(answer: Answer) -> tuple[Verdict, str]:
     if answer.reply.status in (*DISLIKED, HTTPStatus.NOT_FOUND):
         return "untold", answer.words
+    if answer.is_bare:
+        return "agrees", ""
     listed = value_at(answer.document, ("alertsValidationResult",))
     return ("agrees", "") if isinstance(listed, list) else ("differs", answer.words)
 

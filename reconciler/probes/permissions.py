@@ -90,11 +90,11 @@ async def check_service(api: Api, now: datetime) -> list[Check]:
     first, *others = probes()
     opening = await _ask(api, first)
     if isinstance(opening, ReconcilerError):
-        return [Check("connection", State.FAILED, str(opening), opening.exit_code)]
+        return [Check("service", State.FAILED, str(opening), opening.exit_code)]
     if opening.status == HTTPStatus.UNAUTHORIZED:
         hint = "" if api.authorization == "bearer" else "; is it `authorization: bearer`?"
-        said = f"the service does not accept it: {_words(api, opening)}{hint}"
-        return [Check("key", State.FAILED, said, 10)]
+        said = f"no: {_words(api, opening)}{hint}"
+        return [Check("key accepted", State.FAILED, said, 10)]
     replies = [opening, *await asyncio.gather(*(_ask(api, probe) for probe in others))]
     checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
     heard = [reply for reply in replies if isinstance(reply, Reply)]

@@ -8,6 +8,7 @@ the answer was read. The laws are I1, I2, I3, I5 and I6 of failure-cases.md.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,12 @@ from reconciler.template import RefHole, Template
 
 SLO = Ref("SLO", "checkout")
 VIEW = Ref("SavedView", "errors")
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait for the disk: here only the process dies."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 class Crash(BaseException):

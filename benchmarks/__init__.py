@@ -1,0 +1,1 @@
+"""What is fast, and how fast: `python -m benchmarks [reading|merging|starting|planning]`."""

@@ -1,0 +1,25 @@
+"""Run the benchmarks that are named, or all of them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import import_module
+
+NAMES = ("reading", "merging", "starting", "planning")
+
+
+def main() -> None:
+    """Print the machine, then each benchmark with its floor beside it."""
+    names = sys.argv[1:] or list(NAMES)
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        raise SystemExit(f"no benchmark {unknown[0]}: there are {', '.join(NAMES)}")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores; CPU time, medians")
+    for name in names:
+        print(flush=True)
+        import_module(f"benchmarks.{name}").run()
+
+
+main()

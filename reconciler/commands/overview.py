@@ -1,0 +1,46 @@
+"""The commands by name, and what `--help` says of them. Imports nothing.
+
+Whoever types `--help` waits for it, and the library that parses command lines
+takes longer to import than all else. A test compares this text with its own.
+"""
+
+from __future__ import annotations
+
+ABOUT = "Alerts, SLOs, dashboards, log policies and saved views as code."
+
+# name: (module, function, one line of help). Modules load when their command runs.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "validate": ("validate", "validate", "Check manifests offline."),
+    "plan": ("plan", "plan", "Show what apply would do; reads only."),
+    "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
+    "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
+    "journal": ("journal", "journal", "Show, verify and settle what was written."),
+    "events": ("events", "events", "List the events of alerts."),
+    "incidents": ("incidents", "incidents", "List incidents and their events; close them."),
+    "cases": ("cases", "cases", "List cases."),
+    "usage": ("usage", "usage", "Show how much data was used, day by day."),
+    "policies": ("policies", "policies", "List, test and add log policies."),
+    "doctor": ("doctor", "doctor", "Check everything that a run needs, with reads only."),
+    "conformance": ("conformance", "conformance", "Compare a service with the API document."),
+    "schema": ("schema", "schema", "Print the JSON Schema of a kind of manifest."),
+    "emulator": ("emulator", "emulator", "Run the management API on this machine."),
+}
+
+_HEAD = """\
+Usage: reconciler [OPTIONS] [COMMAND] [ARGS]...
+
+  {about}
+
+Options:
+  --version   Show the version and exit.
+  -h, --help  Show this message and exit.
+
+Commands:
+"""
+
+
+def overview() -> str:
+    """Give what `reconciler --help` prints, ending in a line break."""
+    widest = max(map(len, COMMANDS))
+    lines = (f"  {name:{widest}}  {words}\n" for name, (_, _, words) in COMMANDS.items())
+    return _HEAD.format(about=ABOUT) + "".join(lines)

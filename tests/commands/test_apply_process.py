@@ -1,0 +1,422 @@
+"""`apply` as a process: signals, questions, consent, and what a review is worth."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import (
+    KEY,
+    Served,
+    command,
+    environment,
+    in_this_process,
+    journal,
+    reconciler,
+    served,
+    workspace,
+)
+
+from reconciler.journal.entries import Override
+
+
+@pytest.fixture
+def service() -> Iterator[Served]:
+    with served() as service:
+        yield service
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return workspace(tmp_path / "work")
+
+
+def edit(folder: Path, old: str, new: str) -> None:
+    """Edit the manifests."""
+    file = folder / "all.yaml"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def wait_for(folder: Path, text: str, process: subprocess.Popen[str]) -> None:
+    """Wait until the journal holds a text, while the process runs."""
+    file = folder / ".reconciler" / "journal.jsonl"
+    while not file.exists() or text not in file.read_text():
+        assert process.poll() is None
+        threading.Event().wait(0.01)
+
+
+@pytest.fixture
+def in_flight(folder: Path, service: Served) -> Iterator[subprocess.Popen[str]]:
+    """Start an apply, and wait until the create of its dashboard is on its way."""
+    slow = {"method": "POST", "path": "/v1/dashboards/*", "fault": {"delay": 1.5}}
+    service.switch.misbehave(slow)
+    with subprocess.Popen(
+        command("apply", "--yes", "--format", "json"),
+        cwd=folder,
+        env=environment(service.base_url),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        wait_for(folder, '"ref":"Dashboard/checkout"', process)
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_one_signal(
+    folder: Path,
+    service: Served,
+    in_flight: subprocess.Popen[str],
+    number: signal.Signals,
+    code: int,
+) -> None:
+    """One signal: the request in flight is finished and journaled, and nothing sent after it."""
+    in_flight.send_signal(number)
+    out, err = in_flight.communicate(timeout=30)
+
+    assert in_flight.returncode == code, err
+    outcomes = {one["ref"]: one["outcome"] for one in json.loads(out)["outcomes"]}
+    assert outcomes == {
+        "AlertDefinition/errors": "written",
+        "Dashboard/checkout": "written",
+        "LogPolicySet/all": "skipped",
+        "SLO/checkout": "skipped",
+        "SavedView/errors": "skipped",
+    }
+    assert len(service.writes) == 2
+    known = journal(folder, service.base_url).history
+    assert all(memory.pending is None for memory in known.memories.values())
+
+
+def test_two_signals(folder: Path, service: Served, in_flight: subprocess.Popen[str]) -> None:
+    """The second signal leaves at once; the item in flight is open in the journal."""
+    assert in_flight.stderr is not None
+    in_flight.send_signal(signal.SIGINT)
+    for line in in_flight.stderr:
+        if "again to leave now" in line:
+            break
+    in_flight.send_signal(signal.SIGINT)
+    in_flight.communicate(timeout=30)
+
+    assert in_flight.returncode == 130
+    entries = journal(folder, service.base_url).entries
+    assert [str(getattr(one, "ref", "")) for one in entries][-1] == "Dashboard/checkout"
+    service.switch.behave()
+    assert in_this_process(folder, service.base_url, "apply", "--yes").code == 0
+    assert service.rows("SELECT count(*) FROM dashboards") == [(1,)]
+
+
+def test_nobody_to_ask(folder: Path, service: Served) -> None:
+    """Without a terminal and without consent it is a usage error that names the ways out."""
+    ended = reconciler(folder, service.base_url, "apply")
+
+    assert ended.code == 64
+    assert all(flag in ended.err for flag in ("--yes", "--expect", "--plan"))
+    assert service.switch.app.state.requests == type(service.switch.app.state.requests)()
+    assert not (folder / ".reconciler").exists()
+
+
+def answered(folder: Path, service: Served, answer: bytes) -> tuple[int, str]:
+    """Apply on a terminal and answer its question; give the code and what it asked."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command("apply"),
+        cwd=folder,
+        env=environment(service.base_url),
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"Only `yes` is taken" not in shown:
+            shown += os.read(ours, 65536)
+        os.write(ours, answer)
+        while True:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+        code = process.wait(timeout=30)
+    os.close(ours)
+    return code, shown.decode()
+
+
+@pytest.mark.parametrize("answer", [b"y\n", b"\n", b"no\n", b"YES\n", b"yes please\n", b"\x04"])
+def test_any_other_answer(folder: Path, service: Served, answer: bytes) -> None:
+    """On a terminal anything but `yes` applies nothing."""
+    code, shown = answered(folder, service, answer)
+
+    assert code == 130
+    assert "Dashboard" in shown
+    assert service.writes == []
+
+
+def test_yes(folder: Path, service: Served) -> None:
+    """On a terminal the plan is shown, and `yes` applies it."""
+    code, shown = answered(folder, service, b"yes\n")
+
+    assert code == 0
+    assert shown.index("checkout") < shown.index("Only `yes` is taken")
+    assert len(service.writes) == 5
+
+
+def test_expected_digest(folder: Path, service: Served) -> None:
+    """Only the very plan that was reviewed is applied; any other ends with 6 and no write."""
+    digest = json.loads(in_this_process(folder, service.base_url, "plan", "--format", "json").out)[
+        "digest"
+    ]
+    edit(folder, "description: first", "description: second")
+
+    stale = in_this_process(folder, service.base_url, "apply", "-v", "--expect", digest)
+    edit(folder, "description: second", "description: first")
+    fresh = in_this_process(folder, service.base_url, "apply", "--expect", digest)
+
+    assert (stale.code, fresh.code) == (6, 0)
+    assert digest in stale.err
+    assert "second" in stale.err
+    assert len(service.writes) == 5
+
+
+def test_reviewed_plan(folder: Path, service: Served) -> None:
+    """A plan file names what is no longer as it was reviewed, and is private."""
+    out = folder / "plan.json"
+    assert in_this_process(folder, service.base_url, "plan", "--out", str(out)).code == 0
+    edit(folder, "description: first", "description: second")
+
+    stale = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
+    edit(folder, "description: second", "description: first")
+    fresh = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
+
+    assert (stale.code, fresh.code) == (6, 0)
+    assert "Dashboard/checkout: another create" in stale.err
+    assert "SLO/checkout" not in stale.err
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert len(service.writes) == 5
+
+
+def test_applied_twice(folder: Path, service: Served) -> None:
+    """A plan that was applied is stale from then on."""
+    out = folder / "plan.json"
+    in_this_process(folder, service.base_url, "plan", "--out", str(out))
+    in_this_process(folder, service.base_url, "apply", "--plan", str(out))
+
+    again = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
+
+    assert again.code == 6
+    assert "was create, is keep" in again.err
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "\x00", '{"digest": 5}', "ü" * 9])
+def test_no_plan_file(folder: Path, service: Served, content: str) -> None:
+    """A file that holds no plan is refused before anything is asked."""
+    (folder / "plan.txt").write_text(content)
+
+    ended = in_this_process(folder, service.base_url, "apply", "--plan", str(folder / "plan.txt"))
+
+    assert ended.code == 4
+    assert "is not a plan" in ended.err
+
+
+def test_same_digest_in_every_process(folder: Path, service: Served) -> None:
+    """The digest does not depend on the process, its hash seed or the names of files."""
+    digests = set()
+    for seed in ("1", "2"):
+        ended = reconciler(
+            folder, service.base_url, "plan", "--format", "json", more={"PYTHONHASHSEED": seed}
+        )
+        digests.add(json.loads(ended.out)["digest"])
+        (folder / "all.yaml").rename(folder / f"other-{seed}.yaml")
+        (folder / f"other-{seed}.yaml").rename(folder / "all.yaml")
+
+    assert len(digests) == 1
+
+
+MANY = "".join(
+    f"""---
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {{name: board-{number:02}}}
+spec: {{dashboard: {{name: Board, description: first-{number:02}, layout: {{sections: []}}}}}}
+"""
+    for number in range(10)
+)
+
+
+@pytest.mark.parametrize(("edits", "code"), [(3, 0), (4, 11)])
+def test_too_many_changes(folder: Path, service: Served, edits: int, code: int) -> None:
+    """Of ten known dashboards three may change in one apply; a fourth needs consent."""
+    workspace(folder, MANY)
+    assert in_this_process(folder, service.base_url, "apply", "--yes").code == 0
+    for number in range(edits):
+        edit(folder, f"first-{number:02}", f"second-{number:02}")
+    before = len(service.writes)
+
+    ended = in_this_process(folder, service.base_url, "apply", "--yes")
+    forced = in_this_process(
+        folder, service.base_url, "apply", "--yes", "--override-guard", "tested in staging"
+    )
+
+    assert ended.code == code, ended.err
+    assert forced.code == 0
+    assert len(service.writes) == before + edits
+    if code:
+        assert "4 of 10 known Dashboard resources would change (40 %)" in ended.err
+        assert "--override-guard" in ended.err
+    found = journal(folder, service.base_url).entries
+    assert [one.reason for one in found if isinstance(one, Override)] == ["tested in staging"]
+
+
+def test_destroying(folder: Path, service: Served) -> None:
+    """Destroying a policy needs its own consent, whatever else is agreed to."""
+    in_this_process(folder, service.base_url, "apply", "--yes")
+    text = (folder / "all.yaml").read_text()
+    begin, end = (
+        text.index("  policies:"),
+        text.index("---\napiVersion: reconciler/v1\nkind: SavedView"),
+    )
+    workspace(folder, text[:begin] + "  policies: []\n" + text[end:])
+    before = len(service.writes)
+
+    refused = in_this_process(
+        folder, service.base_url, "apply", "--yes", "--override-guard", "because"
+    )
+    allowed = in_this_process(folder, service.base_url, "apply", "--yes", "--allow-destroy")
+
+    assert (refused.code, allowed.code) == (11, 0)
+    assert "LogPolicySet/all destroys 1: `a`" in refused.err
+    assert "--allow-destroy" in refused.err
+    assert '"name": "a"' in allowed.err
+    assert len(service.writes) == before + 1
+
+
+SEALED_BOARD = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: secret}
+spec: {dashboard: {name: S, description: "token ${secret:TOKEN}!", layout: {sections: []}}}
+"""
+
+
+def test_canary(folder: Path, service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A secret reaches the service and no other place, in good times and in bad."""
+    workspace(folder, SEALED_BOARD)
+    canary = "canary-secret-5c2e"
+    shown = ""
+    monkeypatch.setenv("TOKEN", canary)
+    refusing = {
+        "method": "POST",
+        "times": 1,
+        "fault": {"status": 400, "body": json.dumps({"message": f"bad token {canary}!"})},
+    }
+    service.switch.misbehave(refusing)
+    steps = [
+        ["apply", "--yes"],
+        ["plan", "-v", "--out", "plan.json"],
+        ["plan", "--format", "json"],
+        ["apply", "--yes", "--format", "json"],
+        ["drift", "--format", "json"],
+        ["plan"],
+        ["journal", "show"],
+        ["journal", "show", "--format", "json"],
+    ]
+    codes = []
+    for step in steps:
+        ended = reconciler(folder, service.base_url, *step, more={"TOKEN": canary})
+        codes.append(ended.code)
+        shown += ended.out + ended.err
+    kept = "".join(file.read_text() for file in folder.rglob("*") if file.is_file())
+
+    assert codes == [3, 0, 0, 0, 0, 0, 0, 0]
+    assert canary not in shown + kept
+    assert KEY not in shown + kept
+    assert "bad token ***!" in shown
+    ((record,),) = service.rows("SELECT record FROM dashboards")
+    assert f"token {canary}!" in record
+
+
+def test_locked(folder: Path, service: Served, in_flight: subprocess.Popen[str]) -> None:
+    """A second apply is refused while the first runs, and sends nothing."""
+    ended = reconciler(folder, service.base_url, "apply", "--yes")
+
+    assert ended.code == 5
+    assert f"process {in_flight.pid} on" in ended.err
+    assert in_flight.wait(timeout=30) == 0
+    assert len(service.writes) == 5
+
+
+def test_unreadable_journal(folder: Path, service: Served) -> None:
+    """A journal that cannot be trusted ends every run before the first request: exit 8."""
+    in_this_process(folder, service.base_url, "apply", "--yes")
+    file = folder / ".reconciler" / "journal.jsonl"
+    file.write_text(file.read_text().replace("first", "forged", 1))
+    asked = len(service.switch.app.state.requests)
+
+    codes = [
+        in_this_process(folder, service.base_url, *words).code
+        for words in (["plan"], ["apply", "--yes"], ["drift"], ["journal", "verify"])
+    ]
+
+    assert codes == [8, 8, 8, 8]
+    assert len(service.switch.app.state.requests) == asked
+
+
+def test_full_disk(folder: Path, service: Served) -> None:
+    """Where the journal cannot be written, nothing is sent: exit 8."""
+    (folder / ".reconciler").mkdir(mode=0o700)
+    limited = "import resource,sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); "
+    program = limited + "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    program += "from reconciler.commands.root import run; sys.exit(run(sys.argv[1:]))"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "apply", "--yes"],
+        cwd=folder,
+        env=environment(service.base_url),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 8, ended.stderr
+    assert "cannot be written" in ended.stderr
+    assert service.writes == []
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signal_while_planning(
+    folder: Path, service: Served, number: signal.Signals, code: int
+) -> None:
+    """A signal before anything is written ends the run at once, without a traceback."""
+    service.switch.misbehave({"method": "GET", "fault": {"delay": 5.0}})
+    with subprocess.Popen(
+        command("plan"),
+        cwd=folder,
+        env=environment(service.base_url),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not service.switch.asked:
+            assert process.poll() is None
+            threading.Event().wait(0.01)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    service.switch.behave()
+
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert out == ""

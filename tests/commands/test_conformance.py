@@ -1,0 +1,140 @@
+"""`conformance`: what of a service agrees with the API document, with reads only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from shops import Shop
+
+from reconciler.emulator import Fault, Faults, Profile, Rule
+
+QUESTIONS = 12
+READ_ONLY = {"GET", "POST"}
+WRITES = ("bulkCreate", "atomicOverwrite", "/close", "/v1/dashboards", "/saved-views", "/bulk")
+
+
+def differing(shop: Shop, **switches: Any) -> dict[int, str]:
+    """Give the endpoints that differ under a profile, with the detail."""
+    shop.options["profile"] = Profile(**switches)
+    found = shop.run("conformance", "--format", "json").json
+    return {one["endpoint"]: one["detail"] for one in found if one["verdict"] == "differs"}
+
+
+def test_default_profile(shop: Shop) -> None:
+    """Everything about the emulator agrees, and every question is told."""
+    ran = shop.run("conformance")
+
+    assert (ran.code, ran.err) == (0, f"questions: {QUESTIONS}, of which 0 differ\n")
+    lines = ran.out.splitlines()
+    assert len(lines) == QUESTIONS
+    assert {line.split()[0] for line in lines} == {"agrees"}
+    assert {int(line.split()[1]) for line in lines} == {2, 5, 6, 7, 8, 9, 13, 14, 15, 18, 19}
+
+
+def test_reads_only(shop: Shop) -> None:
+    """Nothing is asked that could change anything."""
+    shop.run("conformance")
+
+    assert {method for method, _ in shop.asked} <= READ_ONLY
+    assert [path for method, path in shop.asked if method == "POST" and path.endswith(WRITES)] == []
+
+
+@pytest.mark.parametrize(
+    ("switches", "expected"),
+    [
+        ({"error_body": "text"}, {5, 6, 13}),
+        ({"error_body": "empty"}, {5, 6, 13}),
+        ({"query_objects": "json"}, {2, 8, 9}),
+        ({"zero_values": "dropped"}, set()),
+        ({"floats": "single"}, set()),
+        ({"policy_order": "by_name"}, set()),
+        ({"unknown_fields": "refused"}, set()),
+        ({"slis": "documented"}, set()),
+        ({"authorization": "bare"}, set()),
+    ],
+)
+def test_profiles(shop: Shop, switches: dict[str, Any], expected: set[int]) -> None:
+    """A profile that a client would notice differs where it would notice, and nowhere else."""
+    assert set(differing(shop, **switches)) == expected
+
+
+def test_what_is_said(shop: Shop) -> None:
+    """A difference says what came instead, and the exit code is 2."""
+    shop.options["profile"] = Profile(error_body="text")
+
+    ran = shop.run("conformance", "-q")
+
+    assert (ran.code, ran.err) == (2, "")
+    assert (
+        "differs   5  a dashboard that is not there: what is not there looks like anything, as it "
+        "says nothing (404 Not Found: " in ran.out
+    )
+
+
+def test_nothing_to_tell(shop: Shop) -> None:
+    """What an empty service cannot show is untold, which is no difference."""
+    (shop.root / "demo.db").unlink()
+
+    ran = shop.run("conformance", "--format", "json")
+
+    assert ran.code == 0
+    assert {one["endpoint"] for one in ran.json if one["verdict"] == "untold"} >= {2, 7, 8, 9, 19}
+
+
+def test_other_key_form(shop: Shop) -> None:
+    """Where the key is not accepted nothing can be told: exit 10 after the second question."""
+    shop.options["profile"] = Profile(authorization="bearer")
+
+    ran = shop.run("conformance", "--format", "json")
+
+    assert ran.code == 10
+    assert [one["verdict"] for one in ran.json] == ["agrees", "untold"]
+
+
+def test_one_permission_missing(shop: Shop) -> None:
+    """A question that the key may not ask is untold, the others are asked: exit 10."""
+    shop.options["keys"] = {"any": frozenset[str]()}
+
+    ran = shop.run("conformance", "--format", "json")
+
+    assert ran.code == 10
+    assert [one["endpoint"] for one in ran.json if one["verdict"] == "untold"] == [7]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "detail"),
+    [
+        (
+            "/cases/cases/v1",
+            '{"cases": [{"id": "1", "surprise": 1}], "pagination": {}}',
+            "category: Field required; fields that the document does not show: surprise",
+        ),
+        ("/cases/cases/v1", '{"cases": [{"id": {}}]}', "id: Input should be a valid string"),
+        ("/cases/cases/v1", "<html>", "there is no list `cases` (200 OK: <html>)"),
+        ("*/bulkTestLog", '{"testPoliciesBulkResult": []}', "not one result for one row (200 OK)"),
+        ("*/daily:units", '{"units": {}}', "there is no list `units` (200 OK)"),
+        ("*/alert-events", '{"events": [{}, {}, {}]}', "a page of 2 holds 3"),
+        ("*/alert-events", '{"events": [{}]}', "there is no `pagination`"),
+        ("*/policies/v1", '{"policies": [{"name": "x"}]}', "not every policy has an `order`"),
+    ],
+)
+def test_answers_that_differ(shop: Shop, path: str, body: str, detail: str) -> None:
+    """Whatever an answer has otherwise is told in its own words."""
+    rule = Rule(path=path, fault=Fault(status=200, body=body))
+    shop.options["faults"] = Faults(rules=[rule])
+
+    ran = shop.run("conformance", "--format", "json")
+
+    told = [one["detail"] for one in ran.json if one["verdict"] == "differs"]
+    assert any(detail in one for one in told), told
+
+
+def test_no_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: int) -> None:
+    """A service that cannot be reached is not one that differs: exit 9, asked once."""
+    monkeypatch.setenv("RECONCILER_API_KEY", "canary")
+
+    ran = shop.run("conformance", "--base-url", f"http://127.0.0.1:{unused_port}")
+
+    assert (ran.code, ran.err) == (9, "questions: 1, of which 0 differ\n")
+    assert ran.out.startswith("untold   15  without a key: 401: GET http://127.0.0.1:")

@@ -1,0 +1,140 @@
+"""Listings as processes of their own: closed pipes, signals, terminals."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+
+import pytest
+from shops import Shop
+from terminals import on_terminal, start
+
+ESCAPE = "\x1b"
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+LISTINGS = ["events list", "incidents list", "cases list", "usage", "policies list"]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv"])
+def test_closed_pipe(shop: Shop, form: str) -> None:
+    """`reconciler events list | head -1` ends silently, whatever the form."""
+    arguments = ["events", "list", "--limit", "0", "--format", form]
+    with start(arguments, shop.root) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() != b""
+        process.stdout.close()
+        said = process.stderr.read()
+        code = process.wait(60)
+
+    assert (code, said) == (141, b"")
+
+
+@pytest.mark.parametrize("arguments", ["events list --limit 3", "usage --chart", "doctor"])
+def test_closed_before(shop: Shop, arguments: str) -> None:
+    """A pipe that is closed before anything is printed ends silently too."""
+    with start(arguments.split(), shop.root) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+        code = process.wait(60)
+
+    assert (code, said) == (141, b"")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("arguments", ["events list", "cases list --format csv", "doctor"])
+def test_signals(shop: Shop, arguments: str, number: signal.Signals, code: int) -> None:
+    """A signal while the service is silent ends a command at once, without a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        shop.settle(f"environments: {{there: {{baseUrl: '{url}'}}}}\n")
+        with start(arguments.split(), shop.root, {"RECONCILER_API_KEY": "canary"}) as process:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1)
+                process.send_signal(number)
+                out, noise = process.communicate(timeout=60)
+
+    assert (process.returncode, noise) == (code, b"\n")
+    assert out in (b"", b"time,type,labels,key\n") or out.startswith(b"case,created")
+
+
+@pytest.mark.parametrize("arguments", LISTINGS)
+def test_no_colour_in_pipes(shop: Shop, arguments: str) -> None:
+    """In a pipe there is no colour, and nothing is cut however narrow the terminal would be."""
+    with start(arguments.split(), shop.root, {"COLUMNS": "60"}) as process:
+        out, noise = process.communicate(timeout=60)
+
+    assert process.returncode == 0
+    assert ESCAPE not in (out + noise).decode()
+    assert "…" not in out.decode()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize(
+    ("arguments", "cell"),
+    [("events list", -1), ("incidents list", 0), ("incidents list --open", 0)],
+)
+def test_ids_are_whole(shop: Shop, arguments: str, cell: int, width: int) -> None:
+    """However narrow a terminal is, no id is cut; what gives way is marked as cut."""
+    shown = on_terminal([*arguments.split(), "-q", "--limit", "9"], shop.root, width=width)
+
+    assert shown.code == 0
+    heading, *lines = shown.terminal.splitlines()
+    assert heading.startswith(f"{ESCAPE}[1m")
+    assert lines != []
+    assert all(UUID.fullmatch(line.split()[cell]) for line in lines)
+    assert width > 80 or any("…" in line for line in lines)
+
+
+@pytest.mark.parametrize("arguments", ["cases list", "usage", "policies list", "usage --chart"])
+def test_lines_fit(shop: Shop, arguments: str) -> None:
+    """Lines without ids are no wider than the terminal."""
+    shown = on_terminal([*arguments.split(), "-q"], shop.root, width=80)
+
+    plain = re.sub(rf"{ESCAPE}\[[0-9;]*m", "", shown.terminal)
+    assert max(map(len, plain.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colour_asked_for(shop: Shop, more: dict[str, str]) -> None:
+    """With NO_COLOR or on a dumb terminal there is no escape sequence, progress included."""
+    shown = on_terminal(
+        ["events", "list", "--limit", "0"], shop.root, more={**more, "TERM": "dumb"}
+    )
+
+    assert ESCAPE not in shown.terminal
+
+
+def test_progress(shop: Shop) -> None:
+    """A long listing into a file tells on the terminal how far it is, and clears it at the end."""
+    shown = on_terminal(["events", "list", "--limit", "250"], shop.root, piped=True)
+
+    clear = f"\r{ESCAPE}[K"
+    *steps, last = shown.terminal.split(clear)
+    assert steps == ["", "100 read …", "200 read …"]
+    assert last.startswith("250 events; there may be more")
+    assert len(shown.out.splitlines()) == 251
+
+
+def test_no_progress_when_quiet(shop: Shop) -> None:
+    """With -q the terminal stays empty."""
+    shown = on_terminal(["events", "list", "--limit", "250", "-q"], shop.root, piped=True)
+
+    assert shown.terminal.replace(f"\r{ESCAPE}[K", "") == ""
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 130), ("\n", 130)])
+def test_close_on_a_terminal(shop: Shop, typed: str, code: int) -> None:
+    """On a terminal the incident is shown, and closed only after a yes."""
+    one = shop.run("incidents", "list", "--open", "--format", "json").json[0]["id"]
+
+    shown = on_terminal(["incidents", "close", one], shop.root, typed=typed)
+
+    assert shown.code == code
+    assert f"{one}  " in shown.terminal
+    assert "Close 1 of 1? [y/N]:" in shown.terminal
+    left = shop.run("incidents", "list", "--open", "--format", "json").json
+    assert (one in {incident["id"] for incident in left}) is (code != 0)

@@ -1,0 +1,40 @@
+"""What goes when nobody knows which of two declarations is live."""
+
+from __future__ import annotations
+
+import pytest
+
+from reconciler.document import Json, value_at
+from reconciler.journal.entries import Started
+from reconciler.journal.history import LastWrite, Memory
+from reconciler.planning.deciding import Knowledge, decide
+from reconciler.resource import Action, Manifest, Ref, Seen, Source
+
+REF = Ref("Dashboard", "checkout")
+AT = "2025-01-31T09:00:00Z"
+WIDGET = ("dashboard", "layout", "sections", 0, "rows", 0, "widgets", 0)
+
+
+def spec(**fields: Json) -> dict[str, Json]:
+    """Give a dashboard of one widget with these fields."""
+    widget: Json = {"id": {"value": "w"}, "title": "Latency", **fields}
+    row: Json = {"id": {"value": "r"}, "widgets": [widget]}
+    section: Json = {"id": {"value": "s"}, "rows": [row]}
+    return {"dashboard": {"slugName": "checkout", "layout": {"sections": [section]}}}
+
+
+def started(declared: dict[str, Json]) -> Started:
+    """Give a replace whose answer was lost."""
+    return Started("run", AT, REF, "replace", declared, "request", "id", "sha256:0")
+
+
+@pytest.mark.parametrize("live", [spec(description="old"), spec()], ids=["as before", "written"])
+def test_a_removal_in_doubt_happens(live: dict[str, Json]) -> None:
+    """A field removed by a write in doubt is gone after the next, whether that happened or not."""
+    memory = Memory("id", LastWrite("id", spec(description="old"), AT), started(spec()))
+    manifest = Manifest(REF, spec(), Source("checkout.yaml", 1))
+
+    change = decide(manifest, Knowledge(Seen("id", live), memory, {}, "local"))
+
+    assert value_at(change.body, WIDGET) == value_at(spec(), WIDGET)
+    assert (change.action is Action.KEEP) == (live == spec())

@@ -1,0 +1,110 @@
+"""Following page tokens. Source: api-facts.md, part 1."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted import followed
+
+from reconciler.document import Json
+from reconciler.errors import UnreadableReply
+from reconciler.signals.paging import PAGE_SIZE
+
+
+def pages_of(sizes: list[int]) -> list[Json]:
+    """Give pages of so many records each, numbered through; the last one has no token."""
+    pages: list[Json] = []
+    number = 0
+    for index, size in enumerate(sizes):
+        items: list[Json] = [{"number": number + place} for place in range(size)]
+        number += size
+        token = f"t{index}" if index + 1 < len(sizes) else ""
+        pages.append({"items": items, "pagination": {"nextPageToken": token, "totalSize": 99}})
+    return pages
+
+
+def numbers(records: list[Json]) -> list[Json]:
+    return [record["number"] for record in records if isinstance(record, dict)]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8))
+def test_all_pages(sizes: list[int]) -> None:
+    """However records are spread over pages, empty ones too, each comes once and in order."""
+    records, asked = followed(pages_of(sizes))
+
+    assert numbers(records) == list(range(sum(sizes)))
+    assert asked == [
+        {"pageSize": PAGE_SIZE, **({"pageToken": f"t{index - 1}"} if index else {})}
+        for index in range(len(sizes))
+    ]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(1, 20))
+def test_limit(sizes: list[int], limit: int) -> None:
+    """A limit gives exactly so many, and asks for no page after the one that fills it."""
+    records, asked = followed(pages_of(sizes), limit)
+
+    assert numbers(records) == list(range(min(limit, sum(sizes))))
+    needed = next(
+        (index for index in range(len(sizes)) if sum(sizes[: index + 1]) >= limit), len(sizes) - 1
+    )
+    assert len(asked) == needed + 1
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(1, 5))
+def test_limit_counts_what_holds(sizes: list[int], limit: int) -> None:
+    """Records that do not hold use up nothing of the limit."""
+    records, _ = followed(
+        pages_of(sizes), limit, lambda one: numbers([dict(one.document)])[0] in range(1, 99, 2)
+    )
+
+    assert numbers(records) == list(range(1, sum(sizes), 2))[:limit]
+
+
+@pytest.mark.parametrize("between", [0, 1, 5])
+def test_repeated_token(between: int) -> None:
+    """A token that comes again is an error, also after others: it would never end."""
+    tokens = ["again", *(f"t{index}" for index in range(between)), "again"]
+    pages: list[Json] = [
+        {"items": [{}], "pagination": {"nextPageToken": token}} for token in tokens
+    ]
+
+    with pytest.raises(UnreadableReply, match="the page token `again` came twice"):
+        followed([*pages, {"items": []}])
+
+
+@pytest.mark.parametrize(
+    "pagination",
+    [{}, {"pagination": None}, {"pagination": {}}, {"pagination": {"nextPageToken": None}}],
+)
+def test_no_token_ends(pagination: dict[str, Json]) -> None:
+    """Without a token, or without `pagination` at all, the page is the last one."""
+    assert followed([{"items": [{"number": 0}], **pagination}])[0] == [{"number": 0}]
+
+
+@pytest.mark.parametrize("token", [7, True, ["t"], {"t": 1}])
+def test_strange_token(token: Json) -> None:
+    """A token that is no text is an error: to stop there would hide the rest."""
+    with pytest.raises(UnreadableReply, match="page token"):
+        followed([{"items": [], "pagination": {"nextPageToken": token}}])
+
+
+@pytest.mark.parametrize("page", [{}, {"items": None}, {"other": 1}])
+def test_left_out_list(page: Json) -> None:
+    """A service may leave an empty list out."""
+    assert followed([page])[0] == []
+
+
+@pytest.mark.parametrize("page", [[], None, 1, "x", {"items": {}}, {"items": "x"}])
+def test_page_of_another_form(page: Json) -> None:
+    """A page that is not an object with a list is an error, not an empty listing."""
+    with pytest.raises(UnreadableReply, match="no list `items`"):
+        followed([page])
+
+
+@pytest.mark.parametrize("item", [None, 1, "x", []])
+def test_record_of_another_form(item: Json) -> None:
+    """A record that is not an object is an error that names the record."""
+    with pytest.raises(UnreadableReply, match="a Record of the answer cannot be read"):
+        followed([{"items": [item]}])
