@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.commands.root import COMMANDS, run
+from reconciler.commands.overview import COMMANDS
+from reconciler.commands.root import run
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

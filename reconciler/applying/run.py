@@ -22,6 +22,7 @@ from reconciler.journal.entries import (
     Identified,
     RefusedEntry,
     Started,
+    Stored,
     WrittenEntry,
 )
 from reconciler.journal.file_store import FileJournal
@@ -113,11 +114,12 @@ class Run:
             memory = self.journal.history.of(change.ref)
             last = memory.acknowledged
             if last is None or last.declared != self._resolved(change):
+                at, ref = self.journal.now(), change.ref
                 entries.append(self._started(change, "replace"))
-                written = WrittenEntry(
-                    self.name, self.journal.now(), change.ref, change.remote_id, ADOPTED
-                )
-                entries.append(written)
+                entries.append(WrittenEntry(self.name, at, ref, change.remote_id, ADOPTED))
+                if last is not None and last.rewritten:
+                    # Live is still what the service made of the last write.
+                    entries.append(Stored(self.name, at, ref, last.rewritten))
         if entries:
             self._append(entries)
 

@@ -22,8 +22,9 @@ from reconciler.guards import objections
 from reconciler.journal.entries import Override
 from reconciler.journal.file_store import FileJournal
 from reconciler.report.applied import applied_json, applied_text, outcome_line
-from reconciler.report.plan_document import PlanDocument, changed_since, read_plan
+from reconciler.report.plan_document import PlanDocument, read_plan
 from reconciler.report.plan_text import plan_text
+from reconciler.report.review import changed_since
 from reconciler.report.safe import safe
 from reconciler.report.words import lost_json, summary
 from reconciler.resource import Action, Outcome, Plan

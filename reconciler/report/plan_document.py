@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
@@ -107,7 +107,7 @@ def plan_document(plan: Plan) -> dict[str, Json]:
         "target": plan.target,
         "digest": plan.digest,
         "summary": {action.word: plan.count(action) for action in Action},
-        "changes": [_change(change) for change in plan.changes],
+        "changes": [change_document(change) for change in plan.changes],
         "orphans": [{"ref": str(one.ref), "remoteId": one.remote_id} for one in plan.orphans],
         "unsettled": [
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
@@ -116,7 +116,8 @@ def plan_document(plan: Plan) -> dict[str, Json]:
     }
 
 
-def _change(change: Change) -> dict[str, Json]:
+def change_document(change: Change) -> dict[str, Json]:
+    """Give one resource's JSON form."""
     source = change.manifest.source
     return {
         "ref": str(change.ref),
@@ -160,24 +161,3 @@ def read_plan(text: str, name: str) -> PlanDocument:
         first = invalid.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise InvalidInput(f"{name} is not a plan: {place}: {first['msg']}") from invalid
-
-
-def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
-    """Name the resources whose change is not the reviewed one."""
-    current: dict[str, Any] = {str(change.ref): _change(change) for change in now.changes}
-    before = {change.ref: change for change in reviewed.changes}
-    names = []
-    for ref in sorted(before.keys() | current.keys()):
-        if ref not in current:
-            names.append(f"{ref}: no longer declared")
-        elif ref not in before:
-            names.append(f"{ref}: new since the review")
-        elif _essence(ChangeDocument.model_validate(current[ref])) != _essence(before[ref]):
-            was, is_now = before[ref].action, current[ref]["action"]
-            said = f"was {was}, is {is_now}" if was != is_now else f"another {was}"
-            names.append(f"{ref}: {said}")
-    return names
-
-
-def _essence(change: ChangeDocument) -> tuple[object, ...]:
-    return change.action, change.remote_id, change.fields, change.destroys

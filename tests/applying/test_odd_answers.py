@@ -30,6 +30,7 @@ from reconciler.emulator import create_app
 from reconciler.errors import ReconcilerError
 from reconciler.report.plan_document import plan_json
 
+FEW = settings().max_examples // 4
 EVERYTHING = [
     manifest("SLO/checkout", SLO_SPEC),
     manifest("AlertDefinition/errors", ALERT_SPEC, ALERT_ID),
@@ -110,7 +111,7 @@ def survives(site: Site, *manifests: Any) -> None:
             raise
 
 
-@settings(max_examples=150)
+@settings(max_examples=FEW)
 @given(st.integers(0, 2**32))
 def test_mutated_answers(seed: int) -> None:
     """Whatever stands in an answer, a run ends in words of ours, and the journal can be read."""

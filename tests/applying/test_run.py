@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -25,7 +24,6 @@ from sites import (
     answer_with,
     assert_settled,
     dashboard,
-    lost_before,
     manifest,
     outcomes,
     policy,
@@ -36,7 +34,6 @@ from sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
 from reconciler.resource import Manifest, Ref, Skipped
 from reconciler.template import RefHole, Template
 
@@ -252,23 +249,6 @@ def test_no_look_after_the_write(site: Site, failure: Meddler) -> None:
     assert_settled(site, dashboard())
 
 
-def test_stale_read_after_the_write(tmp_path: Path) -> None:
-    """A read that does not show the write yet is not taken for what the service made of it."""
-    site = Site(tmp_path)
-    site.apply(dashboard(description="old"))
-    old = site.outside("GET", f"{BY_SLUG}/checkout")
-    dashboard_id = old["dashboard"]["id"]
-    made = site.plan(dashboard(description="new"))
-    site.meddle("GET", f"{DASHBOARDS}/{dashboard_id}", untouched, answer_with(200, old))
-
-    applied = site.apply(plan=made)
-    back = {**old["dashboard"], "description": "old"}
-    site.outside("PUT", DASHBOARDS, {"dashboard": back, "requestId": "x"})
-
-    assert applied.rewritten == {}
-    assert site.change(dashboard(description="new")).action.word == "update"
-
-
 def test_interrupted(site: Site) -> None:
     """After the first signal the request in flight is finished and journaled, and no other sent."""
 
@@ -306,33 +286,6 @@ def test_interrupted_while_reading(site: Site) -> None:
     assert site.writes == []
 
 
-def test_adopted(site: Site) -> None:
-    """What live holds already is remembered once, so that drift from it shows, and not written."""
-    site.outside(
-        "POST", DASHBOARDS, {"dashboard": {"name": "C", "slugName": "c"}, "requestId": "x"}
-    )
-    declared = manifest("Dashboard/c", {"dashboard": {"name": "C"}})
-
-    applied = site.apply(declared)
-
-    assert applied.outcomes == []
-    assert site.writes == []
-    assert site.entries() == ["started Dashboard/c", "written Dashboard/c"]
-    site.apply(declared)
-    assert len(site.entries()) == 2
-
-
-def test_orphans(site: Site) -> None:
-    """What was written and is no longer declared is named, if the manifests are all there are."""
-    site.apply(dashboard(), VIEW)
-
-    assert [str(one.ref) for one in site.plan(VIEW).orphans] == ["Dashboard/checkout"]
-    assert site.plan(VIEW, whole=False).orphans == ()
-    site.forget()
-    site.apply(VIEW)
-    assert site.writes == []
-
-
 def test_order_of_kinds(site: Site) -> None:
     """Without references the kinds go in the order of their table, lonely creates last."""
     site.apply(
@@ -346,109 +299,9 @@ def test_order_of_kinds(site: Site) -> None:
     assert [one.path for one in site.writes] == [ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS]
 
 
-def test_secret_in_the_words_of_the_service(site: Site) -> None:
-    """A service that repeats a secret gets no copy of it into the journal."""
-    from reconciler.template import SecretHole  # noqa: PLC0415 - beside its use
-
-    hole = SecretHole("TOKEN", "canary-value", "sha256:" + "0" * 16)
-    secret = dashboard(description=Template(("see ", hole)))
-    site.meddle("POST", DASHBOARDS, answer_with(400, {"message": "bad: see canary-value"}))
-
-    site.apply(secret)
-
-    assert "canary-value" not in site.journal.path.read_text()
-    assert "***" in site.journal.path.read_text()
-
-
-def test_full_disk_after_the_write(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the journal cannot take an answer, the run ends at once, and sends no more."""
-    from reconciler.errors import JournalError  # noqa: PLC0415 - beside its use
-    from reconciler.journal.file_store import FileJournal  # noqa: PLC0415 - beside its use
-
-    appends: list[Any] = []
-    append = FileJournal.append
-
-    def failing(journal: FileJournal, entries: Any) -> None:
-        appends.append(entries)
-        if len(appends) == 2:  # the answer to the first write
-            raise JournalError("full")
-        append(journal, entries)
-
-    monkeypatch.setattr(FileJournal, "append", failing)
-
-    with pytest.raises(JournalError):
-        site.apply(dashboard(), VIEW)
-
-    assert [one.path for one in site.writes] == [DASHBOARDS]
-    assert len(appends) == 2
-
-
-def test_full_disk_between_the_requests_of_a_view(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When the id of a new view cannot be journaled, nothing says that it was refused."""
-    from reconciler.errors import JournalError  # noqa: PLC0415 - beside its use
-    from reconciler.journal.entries import Identified  # noqa: PLC0415 - beside its use
-    from reconciler.journal.file_store import FileJournal  # noqa: PLC0415 - beside its use
-
-    append = FileJournal.append
-
-    def failing(journal: FileJournal, entries: Any) -> None:
-        if isinstance(entries[0], Identified):
-            raise JournalError("full")
-        append(journal, entries)
-
-    compact = manifest("SavedView/errors", {**VIEW_SPEC, "isCompactMode": True})
-    with monkeypatch.context() as context:
-        context.setattr(FileJournal, "append", failing)
-        with pytest.raises(JournalError):
-            site.apply(compact)
-
-    assert site.entries() == ["started SavedView/errors"]
-    assert [one.method for one in site.writes] == ["POST"]
-    assert len(site.plan(compact).unsettled) == 1
-
-
 def test_read_policies_before_the_write(site: Site) -> None:
     """The list is the last thing read before it is written over."""
     site.apply(policy_set(policy("a")))
 
     asked = [(one.method, one.path) for one in site.sent]
     assert asked[asked.index(("POST", OVERWRITE)) - 1] == ("GET", POLICIES)
-
-
-@pytest.mark.parametrize(
-    "profile",
-    [
-        Profile(zero_values="dropped"),
-        Profile(floats="single"),
-        Profile(unknown_fields="dropped"),
-        Profile(policy_order="by_name"),
-        Profile(created_status=201),
-        Profile(error_body="empty"),
-        Profile(stale_reads=1),
-    ],
-)
-def test_any_service(tmp_path: Path, profile: Profile) -> None:
-    """On every service that conforms, one apply settles all five kinds."""
-    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID], profile=profile))
-    everything = [
-        CHECKOUT,
-        watching(),
-        dashboard(relativeTimeFrame="900s", seriesVisibility=True),
-        policy_set(policy("b"), policy("a", disabled=False)),
-        VIEW,
-    ]
-
-    site.apply(*everything)
-    site.plan(*everything)  # a stale service answers this one as before the last write
-
-    assert_settled(site, *everything)
-
-
-def test_unsettled_create_before_another_run(site: Site) -> None:
-    """A lost create of one view does not keep the journal from being read."""
-    site.meddle("POST", VIEWS, lost_before)
-    site.apply(VIEW)
-
-    assert list(site.journal.history.unsettled()) == [VIEW.ref]

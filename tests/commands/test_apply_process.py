@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import signal
-import stat
 import subprocess
 import sys
 import threading
@@ -25,8 +24,6 @@ from processes import (
     served,
     workspace,
 )
-
-from reconciler.journal.entries import Override
 
 
 @pytest.fixture
@@ -172,135 +169,6 @@ def test_yes(folder: Path, service: Served) -> None:
     assert code == 0
     assert shown.index("checkout") < shown.index("Only `yes` is taken")
     assert len(service.writes) == 5
-
-
-def test_expected_digest(folder: Path, service: Served) -> None:
-    """Only the very plan that was reviewed is applied; any other ends with 6 and no write."""
-    digest = json.loads(in_this_process(folder, service.base_url, "plan", "--format", "json").out)[
-        "digest"
-    ]
-    edit(folder, "description: first", "description: second")
-
-    stale = in_this_process(folder, service.base_url, "apply", "-v", "--expect", digest)
-    edit(folder, "description: second", "description: first")
-    fresh = in_this_process(folder, service.base_url, "apply", "--expect", digest)
-
-    assert (stale.code, fresh.code) == (6, 0)
-    assert digest in stale.err
-    assert "second" in stale.err
-    assert len(service.writes) == 5
-
-
-def test_reviewed_plan(folder: Path, service: Served) -> None:
-    """A plan file names what is no longer as it was reviewed, and is private."""
-    out = folder / "plan.json"
-    assert in_this_process(folder, service.base_url, "plan", "--out", str(out)).code == 0
-    edit(folder, "description: first", "description: second")
-
-    stale = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
-    edit(folder, "description: second", "description: first")
-    fresh = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
-
-    assert (stale.code, fresh.code) == (6, 0)
-    assert "Dashboard/checkout: another create" in stale.err
-    assert "SLO/checkout" not in stale.err
-    assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    assert len(service.writes) == 5
-
-
-def test_applied_twice(folder: Path, service: Served) -> None:
-    """A plan that was applied is stale from then on."""
-    out = folder / "plan.json"
-    in_this_process(folder, service.base_url, "plan", "--out", str(out))
-    in_this_process(folder, service.base_url, "apply", "--plan", str(out))
-
-    again = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
-
-    assert again.code == 6
-    assert "was create, is keep" in again.err
-
-
-@pytest.mark.parametrize("content", ["", "{}", "[]", "\x00", '{"digest": 5}', "ü" * 9])
-def test_no_plan_file(folder: Path, service: Served, content: str) -> None:
-    """A file that holds no plan is refused before anything is asked."""
-    (folder / "plan.txt").write_text(content)
-
-    ended = in_this_process(folder, service.base_url, "apply", "--plan", str(folder / "plan.txt"))
-
-    assert ended.code == 4
-    assert "is not a plan" in ended.err
-
-
-def test_same_digest_in_every_process(folder: Path, service: Served) -> None:
-    """The digest does not depend on the process, its hash seed or the names of files."""
-    digests = set()
-    for seed in ("1", "2"):
-        ended = reconciler(
-            folder, service.base_url, "plan", "--format", "json", more={"PYTHONHASHSEED": seed}
-        )
-        digests.add(json.loads(ended.out)["digest"])
-        (folder / "all.yaml").rename(folder / f"other-{seed}.yaml")
-        (folder / f"other-{seed}.yaml").rename(folder / "all.yaml")
-
-    assert len(digests) == 1
-
-
-MANY = "".join(
-    f"""---
-apiVersion: reconciler/v1
-kind: Dashboard
-metadata: {{name: board-{number:02}}}
-spec: {{dashboard: {{name: Board, description: first-{number:02}, layout: {{sections: []}}}}}}
-"""
-    for number in range(10)
-)
-
-
-@pytest.mark.parametrize(("edits", "code"), [(3, 0), (4, 11)])
-def test_too_many_changes(folder: Path, service: Served, edits: int, code: int) -> None:
-    """Of ten known dashboards three may change in one apply; a fourth needs consent."""
-    workspace(folder, MANY)
-    assert in_this_process(folder, service.base_url, "apply", "--yes").code == 0
-    for number in range(edits):
-        edit(folder, f"first-{number:02}", f"second-{number:02}")
-    before = len(service.writes)
-
-    ended = in_this_process(folder, service.base_url, "apply", "--yes")
-    forced = in_this_process(
-        folder, service.base_url, "apply", "--yes", "--override-guard", "tested in staging"
-    )
-
-    assert ended.code == code, ended.err
-    assert forced.code == 0
-    assert len(service.writes) == before + edits
-    if code:
-        assert "4 of 10 known Dashboard resources would change (40 %)" in ended.err
-        assert "--override-guard" in ended.err
-    found = journal(folder, service.base_url).entries
-    assert [one.reason for one in found if isinstance(one, Override)] == ["tested in staging"]
-
-
-def test_destroying(folder: Path, service: Served) -> None:
-    """Destroying a policy needs its own consent, whatever else is agreed to."""
-    in_this_process(folder, service.base_url, "apply", "--yes")
-    text = (folder / "all.yaml").read_text()
-    begin, end = (
-        text.index("  policies:"),
-        text.index("---\napiVersion: reconciler/v1\nkind: SavedView"),
-    )
-    workspace(folder, text[:begin] + "  policies: []\n" + text[end:])
-    before = len(service.writes)
-
-    refused = in_this_process(
-        folder, service.base_url, "apply", "--yes", "--override-guard", "because"
-    )
-    allowed = in_this_process(folder, service.base_url, "apply", "--yes", "--allow-destroy")
-
-    assert (refused.code, allowed.code) == (11, 0)
-    assert "LogPolicySet/all destroys 1: `a`" in refused.err
-    assert "--allow-destroy" in refused.err
-    assert '"name": "a"' in allowed.err
-    assert len(service.writes) == before + 1
 
 
 SEALED_BOARD = """\

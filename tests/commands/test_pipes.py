@@ -12,12 +12,12 @@ from terminals import on_terminal, start
 
 ESCAPE = "\x1b"
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-LISTINGS = ["events list", "incidents list", "cases list", "usage", "policies list"]
+LISTINGS = ["events list", "cases list", "usage"]
 
 
-@pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv"])
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_closed_pipe(shop: Shop, form: str) -> None:
-    """`reconciler events list | head -1` ends silently, whatever the form."""
+    """What is printed as it comes ends silently with `| head -1`."""
     arguments = ["events", "list", "--limit", "0", "--format", form]
     with start(arguments, shop.root) as process:
         assert process.stdout is not None
@@ -30,7 +30,9 @@ def test_closed_pipe(shop: Shop, form: str) -> None:
     assert (code, said) == (141, b"")
 
 
-@pytest.mark.parametrize("arguments", ["events list --limit 3", "usage --chart", "doctor"])
+@pytest.mark.parametrize(
+    "arguments", ["events list --limit 3", "events list --format json", "usage --chart", "doctor"]
+)
 def test_closed_before(shop: Shop, arguments: str) -> None:
     """A pipe that is closed before anything is printed ends silently too."""
     with start(arguments.split(), shop.root) as process:
@@ -44,7 +46,7 @@ def test_closed_before(shop: Shop, arguments: str) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("arguments", ["events list", "cases list --format csv", "doctor"])
+@pytest.mark.parametrize("arguments", ["events list", "doctor"])
 def test_signals(shop: Shop, arguments: str, number: signal.Signals, code: int) -> None:
     """A signal while the service is silent ends a command at once, without a word."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -58,7 +60,7 @@ def test_signals(shop: Shop, arguments: str, number: signal.Signals, code: int) 
                 out, noise = process.communicate(timeout=60)
 
     assert (process.returncode, noise) == (code, b"\n")
-    assert out in (b"", b"time,type,labels,key\n") or out.startswith(b"case,created")
+    assert out == b""
 
 
 @pytest.mark.parametrize("arguments", LISTINGS)
@@ -73,10 +75,7 @@ def test_no_colour_in_pipes(shop: Shop, arguments: str) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-@pytest.mark.parametrize(
-    ("arguments", "cell"),
-    [("events list", -1), ("incidents list", 0), ("incidents list --open", 0)],
-)
+@pytest.mark.parametrize(("arguments", "cell"), [("events list", -1), ("incidents list", 0)])
 def test_ids_are_whole(shop: Shop, arguments: str, cell: int, width: int) -> None:
     """However narrow a terminal is, no id is cut; what gives way is marked as cut."""
     shown = on_terminal([*arguments.split(), "-q", "--limit", "9"], shop.root, width=width)
@@ -89,7 +88,7 @@ def test_ids_are_whole(shop: Shop, arguments: str, cell: int, width: int) -> Non
     assert width > 80 or any("…" in line for line in lines)
 
 
-@pytest.mark.parametrize("arguments", ["cases list", "usage", "policies list", "usage --chart"])
+@pytest.mark.parametrize("arguments", ["cases list", "usage", "usage --chart"])
 def test_lines_fit(shop: Shop, arguments: str) -> None:
     """Lines without ids are no wider than the terminal."""
     shown = on_terminal([*arguments.split(), "-q"], shop.root, width=80)
@@ -123,7 +122,7 @@ def test_no_progress_when_quiet(shop: Shop) -> None:
     """With -q the terminal stays empty."""
     shown = on_terminal(["events", "list", "--limit", "250", "-q"], shop.root, piped=True)
 
-    assert shown.terminal.replace(f"\r{ESCAPE}[K", "") == ""
+    assert shown.terminal == ""
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 130), ("\n", 130)])

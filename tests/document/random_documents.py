@@ -54,9 +54,13 @@ def documents(shape: Shape) -> st.SearchStrategy[Json]:
 
     Sets hold plain values: a manifest with anything else in one is refused.
     """
-    if shape.unordered:
-        return st.one_of(_of(shape), _of(shape), SCALARS)
-    return st.one_of(_of(shape), _of(shape), _of(shape), OPAQUE)
+    anything = SCALARS if _has_set(shape) else OPAQUE
+    return st.one_of(_of(shape), _of(shape), _of(shape), anything)
+
+
+def _has_set(shape: Shape) -> bool:
+    inner = [*shape.fields.values(), *(one for one in (shape.items, shape.values) if one)]
+    return shape.unordered or any(map(_has_set, inner))
 
 
 def _of(shape: Shape) -> st.SearchStrategy[Json]:

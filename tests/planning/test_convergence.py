@@ -26,6 +26,8 @@ from reconciler.emulator.profile import Profile
 from reconciler.kinds import BY_NAME
 from reconciler.resource import Manifest, Ref, Seen
 
+FEW = settings().max_examples // 4
+
 words = st.sampled_from(["", "a", "b", "0", "ü", "X_UNSPECIFIED", " padded "])
 scalars: st.SearchStrategy[Json] = words | st.sampled_from([0, 1, 1.0, 2.5, True, False, None])
 opaque: st.SearchStrategy[Json] = st.recursive(
@@ -151,7 +153,7 @@ profiles = st.builds(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(workspaces, min_size=1, max_size=3), profiles)
 def test_settled_at_once(versions: list[tuple[Manifest, ...]], profile: Profile) -> None:
     """After each full apply everything is kept, whatever was declared before (I3, I6)."""
@@ -163,7 +165,7 @@ def test_settled_at_once(versions: list[tuple[Manifest, ...]], profile: Profile)
             assert_settled(site, *declared)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(workspaces, workspaces)
 def test_way_back(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> None:
     """Declaring again what was declared before restores what live was then."""
@@ -183,7 +185,7 @@ def test_way_back(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> 
         ] == []
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(workspaces, workspaces)
 def test_deed_as_word(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> None:
     """What is not in a plan's changes is not written, and each write has its line."""

@@ -200,6 +200,17 @@ def test_rounded_target(tmp_path: Path) -> None:
     assert_settled(site, declared)
 
 
+def test_rewritten_and_declared_otherwise(tmp_path: Path) -> None:
+    """A rewritten field stays quiet when the declaration changes in a way that writes nothing."""
+    site = Site(tmp_path, create_app(profile=Profile(floats="single")))
+    site.apply(manifest("SLO/checkout", SLO_SPEC))
+    same = manifest("SLO/checkout", {**SLO_SPEC, "description": ""})
+
+    site.apply(same)
+
+    assert_settled(site, same)
+
+
 def test_rewritten_by_a_replace(tmp_path: Path) -> None:
     """What a replace makes of a field counts from then on, not what the create made of it."""
     site = RewritingSite(tmp_path, "PUT", SLOS, lambda body: body.update(description="ours"))

@@ -23,7 +23,8 @@ from sample_plans import (
 
 from reconciler.document import ABSENT, Difference
 from reconciler.errors import InvalidInput
-from reconciler.report.plan_document import changed_since, plan_document, plan_json, read_plan
+from reconciler.report.plan_document import plan_document, plan_json, read_plan
+from reconciler.report.review import changed_since
 from reconciler.resource import Action, Plan, Ref
 from reconciler.template import RefHole, Template
 
@@ -121,7 +122,7 @@ def test_what_changed_since_the_review_is_named() -> None:
     )
 
     assert changed_since(read_plan(plan_json(reviewed), "plan.json"), now) == [
-        "AlertDefinition/edited: another update",
+        "AlertDefinition/edited: another update: name",
         "AlertDefinition/gone: no longer declared",
         "AlertDefinition/now-kept: was update, is keep",
         "SavedView/new: new since the review",

@@ -1,0 +1,62 @@
+"""What is no longer as it was reviewed, in words for whoever has to review it again."""
+
+from __future__ import annotations
+
+from reconciler.document import Json
+from reconciler.report.plan_document import (
+    ChangeDocument,
+    FieldDocument,
+    PlanDocument,
+    change_document,
+)
+from reconciler.resource import Plan
+
+MOST_NAMED = 5
+
+
+def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
+    """Name the resources whose change is not the reviewed one, and the fields that differ.
+
+    The digest has decided that the plan is stale; this only explains.
+    """
+    current = {
+        str(change.ref): ChangeDocument.model_validate(change_document(change))
+        for change in now.changes
+    }
+    before = {change.ref: change for change in reviewed.changes}
+    names = []
+    for ref in sorted(before.keys() | current.keys()):
+        if ref not in current:
+            names.append(f"{ref}: no longer declared")
+        elif ref not in before:
+            names.append(f"{ref}: new since the review")
+        elif _essence(current[ref]) != _essence(before[ref]):
+            names.append(f"{ref}: {_difference(before[ref], current[ref])}")
+    return names
+
+
+def _essence(change: ChangeDocument) -> tuple[object, ...]:
+    return change.action, change.remote_id, change.fields, change.destroys
+
+
+def _difference(before: ChangeDocument, now: ChangeDocument) -> str:
+    if before.action != now.action:
+        return f"was {before.action}, is {now.action}"
+    from deepdiff import DeepDiff  # noqa: PLC0415 - heavy, and only for a stale plan
+
+    parts = sorted(DeepDiff(_parts(before), _parts(now)).affected_root_keys)
+    named = ", ".join(parts[:MOST_NAMED])
+    more = f" and {len(parts) - MOST_NAMED} more" if len(parts) > MOST_NAMED else ""
+    return f"another {before.action}" + (f": {named}{more}" if parts else "")
+
+
+def _parts(change: ChangeDocument) -> dict[str, Json]:
+    """Give the parts of a change by names that say something to a reviewer."""
+    fields: dict[str, Json] = {}
+    for field in change.fields:
+        fields[".".join(map(str, field.path))] = _field(field)
+    return {**fields, "remoteId": change.remote_id, "destroys": list(change.destroys)}
+
+
+def _field(field: FieldDocument) -> Json:
+    return field.model_dump(mode="json", by_alias=True)
