@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -13,6 +15,8 @@ from shops import Shop
 
 from reconciler.assumptions import Assumptions, Parameter, ParameterNames
 from reconciler.emulator import Profile
+from reconciler.manifests.reading import read_text
+from reconciler.project.complaining import project_findings
 
 SLOS = "/v1/slo/slos"
 VALIDATE = f"{SLOS}/validate"
@@ -63,6 +67,20 @@ def change(shop: Shop) -> Any:
     """Give what a plan says of the one resource."""
     (one,) = shop.run("plan", "--format", "json").json["changes"]
     return one
+
+
+def test_documented_settings() -> None:
+    """The example in docs/assumptions.md is valid and has every setting at its usual value."""
+    page = (Path(__file__).parent.parent / "docs" / "assumptions.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (document,) = read_text(block).documents
+    settings: Any = document.value
+    api = settings["environments"]["production"]["api"]
+
+    usual = Assumptions().model_dump(by_alias=True)
+    assert list(project_findings(settings)) == []
+    assert set(api) == set(usual)
+    assert {**api, "closeBodyField": None} == usual
 
 
 def test_parameters_have_names() -> None:

@@ -11,6 +11,7 @@ import pytest
 from shops import Shop
 from workspaces import Ran
 
+from reconciler.emulator import Fault, Faults, Rule
 from reconciler.signals.record import moment
 
 LISTINGS = [
@@ -260,3 +261,48 @@ def test_usage_picture(shop: Shop) -> None:
     assert quiet.err == ""
     for name in ("usage.png", "again.png"):
         assert (shop.root / name).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv"])
+def test_hostile_records(shop: Shop, form: str) -> None:
+    """Whatever stands in a record is harmless in a terminal, and no formula in a spreadsheet."""
+    hostile = {
+        "id": "=1+1",
+        "readableId": "",
+        "title": "\x1b[2J\u202e\x9b31m\r\n::error::x",
+        **dict.fromkeys(("category", "createTime", "priority", "state", "status"), "\u200b\x07"),
+    }
+    body = json.dumps({"cases": [hostile]})
+    rule = Rule(path="/cases/cases/v1", fault=Fault(status=200, body=body))
+    shop.options["faults"] = Faults(rules=[rule])
+
+    ran = shop.run("cases", "list", "--format", form)
+
+    assert ran.code == 0
+    assert not set(ran.out) & set("\x1b\u202e\x9b\r\u200b\x07")
+    assert not any(line.lstrip().startswith("::") for line in ran.out.splitlines())
+    assert form != "csv" or rows(ran)[1][0] == "'=1+1"
+    assert form not in ("json", "jsonl") or json.loads(ran.out) in (hostile, [hostile])
+
+
+@pytest.mark.parametrize(("command", "path", "_"), LISTINGS)
+def test_refused(shop: Shop, command: str, path: str, _: str) -> None:
+    """A listing that the service refuses says so in its words, with nothing on stdout: 3."""
+    fault = Fault(status=400, body='{"code": 400, "message": "not today"}')
+    shop.options["faults"] = Faults(rules=[Rule(path=path, fault=fault)])
+
+    ran = shop.run(*command.split())
+
+    assert (ran.code, ran.out, ran.err) == (3, "", "error: not today\n")
+
+
+@pytest.mark.parametrize(("form", "printed"), [("jsonl", 100), ("json", 0), ("text", 0)])
+def test_broken_off(shop: Shop, form: str, printed: int) -> None:
+    """Where a later page is unreadable, only what is printed as it comes is there: 9."""
+    rule = Rule(path="*/alert-events", nth=2, fault=Fault(status=200, body='{"events": 1}'))
+    shop.options["faults"] = Faults(rules=[rule])
+
+    ran = shop.run("events", "list", "--limit", "0", "--format", form)
+
+    assert (ran.code, ran.out.count("\n")) == (9, printed)
+    assert ran.err == "error: the answer has no list `events`\n"
