@@ -14,8 +14,8 @@ from reconciler.commands.opening import Asked, Bench, is_terminal, open_api, ope
 from reconciler.commands.output import data, json_data, stderr_style, stdout_style, words
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.kinds.answers import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_of_input
-from reconciler.kinds.reading import text as text_of
 from reconciler.manifests.rows import read_rows
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -13,6 +14,7 @@ from reconciler.report.style import Colour, Style
 
 GAP = "  "
 NARROWEST_COLUMN = 8
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001 - spreadsheets read the wide ones too
 
 
@@ -83,15 +85,7 @@ def csv_line(cells: Sequence[str]) -> str:
     """Give one CSV line. A cell that a spreadsheet would run as a formula is made text."""
     out = StringIO()
     csv.writer(out, lineterminator="\n").writerow(
-        f"'{cell}" if cell.startswith(FORMULA_STARTS) and not _is_number(cell) else cell
+        f"'{cell}" if cell.startswith(FORMULA_STARTS) and not NUMBER.fullmatch(cell) else cell
         for cell in map(safe, cells)
     )
     return out.getvalue()
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

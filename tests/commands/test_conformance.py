@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from canned import Canned, serving
 from shops import Shop
 
 from reconciler.emulator import Fault, Faults, Profile, Rule
@@ -138,3 +139,39 @@ def test_no_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: int
 
     assert (ran.code, ran.err) == (9, "questions: 1, of which 0 differ\n")
     assert ran.out.startswith("untold   15  without a key: 401: GET http://127.0.0.1:")
+
+
+def test_base_url_in_an_environment(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--base-url` asks another service, in the way of the environment that is chosen."""
+    monkeypatch.setenv("RECONCILER_API_KEY", "canary")
+    with serving(Canned()) as service:
+        shop.settle(
+            "environments: {there: {baseUrl: 'https://service.invalid', authorization: bearer, "
+            "api: {basePath: /other}}}\n"
+        )
+        ran = shop.run("conformance", "--base-url", service.url, "-e", "there")
+
+    assert ran.code == 2
+    assert {path.split("/")[1] for _, path, _ in service.asked} == {"other"}
+    assert {key for _, _, key in service.asked} == {"Bearer", "Bearer canary"}
+
+
+def test_answers_that_are_no_answers(shop: Shop) -> None:
+    """A page where an answer should be differs, and a drop leaves its question untold: 9."""
+    shop.options["faults"] = Faults(
+        rules=[
+            Rule(path="/v1/slo/slos/validate", fault=Fault(status=200, body="[]")),
+            Rule(
+                path="*/bulkTestLog", fault=Fault(status=200, body='{"testPoliciesBulkResult":[1]}')
+            ),
+            Rule(path="/cases/*", fault=Fault(drop="before")),
+            Rule(path="/v1/dashboards/by-slug/*", fault=Fault(status=200, body="{}")),
+        ]
+    )
+
+    ran = shop.run("conformance", "--format", "json")
+
+    verdicts = {one["endpoint"]: one["verdict"] for one in ran.json}
+    assert ran.code == 9
+    assert {number for number, verdict in verdicts.items() if verdict == "differs"} == {6, 14, 18}
+    assert {number for number, verdict in verdicts.items() if verdict == "untold"} == {7}

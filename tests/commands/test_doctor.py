@@ -469,3 +469,23 @@ def test_hostile_message(canned: Canned, empty: Shop) -> None:
         assert ran.code == 10
         assert "\x1b" not in ran.out
         assert "\u202e" not in ran.out
+
+
+def test_one_probe_without_an_answer(shop: Shop) -> None:
+    """A single read that gets no answer is 9, and the others are told all the same."""
+    shop.options["faults"] = Faults(rules=[Rule(path="/cases/*", fault=Fault(drop="before"))])
+
+    code, checks = examine(shop)
+
+    assert (code, failed(checks)) == (9, ["may read cases"])
+
+
+def test_wrong_path_for_one(shop: Shop) -> None:
+    """A 404 in HTML is a wrong path also where a 404 was expected: 9."""
+    fault = Fault(status=404, html=True, content_type="text/html")
+    shop.options["faults"] = Faults(rules=[Rule(path="/v1/slo/*", fault=fault)])
+
+    code, checks = examine(shop)
+
+    assert (code, failed(checks)) == (9, ["may read SLOs"])
+    assert checks["may read SLOs"][1].startswith("404 Not Found: no such path")

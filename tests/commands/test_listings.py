@@ -306,3 +306,25 @@ def test_broken_off(shop: Shop, form: str, printed: int) -> None:
 
     assert (ran.code, ran.out.count("\n")) == (9, printed)
     assert ran.err == "error: the answer has no list `events`\n"
+
+
+def test_picture_without_the_library(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the plotting library `--png` names the extra to install, and nothing is sent."""
+    monkeypatch.setattr("reconciler.commands.usage_picture.find_spec", lambda _: None)
+
+    ran = shop.run("usage", "--png", "usage.png")
+
+    assert (ran.code, ran.out, shop.asked) == (64, "", [])
+    assert "pip install 'reconciler[plot]'" in ran.err
+
+
+@pytest.mark.parametrize("days", [[], [{"statsDate": "$\\frac", "highLogsUnits": {"value": -1}}]])
+def test_odd_usage(shop: Shop, days: list[object]) -> None:
+    """No days, negative units and a date that is none are drawn all the same."""
+    fault = Fault(status=200, body=json.dumps({"units": days}))
+    shop.options["faults"] = Faults(rules=[Rule(fault=fault)])
+
+    ran = shop.run("usage", "--chart", "--png", "usage.png", "-q")
+
+    assert (ran.code, ran.err, ran.out.count("\n")) == (0, "", len(days))
+    assert (shop.root / "usage.png").stat().st_size > 0

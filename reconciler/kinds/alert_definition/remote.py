@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
+from reconciler.kinds.answers import members, text, texts
 from reconciler.kinds.kind import Answer, Identified, Sending, refusal
-from reconciler.kinds.reading import members, text, texts
 from reconciler.resource import (
     Manifest,
     Observation,

@@ -14,11 +14,11 @@ from reconciler.errors import (
     UnreadableReply,
 )
 from reconciler.journal.history import Memory
+from reconciler.kinds.answers import member, text, without
 from reconciler.kinds.dashboard.model import DashboardSpec
 from reconciler.kinds.dashboard.nested_ids import with_nested_ids
 from reconciler.kinds.dashboard.slug import own_id, slug_of
 from reconciler.kinds.kind import Answer, Identified, Sending, refusal, side_by_side
-from reconciler.kinds.reading import member, text, without
 from reconciler.kinds.shape import shape_of
 from reconciler.kinds.spelling import without_read_only
 from reconciler.resource import (

@@ -19,9 +19,9 @@ from reconciler.errors import (
 )
 from reconciler.finding import nearest
 from reconciler.journal.history import Memory
+from reconciler.kinds.answers import members, text, without
 from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
-from reconciler.kinds.reading import members, text, without
 from reconciler.kinds.shape import shape_of
 from reconciler.resource import Manifest, Observation, Outcome, Refused, Seen, Written
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused
 from reconciler.journal.history import Memory
+from reconciler.kinds.answers import without
 from reconciler.kinds.ids import INT32
 from reconciler.kinds.kind import Identified, Sending, refusal
-from reconciler.kinds.reading import without
 from reconciler.resource import (
     InDoubt,
     Manifest,

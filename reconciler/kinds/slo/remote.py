@@ -9,8 +9,8 @@ from urllib.parse import quote
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused
 from reconciler.journal.history import Memory
+from reconciler.kinds.answers import member, members, text, texts, without
 from reconciler.kinds.kind import Answer, Identified, Sending, refusal, side_by_side
-from reconciler.kinds.reading import member, members, text, texts, without
 from reconciler.resource import (
     Absent,
     Action,
