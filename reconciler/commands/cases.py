@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -10,15 +9,15 @@ import click
 from reconciler.commands import options
 from reconciler.commands.listing import (
     Column,
+    Listing,
     clock_time,
     enumerated,
     limit,
     parse_pairs,
     plain,
-    print_records,
-    tell_count,
+    run_listing,
 )
-from reconciler.commands.opening import Asked, open_api, open_target
+from reconciler.commands.opening import Asked
 from reconciler.signals.cases import (
     CATEGORIES,
     PRIORITIES,
@@ -85,12 +84,6 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         text,
         unassigned,
     )
-    bench = open_target(Asked((), environment, project, verbose, quiet))
-
-    async def run() -> int:
-        async with open_api(bench) as api:
-            found = list_cases(api, wanted, limit or None)
-            return await print_records(found, COLUMNS, form, quiet=quiet)
-
-    tell_count(asyncio.run(run()), limit, "case", quiet=quiet)
-    return 0
+    asked = Asked((), environment, project, verbose, quiet)
+    listing = Listing(COLUMNS, form, limit, "case")
+    return run_listing(asked, listing, lambda api: list_cases(api, wanted, limit or None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -10,14 +9,14 @@ import click
 from reconciler.commands import options
 from reconciler.commands.listing import (
     Column,
+    Listing,
     clock_time,
     limit,
     parse_range,
     parse_single_pairs,
-    print_records,
-    tell_count,
+    run_listing,
 )
-from reconciler.commands.opening import Asked, open_api, open_target
+from reconciler.commands.opening import Asked
 from reconciler.signals.alert_events import AlertEvent, EventFilter, list_alert_events
 
 COLUMNS: tuple[Column[AlertEvent], ...] = (
@@ -61,12 +60,6 @@ def list_events(  # noqa: PLR0913 - one parameter a flag
     wanted = EventFilter(
         versions, *parse_range(since, until), parse_single_pairs(labels, "--label")
     )
-    bench = open_target(Asked((), environment, project, verbose, quiet))
-
-    async def run() -> int:
-        async with open_api(bench) as api:
-            found = list_alert_events(api, wanted, limit or None)
-            return await print_records(found, COLUMNS, form, quiet=quiet)
-
-    tell_count(asyncio.run(run()), limit, "event", quiet=quiet)
-    return 0
+    asked = Asked((), environment, project, verbose, quiet)
+    listing = Listing(COLUMNS, form, limit, "event")
+    return run_listing(asked, listing, lambda api: list_alert_events(api, wanted, limit or None))

@@ -10,15 +10,15 @@ import click
 from reconciler.commands import options
 from reconciler.commands.listing import (
     Column,
+    Listing,
     clock_time,
     enumerated,
     limit,
     parse_range,
     parse_single_pairs,
     plain,
-    print_records,
     record_table,
-    tell_count,
+    run_listing,
 )
 from reconciler.commands.opening import Asked, Bench, is_terminal, open_api, open_target
 from reconciler.commands.output import data, json_data, stderr_style, words
@@ -123,15 +123,9 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         *parse_range(since, until),
         open_only,
     )
-    bench = open_target(Asked((), environment, project, verbose, quiet))
-
-    async def run() -> int:
-        async with open_api(bench) as api:
-            found = list_incidents(api, wanted, limit or None)
-            return await print_records(found, COLUMNS, form, quiet=quiet)
-
-    tell_count(asyncio.run(run()), limit, "incident", quiet=quiet)
-    return 0
+    asked = Asked((), environment, project, verbose, quiet)
+    listing = Listing(COLUMNS, form, limit, "incident")
+    return run_listing(asked, listing, lambda api: list_incidents(api, wanted, limit or None))
 
 
 @incidents.command
@@ -167,15 +161,9 @@ def events(  # noqa: PLR0913 - one parameter a flag
         muted,
         *parse_range(since, until),
     )
-    bench = open_target(Asked((), environment, project, verbose, quiet))
-
-    async def run() -> int:
-        async with open_api(bench) as api:
-            found = list_incident_events(api, wanted, limit or None)
-            return await print_records(found, EVENT_COLUMNS, form, quiet=quiet)
-
-    tell_count(asyncio.run(run()), limit, "event", quiet=quiet)
-    return 0
+    asked = Asked((), environment, project, verbose, quiet)
+    listing = Listing(EVENT_COLUMNS, form, limit, "event")
+    return run_listing(asked, listing, lambda api: list_incident_events(api, wanted, limit or None))
 
 
 @incidents.command

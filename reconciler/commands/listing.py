@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import click
 
-from reconciler.commands.opening import now
+from reconciler.commands.opening import Asked, now, open_api, open_target
 from reconciler.commands.output import data, json_data, progress, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.finding import nearest
 from reconciler.report.style import Style
 from reconciler.report.table import Heading, csv_line, table
 from reconciler.signals.record import Enumeration, Record, moment
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.door import Api
 
 DEFAULT_LIMIT = 100
 PROGRESS_EVERY = 100
@@ -178,6 +183,32 @@ def clock_time(text: str) -> str:
     """Give a timestamp as `2026-03-02 12:04:11`, in UTC; what is no time stays as it is."""
     at = moment(text)
     return at.replace(tzinfo=None).isoformat(" ", "seconds") if at is not None else text
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[Item]):
+    """How records are printed; `most` is 0 where all are wanted."""
+
+    columns: Sequence[Column[Item]]
+    form: str
+    most: int
+    noun: str
+
+
+def run_listing(
+    asked: Asked, listing: Listing[Item], records: Callable[[Api], AsyncIterator[Item]]
+) -> int:
+    """Print records of the service and tell their number; gives the exit code."""
+    bench = open_target(asked)
+
+    async def run() -> int:
+        async with open_api(bench) as api:
+            return await print_records(
+                records(api), listing.columns, listing.form, quiet=asked.quiet
+            )
+
+    tell_count(asyncio.run(run()), listing.most, listing.noun, quiet=asked.quiet)
+    return 0
 
 
 def tell_count(count: int, most: int, noun: str, *, quiet: bool) -> None:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from reconciler.api.door import Api, Method
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
+from reconciler.api.retrying import LOST_STATUSES
 from reconciler.api.secret import Secret
 from reconciler.assumptions import Parameter
 from reconciler.document import Json, value_at
@@ -251,5 +252,7 @@ async def _examined(api: Api, question: Question) -> Finding:
     answer = Answer(reply, phrase(reply.status) + (f": {said}"[:LONGEST_DETAIL] if said else ""))
     if reply.status in REFUSED and not question.keyless:
         return Finding(endpoint, words, "untold", answer.words, 10)
+    if reply.status in LOST_STATUSES:
+        return Finding(endpoint, words, "untold", answer.words, 9)
     verdict, detail = question.judge(answer)
     return Finding(endpoint, words, verdict, detail)

@@ -153,7 +153,7 @@ def test_base_url_in_an_environment(shop: Shop, monkeypatch: pytest.MonkeyPatch)
 
     assert ran.code == 2
     assert {path.split("/")[1] for _, path, _ in service.asked} == {"other"}
-    assert {key for _, _, key in service.asked} == {"Bearer", "Bearer canary"}
+    assert {key for _, _, key in service.asked} == {"Bearer ", "Bearer canary"}
 
 
 def test_answers_that_are_no_answers(shop: Shop) -> None:
@@ -172,6 +172,6 @@ def test_answers_that_are_no_answers(shop: Shop) -> None:
     ran = shop.run("conformance", "--format", "json")
 
     verdicts = {one["endpoint"]: one["verdict"] for one in ran.json}
-    assert ran.code == 9
+    assert ran.code == 9, ran.json
     assert {number for number, verdict in verdicts.items() if verdict == "differs"} == {6, 14, 18}
     assert {number for number, verdict in verdicts.items() if verdict == "untold"} == {7}
