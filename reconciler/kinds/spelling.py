@@ -8,6 +8,8 @@ from reconciler.document import Json
 from reconciler.kinds.facts import NOTHING, Facts, facts_of
 from reconciler.kinds.fields import Part
 
+_CONTAINERS = (dict, list)
+
 Fields = Mapping[str, Facts]
 Rewrite = Callable[[dict[str, Json], Fields], dict[str, Json]]
 
@@ -28,8 +30,11 @@ def without_read_only(document: Json, model: type[Part]) -> Json:
 def _rewritten(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
     if isinstance(document, dict) and facts.part is not None:
         fields = facts_of(facts.part)
+        # Plain values have no inside: a call for each would be felt in a large plan.
         return {
             key: _rewritten(value, fields.get(key, NOTHING), rewrite)
+            if isinstance(value, _CONTAINERS)
+            else value
             for key, value in rewrite(document, fields).items()
         }
     if isinstance(document, dict) and facts.values is not None:

@@ -11,7 +11,8 @@ _BIDIRECTIONAL = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 
 # The parser ends a line, and so a comment, at each of the last three, where
 # those who review the file see none.
-_FORBIDDEN: Final = re.compile(f"[{_CONTROL}\u2028\u2029]|\r(?!\n)")
+_FORBIDDEN: Final = re.compile(f"[{_CONTROL}\u2028\u2029]")
+_LONE_RETURN: Final = re.compile("\r(?!\n)")
 _REORDERING: Final = re.compile(f"[{_BIDIRECTIONAL}]")
 _UNSAFE: Final = re.compile(f"[{_CONTROL}{_BIDIRECTIONAL}]")
 
@@ -32,8 +33,10 @@ _NAMES: Final = {
 
 def first_forbidden(text: str) -> tuple[int, str] | None:
     """Give offset and character of what may stand nowhere in a file."""
-    match = _FORBIDDEN.search(text)
-    return (match.start(), match.group()) if match else None
+    # Apart, as one pattern with both takes three times as long where neither is found.
+    found = [_FORBIDDEN.search(text), _LONE_RETURN.search(text) if "\r" in text else None]
+    places = [(match.start(), match.group()) for match in found if match is not None]
+    return min(places, default=None)
 
 
 def reordering(text: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:

@@ -223,8 +223,9 @@ class _Reader:
                     raise self.stop(
                         "M110", event, f"more than {MOST_NODES:,} values in one document"
                     )
-                for anchor in opened.pop(len(stack), ()):
-                    anchor.end = end
+                if opened:
+                    for anchor in opened.pop(len(stack), ()):
+                        anchor.end = end
                 container, key, duplicate = stack.pop()
                 wants_key = False
             elif kind is AliasEvent:

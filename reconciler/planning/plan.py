@@ -61,7 +61,10 @@ async def make_plan(
     ]
     # A look-up has settled some; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes)
-    changes = list(await asyncio.gather(*(_with_objections(api, change) for change in changes)))
+    asked = [change for change in changes if change.action.writes]
+    answered = await asyncio.gather(*(_with_objections(api, change) for change in asked))
+    objected = {change.ref: change for change in answered}
+    changes = [objected.get(change.ref, change) for change in changes]
     changes = _with_blocked_dependants(changes)
     declared = {manifest.ref for manifest in manifests}
     return Plan(
