@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import sys
 from importlib import import_module
+
+from reconciler.__main__ import GARBAGE_THRESHOLDS
 
 NAMES = ("reading", "merging", "starting", "planning")
 
@@ -16,6 +19,8 @@ def main() -> None:
     unknown = [name for name in names if name not in NAMES]
     if unknown:
         raise SystemExit(f"no benchmark {unknown[0]}: there are {', '.join(NAMES)}")
+    # As in the command itself.
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; CPU time, medians")
     for name in names:
         print(flush=True)

@@ -7,6 +7,10 @@ import sys
 
 from reconciler import __version__
 
+# What a run reads lives to its end: looking for garbage in it again and again takes a tenth of the
+# time of a large `validate`.
+GARBAGE_THRESHOLDS = (50_000, 20, 50)
+
 
 def main() -> None:
     """Run the command line and exit with its code."""
@@ -19,9 +23,7 @@ def main() -> None:
 
         sys.stdout.write(overview())
         return
-    # What a run reads lives to its end: looking for garbage in it again and again takes a tenth
-    # of the time of a large `validate`.
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     from reconciler.commands.root import run  # noqa: PLC0415 - see above
 
     sys.exit(run(sys.argv[1:]))
