@@ -158,7 +158,8 @@ class _Reader:
         # Most texts hold none of these, and an attribute read a node is not free.
         may_tag, may_anchor, may_be_long = "!" in text, "&" in text, len(text) > LONGEST_SCALAR
         document = Document(self.reading.lines)
-        mark_node = document.positions.marks.append
+        marks = document.positions.marks
+        mark_node = marks.append
         stack: list[tuple[Any, Any, int]] = []
         anchors: dict[str, _Anchor] = {}
         opened: dict[int, list[_Anchor]] = {}
@@ -186,7 +187,7 @@ class _Reader:
                 if may_be_long and len(event.value) > LONGEST_SCALAR:
                     raise self.stop("M110", event, "a scalar is longer than 1 MB")
                 if may_anchor and event.anchor is not None:
-                    end = len(document.positions.marks)
+                    end = len(marks)
                     anchors[event.anchor] = _Anchor(value, end - 1, end)
                 if wants_key:
                     key = value if value.__class__ is str and value != "<<" else ""
@@ -195,7 +196,7 @@ class _Reader:
                     if key in container:
                         said = f"`{key}` stands twice in this mapping"
                         self.complain("M102", mark.index, said)
-                        duplicate = len(document.positions.marks) - 1
+                        duplicate = len(marks) - 1
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if wants_key:
@@ -211,21 +212,20 @@ class _Reader:
                 wants_key = kind is MappingStartEvent
                 container = {} if wants_key else []
                 if may_anchor and event.anchor is not None:
-                    anchor = _Anchor(container, len(document.positions.marks), -1)
+                    anchor = _Anchor(container, len(marks), -1)
                     anchors[event.anchor] = anchor
                     opened.setdefault(len(stack), []).append(anchor)
                 mark_node(event.start_mark.index)
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 value = container
-                end = len(document.positions.marks)
-                if end > MOST_NODES:
+                if len(marks) > MOST_NODES:
                     raise self.stop(
                         "M110", event, f"more than {MOST_NODES:,} values in one document"
                     )
                 if opened:
                     for anchor in opened.pop(len(stack), ()):
-                        anchor.end = end
+                        anchor.end = len(marks)
                 container, key, duplicate = stack.pop()
                 wants_key = False
             elif kind is AliasEvent:
@@ -234,7 +234,8 @@ class _Reader:
                 value = self.expand(event, anchors, document.positions, len(stack))
             elif kind is DocumentStartEvent:
                 document = Document(self.reading.lines)
-                mark_node = document.positions.marks.append
+                marks = document.positions.marks
+                mark_node = marks.append
                 anchors = {}
                 continue
             elif kind is DocumentEndEvent:
@@ -249,7 +250,7 @@ class _Reader:
                     container[key] = value
                 else:
                     # Positions follow the document, which keeps the first of the two.
-                    del document.positions.marks[duplicate:]
+                    del marks[duplicate:]
                     duplicate = -1
                 wants_key = True
             elif container is None:
