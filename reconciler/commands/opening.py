@@ -28,7 +28,6 @@ from reconciler.project import (
     journal_path,
 )
 from reconciler.report.complaints_text import complaints_summary, complaints_text
-from reconciler.resource import Plan
 
 if TYPE_CHECKING:
     import httpx
@@ -220,15 +219,6 @@ def _creatable(kind: str) -> bool:
     from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
 
     return not BY_NAME[kind].id_form.required
-
-
-def tell_plan_state(plan: Plan) -> None:
-    """Say on stderr what stops an apply of this plan."""
-    for one in plan.unsettled:
-        words(
-            f"unsettled: {one.ref}: `reconciler journal settle {one.ref} --id ID` or "
-            "`--never-happened`"
-        )
 
 
 def is_terminal() -> bool:
