@@ -60,6 +60,7 @@ lock: ## lock the dependencies again, UPGRADE=1 to the newest; needs uv (pip ins
 		{ echo 'make lock needs uv: pip install uv' >&2; exit 1; }; set -ex; \
 	$(LOCK) pyproject.toml -o requirements/runtime.txt; \
 	$(LOCK) --group build -c requirements/runtime.txt -o requirements/build.txt; \
+	$(LOCK) pyproject.toml --extra remote -c requirements/runtime.txt -o requirements/remote.txt; \
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -c requirements/build.txt \
 		-o requirements/dev.txt
 

@@ -59,6 +59,7 @@ from reconciler.errors import (
     UsageError,
     WrongRoute,
 )
+from reconciler.points import Point, reached
 
 PROBE = "/dataplans/policies/v1"
 DEADLINE_SECONDS = 30.0
@@ -344,13 +345,16 @@ class Api:
             params=list(params) or None,
             json=None if method == "GET" else body,
         )
+        reached(Point.BEFORE_SEND)
         response = await self._client.send(request, stream=True)
+        reached(Point.SENT_NO_REPLY)
         try:
             assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - asked for one
             encoding = response.headers.get("content-encoding", "")
             content = await unpacked(response.stream, encoding, LARGEST_REPLY)
         finally:
             await response.aclose()
+        reached(Point.REPLY_READ)
         return make_reply(response.status_code, content, response.headers)
 
 

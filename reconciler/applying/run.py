@@ -27,6 +27,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.file_store import FileJournal
 from reconciler.kinds.kind import Answer, Kind, Sending
+from reconciler.points import Point, reached
 from reconciler.resource import (
     Action,
     Change,
@@ -130,7 +131,9 @@ class Run:
         sendings = [one for one in sendings if not self._skipped(one.change)]
         if not sendings:
             return
+        reached(Point.BEFORE_STARTED)
         self._append([self._started(one.change, _operation(one.change)) for one in sendings])
+        reached(Point.AFTER_STARTED)
         answers: Sequence[Answer]
         try:
             answers = await kind.write(self.api, sendings, self._identified)
@@ -246,7 +249,9 @@ class Run:
             entry for outcome in outcomes if (entry := self._closing_entry(outcome)) is not None
         ]
         if entries:
+            reached(Point.BEFORE_WRITTEN)
             self._append(entries)
+            reached(Point.AFTER_WRITTEN)
         for answer in answers:
             if isinstance(answer, ReconcilerError):
                 self._stop(answer)

@@ -31,6 +31,7 @@ from reconciler.journal.entries import (
     parse_line,
 )
 from reconciler.journal.history import History
+from reconciler.points import Point, reached
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 _BEGINNING = b'{"journal":'
@@ -188,13 +189,16 @@ class FileJournal:
         try:
             if self._end not in (None, os.fstat(descriptor).st_size):
                 raise OSError(errno.ESTALE, "another program wrote to it meanwhile")
+            reached(Point.JOURNAL_OPENED)
             os.fchmod(descriptor, 0o600)
             os.ftruncate(descriptor, self._size)
             os.lseek(descriptor, self._size, os.SEEK_SET)
             rest = memoryview(content)
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
+            reached(Point.JOURNAL_WRITTEN)
             os.fsync(descriptor)
+            reached(Point.JOURNAL_SYNCED)
         finally:
             os.close(descriptor)
         if new:
