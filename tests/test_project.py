@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.errors import InvalidInput, ReconcilerError, UsageError
+from reconciler.document import Json
+from reconciler.errors import InvalidInput, UsageError
 from reconciler.manifests.project_file import load_project
 from reconciler.project import (
     BASE_URL,
@@ -15,9 +16,11 @@ from reconciler.project import (
     Service,
     choose_environment,
     choose_target,
-    journal_path,
+    journal_place,
     leads_out,
+    project_findings,
 )
+from reconciler.project.journal_place import InFile, InGit, InObjects, JournalPlace
 
 ROOT = Path("/shop")
 API = "https://api.example.com"
@@ -182,19 +185,68 @@ def test_where_the_journal_is(file: str | None, place: str | None, journal: str)
     """A journal is a file beside the manifests, or where the environment says."""
     environment = Environment(journal=place)
 
-    assert journal_path(project(file, local=environment), "local", environment) == ROOT / journal
+    kept = journal_place(project(file, local=environment), "local", environment)
+    assert kept == InFile(ROOT / journal)
 
 
-@pytest.mark.parametrize("place", ["git:refs/reconciler/production", "s3:bucket/key"])
-def test_a_journal_elsewhere(place: str) -> None:
-    """A store that this version does not have is refused, and never taken for a file name."""
-    environment = Environment(journal=place)
+@pytest.mark.parametrize(
+    ("setting", "place"),
+    [
+        ("git:refs/reconciler/production", InGit("refs/reconciler/production", "")),
+        (
+            "git:refs/reconciler/eu.1/prod@up-stream",
+            InGit("refs/reconciler/eu.1/prod", "up-stream"),
+        ),
+        ("s3://my-bucket/journals/eu", InObjects("s3://my-bucket/journals/eu")),
+        ("gs://bucket", InObjects("gs://bucket")),
+        ("az://container/a/", InObjects("az://container/a")),
+    ],
+)
+def test_a_shared_journal(setting: str, place: JournalPlace) -> None:
+    """A journal may be kept in a ref of the remote or in a bucket."""
+    environment = Environment(journal=setting)
 
-    with pytest.raises(ReconcilerError) as raised:
-        journal_path(project(local=environment), "local", environment)
+    assert journal_place(project(local=environment), "local", environment) == place
 
-    assert raised.value.exit_code == 4
-    assert place in str(raised.value)
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *("", " ", "s3:bucket/key", "file:///x", "https://x.example/y", "S3://b/c", "redis:x"),
+        *("s3://", "s3:///x", "s3://user:key@bucket/x", "s3://b/../c", "s3://b/c?x=1", "s3://b/ c"),
+        *("git:", "git:refs", "git:refs/x", "git:main", "git:refs/heads/main", "git:refs/tags/v1"),
+        *("git:refs/remotes/o/x", "git:refs/pull/1", "git:refs/replace/x", "git:refs/for/main"),
+        *(
+            "git:refs/a/../b",
+            "git:refs/a/b.lock",
+            "git:refs/a/.b",
+            "git:refs/a/b.",
+            "git:refs/a//b",
+        ),
+        *(
+            "git:refs/a/b c",
+            "git:refs/a/b~1",
+            "git:refs/a/b:c",
+            "git:--upload-pack=x",
+            "git:refs/a/b/",
+        ),
+        *(
+            "git:refs/a/b@",
+            "git:refs/a/b@--x",
+            "git:refs/a/b@https://x.example",
+            "git:refs/a/b@{1}",
+        ),
+        *("git:refs/a/b\n", "a\0b"),
+    ],
+)
+def test_no_place_for_a_journal(setting: str) -> None:
+    """A setting that is no place is an error of the project file, and never taken for a path."""
+    document: Json = {"environments": {"local": {"journal": setting}}}
+
+    (finding,) = project_findings(document)
+
+    assert finding.path == ("environments", "local", "journal")
+    assert "`journal` must" in finding.message
 
 
 @pytest.mark.parametrize(

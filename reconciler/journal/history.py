@@ -10,9 +10,11 @@ from reconciler.journal.entries import (
     AboutResource,
     Entry,
     Identified,
+    Kept,
     Override,
     RefusedEntry,
     Rewritten,
+    RunEntry,
     Settled,
     Started,
     Stored,
@@ -38,7 +40,8 @@ class Memory:
     `pending` is a write without an answer: for a create, the resource is
     unsettled; a replace counts as never acknowledged. `earlier` are those
     before it that nothing has answered since. `exists` says that the service,
-    or a person, told that there is one.
+    or a person, told that there is one. `protected` is `metadata.protect` of the
+    last acknowledged write.
     """
 
     remote_id: RemoteId | None = None
@@ -47,6 +50,7 @@ class Memory:
     earlier: tuple[Started, ...] = ()
     attempts: int = 0
     exists: bool = False
+    protected: bool = False
 
     @property
     def candidates(self) -> tuple[dict[str, Json], ...]:
@@ -89,7 +93,7 @@ class History:
     def add(self, entries: Iterable[Entry]) -> None:
         """Take entries in, in the order of the journal."""
         for entry in entries:
-            if not isinstance(entry, Override):
+            if not isinstance(entry, Override | RunEntry):
                 _take(self.memories.setdefault(entry.ref, Memory()), entry)
 
     def unsettled(self) -> dict[Ref, Started]:
@@ -102,18 +106,16 @@ def _take(memory: Memory, entry: AboutResource) -> None:
     match entry:
         case Started():
             _take_started(memory, entry)
-        case Identified(remote_id=remote_id):
-            memory.remote_id, memory.exists = remote_id, True
-            if memory.pending is not None:
-                # It exists, so what is in doubt from here on is only a replace.
-                memory.pending = replace(memory.pending, operation="replace", remote_id=remote_id)
+        case Identified():
+            _take_id(memory, entry.remote_id)
         case WrittenEntry():
             _take_written(memory, entry)
-        case Stored(rewritten=rewritten):
-            if memory.last is not None:
-                memory.last = replace(memory.last, rewritten=rewritten)
+        case Stored():
+            _take_stored(memory, entry)
         case RefusedEntry() | Settled():
             _take_answer(memory, entry)
+        case Kept():
+            _take_kept(memory, entry)
 
 
 def _take_started(memory: Memory, entry: Started) -> None:
@@ -123,9 +125,22 @@ def _take_started(memory: Memory, entry: Started) -> None:
     memory.remote_id = memory.remote_id if entry.remote_id is None else entry.remote_id
 
 
+def _take_id(memory: Memory, remote_id: RemoteId) -> None:
+    memory.remote_id, memory.exists = remote_id, True
+    if memory.pending is not None:
+        # It exists, so what is in doubt from here on is only a replace.
+        memory.pending = replace(memory.pending, operation="replace", remote_id=remote_id)
+
+
+def _take_stored(memory: Memory, entry: Stored) -> None:
+    if memory.last is not None:
+        memory.last = replace(memory.last, rewritten=entry.rewritten)
+
+
 def _take_written(memory: Memory, entry: WrittenEntry) -> None:
     if memory.pending is not None:
         memory.last = LastWrite(entry.remote_id, memory.pending.declared, entry.at)
+        memory.protected = memory.pending.protect
     memory.remote_id, memory.exists = entry.remote_id, True
     memory.pending, memory.earlier = None, ()
     memory.attempts += 1
@@ -140,4 +155,13 @@ def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
     else:
         memory.pending, memory.earlier = None, ()
         memory.remote_id, memory.exists = entry.remote_id, entry.remote_id is not None
-        memory.last = memory.last if entry.remote_id is not None else None
+        if entry.remote_id is None:
+            memory.last, memory.protected = None, False
+
+
+def _take_kept(memory: Memory, entry: Kept) -> None:
+    """Take what a compacted journal says; the writes in doubt stand in lines before it."""
+    memory.remote_id, memory.exists = entry.remote_id, entry.exists
+    memory.attempts, memory.protected = entry.attempts, entry.protected
+    if entry.declared is not None:
+        memory.last = LastWrite(entry.written_as, entry.declared, entry.written_at, entry.rewritten)

@@ -12,13 +12,14 @@ from reconciler.project.choosing import (
     Target,
     choose_environment,
     choose_target,
-    journal_path,
+    journal_place,
 )
 from reconciler.project.complaining import ENVIRONMENT_NAME, leads_out, project_findings
 from reconciler.project.settings import (
     EmbeddedEmulator,
     Environment,
     Guards,
+    Limits,
     ProjectFile,
     Variable,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "EmbeddedEmulator",
     "Environment",
     "Guards",
+    "Limits",
     "Project",
     "ProjectFile",
     "Service",
@@ -37,7 +39,7 @@ __all__ = [
     "Variable",
     "choose_environment",
     "choose_target",
-    "journal_path",
+    "journal_place",
     "leads_out",
     "project_findings",
     "unsafe_base_url",

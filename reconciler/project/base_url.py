@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Iterator
+from typing import TypeAlias
 from urllib.parse import urlsplit
+
+_Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def unsafe_base_url(url: str) -> str:
@@ -40,11 +44,28 @@ def _unsafe_host(host: str, scheme: str) -> str:
     address = getattr(address, "ipv4_mapped", None) or address
     if address.is_loopback:
         return ""
-    if address.is_link_local or address.is_multicast or address.is_unspecified:
-        return f"leads to {host}, which no service should have"
-    if address.version == 4 and address.is_reserved:  # noqa: PLR2004 - IPv4
+    if any(map(_is_nobodys, (address, *_wrapped_in(address)))):
         return f"leads to {host}, which no service should have"
     return "" if scheme == "https" else "must begin with https://"
+
+
+def _is_nobodys(address: _Address) -> bool:
+    odd = address.is_link_local or address.is_multicast or address.is_unspecified
+    return odd or (isinstance(address, ipaddress.IPv4Address) and address.is_reserved)
+
+
+# Address translation, and two older forms that end in an IPv4 address.
+_WRAPPERS = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
+
+
+def _wrapped_in(address: _Address) -> Iterator[ipaddress.IPv4Address]:
+    """Yield the IPv4 addresses to which a gateway would translate an IPv6 one."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if any(address in wrapper for wrapper in _WRAPPERS):
+            yield ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if address.sixtofour is not None:
+            yield address.sixtofour
+        yield from address.teredo or ()
 
 
 def shown_url(url: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Literal, TypeAlias
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.finding import nearest
 from reconciler.project.base_url import shown_url, unsafe_base_url
+from reconciler.project.journal_place import InFile, JournalPlace, parse_journal_place
 from reconciler.project.settings import Environment, ProjectFile
 
 BASE_URL = "RECONCILER_BASE_URL"
@@ -112,21 +112,16 @@ def choose_target(
     )
 
 
-_STORE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+def journal_place(project: Project, name: str, environment: Environment) -> JournalPlace:
+    """Give where the journal of an environment is kept, a path made absolute.
 
-
-def journal_path(project: Project, name: str, environment: Environment) -> Path:
-    """Give where the journal of an environment is kept.
-
-    Raises InvalidInput for a store that is not a file.
+    The setting itself was checked when the project file was read.
     """
-    place = environment.journal
-    if place is None:
+    if environment.journal is None:
         own = f"{name}.journal.jsonl" if project.file is not None else "journal.jsonl"
-        return project.root / ".reconciler" / own
-    if _STORE.match(place):
-        raise InvalidInput(
-            f"environment `{name}`: journal `{place}` is not a file; this version keeps "
-            "journals in files only"
-        )
-    return project.root / place
+        return InFile(project.root / ".reconciler" / own)
+    match parse_journal_place(environment.journal):
+        case InFile(path=path):
+            return InFile(project.root / path)
+        case place:
+            return place

@@ -12,7 +12,13 @@ from reconciler.assumptions import Assumptions, ParameterNames
 from reconciler.document import Json
 from reconciler.finding import Finding, nearest
 from reconciler.project.base_url import unsafe_base_url
-from reconciler.project.settings import EmbeddedEmulator, Environment, Guards, ProjectFile
+from reconciler.project.settings import (
+    EmbeddedEmulator,
+    Environment,
+    Guards,
+    Limits,
+    ProjectFile,
+)
 
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -63,6 +69,7 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("environments",): Environment,
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "guards"): Guards,
+    ("environments", "guards", "kinds"): Limits,
     ("environments", "api"): Assumptions,
     ("environments", "api", "parameterNames"): ParameterNames,
 }
@@ -102,7 +109,8 @@ _SHOULD = re.compile("^(Input|String) should")
 def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
     if kind == "extra_forbidden":
         place = tuple(map(str, path[:1] + path[2:-1] if len(path) > 1 else ()))
-        model = _MODELS.get(place, ProjectFile)
+        # Below `kinds` stands the name of one, as below `environments`.
+        model = _MODELS.get(place) or _MODELS.get(place[:-1], ProjectFile)
         names = [info.alias or name for name, info in model.model_fields.items()]
         said = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
         near = nearest(str(path[-1]), names)

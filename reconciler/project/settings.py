@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
+from reconciler.project.journal_place import parse_journal_place
 
 Variable: TypeAlias = str | int | float | bool
 
@@ -15,8 +17,8 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Guards(_Strict):
-    """What an apply may do without consent; per environment."""
+class Limits(_Strict):
+    """How much of a kind one apply may change without consent."""
 
     max_change_percent: Annotated[
         int,
@@ -31,6 +33,39 @@ class Guards(_Strict):
     minimum: Annotated[
         int, Field(ge=0, description="Below this many known resources of a kind, no share counts.")
     ] = 10
+    max_changes: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            alias="maxChanges",
+            description="How many of a kind's resources one apply may so change, however many "
+            "are known; left out, only the share counts.",
+        ),
+    ] = None
+
+
+class Guards(Limits):
+    """What an apply may do without consent; per environment."""
+
+    kinds: Annotated[
+        dict[str, Limits],
+        Field(description="Limits of single kinds; what one leaves out is as for all kinds."),
+    ] = {}
+    allow: Annotated[
+        list[str],
+        Field(
+            description="What needs no consent here, by the codes of docs/guards.md, "
+            "as slo-target-lowered."
+        ),
+    ] = []
+
+    def of(self, kind: str) -> Limits:
+        """Give the limits of one kind."""
+        own = self.kinds.get(kind)
+        if own is None:
+            return self
+        said = {name: getattr(own, name) for name in own.model_fields_set}
+        return self.model_copy(update=said)
 
 
 class EmbeddedEmulator(_Strict):
@@ -54,8 +89,23 @@ class Environment(_Strict):
         Field(description='raw: the key as it is; bearer: "Bearer KEY".'),
     ] = "raw"
     journal: Annotated[
-        str | None, Field(description="The journal's file, relative to the project file.")
+        str | None,
+        Field(
+            description="Where the journal is kept: a file, relative to the project file; "
+            "git:REF of the repository's remote; or s3://, gs:// or az:// with bucket and prefix."
+        ),
     ] = None
+
+    @field_validator("journal")
+    @classmethod
+    def _is_a_place(cls, journal: str | None) -> str | None:
+        try:
+            if journal is not None:
+                parse_journal_place(journal)
+        except ValueError as error:
+            raise PydanticCustomError("journal_place", "{said}", {"said": str(error)}) from error
+        return journal
+
     variables: Annotated[
         dict[str, Variable], Field(description="Values of `${var:NAME}` in manifests.")
     ] = {}

@@ -1,4 +1,4 @@
-"""The entries of a journal for a terminal."""
+"""The entries and the runs of a journal for a terminal."""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from reconciler.journal.entries import (
+    AboutResource,
     Entry,
     Identified,
+    Kept,
     Override,
     RefusedEntry,
+    RunEntry,
     Settled,
     Started,
     Stored,
     WrittenEntry,
 )
+from reconciler.journal.entry_documents import NAMES
 from reconciler.journal.history import History
+from reconciler.journal.runs import RunSummary
 from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
+from reconciler.report.table import Heading, table
 from reconciler.report.words import plural
+from reconciler.resource import Ref
+
+SHORT_COMMIT = 12
 
 
 def journal_text(entries: Sequence[Entry], history: History, style: Style) -> str:
@@ -31,24 +40,59 @@ def journal_text(entries: Sequence[Entry], history: History, style: Style) -> st
     return "\n".join(lines) + "\n"
 
 
+def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -> str:
+    """Give a line for each run, and the reasons of those that lifted a guard.
+
+    With `wanted`, what became of that resource stands in place of the counts.
+    """
+    headings = [Heading("at", whole=True), Heading("command", whole=True), Heading("actor")]
+    headings += [Heading("commit", whole=True), Heading("outcome")]
+    rows = [
+        [run.at, run.command or "apply", run.actor or "unknown", _commit(run), _became(run, wanted)]
+        for run in runs
+    ]
+    return table(headings, rows, style) + f"{plural(len(runs), 'run')}.\n"
+
+
+def _commit(run: RunSummary) -> str:
+    commit, dash, dirty = run.commit.partition("-")
+    return commit[:SHORT_COMMIT] + dash + dirty
+
+
+def _became(run: RunSummary, wanted: Ref | None) -> str:
+    told = [f"{number} {name}" for name, number in run.counts.items()]
+    if wanted is not None:
+        told = [run.outcomes[wanted]]
+    told += [f"guard overridden: {one.reason}" for one in run.overrides]
+    return ", ".join(told) or "nothing"
+
+
 def _words(entry: Entry) -> str:
     if isinstance(entry, Override):
         return f"override    {entry.reason}"
+    if isinstance(entry, RunEntry):
+        commit = f" from {entry.commit}" if entry.commit else ""
+        return f"run         {entry.command} by {entry.actor}{commit}"
+    return f"{NAMES[type(entry)]:10}  {entry.ref}{_particulars(entry)}"
+
+
+def _particulars(entry: AboutResource) -> str:
     match entry:
         case Started(operation=operation):
-            name, said = "started", f" ({operation})"
+            said = f" ({operation})"
         case Identified(remote_id=remote_id):
-            name, said = "identified", f" as {remote_id}"
+            said = f" as {remote_id}"
         case WrittenEntry(remote_id=remote_id, message=message):
             known = f" ({remote_id})" if remote_id is not None else ""
-            name, said = "written", known + (f": {message}" if message else "")
+            said = known + (f": {message}" if message else "")
         case Stored(rewritten=rewritten):
-            name, said = "stored", f": {plural(len(rewritten), 'field')} not as sent"
+            said = f": {plural(len(rewritten), 'field')} not as sent"
         case RefusedEntry(message=message):
-            name, said = "refused", f": {message}"
+            said = f": {message}"
         case Settled(remote_id=remote_id):
-            became = "never happened" if remote_id is None else f"exists as {remote_id}"
-            name, said = "settled", f": {became}"
+            said = f": {'never happened' if remote_id is None else f'exists as {remote_id}'}"
+        case Kept(remote_id=remote_id, exists=exists):
+            said = f" as {remote_id}" if exists else ""
         case _:
             assert_never(entry)
-    return f"{name:10}  {entry.ref}{said}"
+    return said

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from processes import VIEWS, Served, in_this_process, journal, served, workspace
@@ -169,3 +172,134 @@ def test_written_ids(folder: Path, service: Served) -> None:
     actions = {one["ref"]: one["action"] for one in json.loads(plan.out)["changes"]}
     assert actions["SLO/checkout"] == "keep"
     assert actions["SavedView/errors"] == "assert"
+
+
+def history(folder: Path, service: Served, *arguments: str) -> list[dict[str, Any]]:
+    """Give what `journal history` tells."""
+    ended = in_this_process(
+        folder, service.base_url, "journal", "history", "--format", "json", *arguments
+    )
+    assert ended.code == 0, ended.err
+    told: list[dict[str, Any]] = json.loads(ended.out)
+    return told
+
+
+def test_history(folder: Path, service: Served) -> None:
+    """The runs are told in order: who, by what command, and what became of each resource."""
+    settle(folder, service, "SavedView/errors", "--id", "1")
+    text = in_this_process(folder, service.base_url, "journal", "history")
+
+    told = history(folder, service)
+    assert [one["command"] for one in told] == ["apply", "settle"]
+    assert [one["outcomes"] for one in told] == [{"written": 4, "unanswered": 1}, {"settled": 1}]
+    assert all(one["actor"] for one in told)
+    assert "4 written, 1 unanswered" in text.out
+    (about, settled) = history(folder, service, "SavedView/errors")
+    assert (about["outcome"], settled["outcome"]) == ("unanswered", "settled")
+    assert len(history(folder, service, "SLO/checkout")) == 1
+    assert history(folder, service, "SLO/unheard-of") == []
+
+
+def test_show_takes_one_ref(folder: Path, service: Served) -> None:
+    """`show REF` and `show --ref REF` are the same, and both at once are a usage error."""
+    place, flag, both = (
+        in_this_process(folder, service.base_url, "journal", "show", *arguments)
+        for arguments in (["SLO/checkout"], ["--ref", "SLO/checkout"], ["SLO/a", "--ref", "SLO/a"])
+    )
+
+    assert place.out == flag.out
+    assert "SLO/checkout" in place.out
+    assert both.code == 64
+
+
+def verified(folder: Path, service: Served) -> tuple[int, dict[str, str]]:
+    """Give the code of `journal verify`, and its findings with what each asks for."""
+    ended = in_this_process(folder, service.base_url, "journal", "verify", "--format", "json")
+    if not ended.out:
+        return ended.code, {"error": ended.err}
+    found = {one["finding"]: one["wayOut"] for one in json.loads(ended.out)["findings"]}
+    return ended.code, found
+
+
+def test_verify_finds(folder: Path, service: Served) -> None:
+    """Each thing to know of a journal is told with what to do next (R20)."""
+    file = folder / ".reconciler" / "journal.jsonl"
+    whole = file.read_bytes()
+    code, found = verified(folder, service)
+    assert (code, list(found)) == (0, ["unsettled"])
+    assert "reconciler journal settle SavedView/errors" in found["unsettled"]
+
+    file.write_bytes(whole + b'{"entry":"wri')
+    assert verified(folder, service)[1].keys() == {"unsettled", "torn"}
+
+    file.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+    code, found = verified(folder, service)
+    assert (code, next(iter(found))) == (8, "old copy")
+
+    file.write_bytes(whole.replace(b"Errors", b"Forged", 1))
+    code, found = verified(folder, service)
+    assert code == 8
+    assert "docs/journal.md" in found["error"]
+
+    file.unlink()
+    code, found = verified(folder, service)
+    assert code == 4
+    assert "or it is lost" in found["error"]
+
+
+def test_an_old_copy_is_warned_of(folder: Path, service: Served) -> None:
+    """A plan and an apply on an old copy of the journal say so before anything is sent."""
+    file = folder / ".reconciler" / "journal.jsonl"
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+
+    ended = in_this_process(folder, service.base_url, "plan")
+
+    assert "old copy" in ended.err
+
+
+def test_held_lock_is_found(folder: Path, service: Served) -> None:
+    """`verify` names who holds the lock, and `unlock` does not take that of a file."""
+    with journal(folder, service.base_url).locked():
+        _, found = verified(folder, service)
+        ended = in_this_process(folder, service.base_url, "journal", "unlock")
+
+    assert "locked" in found
+    assert ended.code == 5
+    assert "ends with its process" in ended.err
+    assert in_this_process(folder, service.base_url, "journal", "unlock").code == 0
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("no_umask")
+def test_compact(folder: Path, service: Served) -> None:
+    """Compacting changes no plan, keeps what is unsettled and who ran what, and the mode 0600."""
+    file = folder / ".reconciler" / "journal.jsonl"
+    before = in_this_process(folder, service.base_url, "plan", "--format", "json")
+    memories = journal(folder, service.base_url).history
+
+    ended = in_this_process(folder, service.base_url, "journal", "compact")
+
+    assert ended.code == 0, ended.err
+    assert journal(folder, service.base_url).history == memories
+    assert in_this_process(folder, service.base_url, "plan", "--format", "json") == before
+    assert [one["command"] for one in history(folder, service)] == ["apply", "compact"]
+    assert history(folder, service)[0]["outcomes"] == {"written": 4, "unanswered": 1}
+    code, found = verified(folder, service)
+    assert (code, list(found)) == (0, ["unsettled", "compacted"])
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert sorted(one.name for one in file.parent.iterdir()) == [file.name, f"{file.name}.lock"]
+    assert settle(folder, service, "SavedView/errors", "--id", "1")[0] == 0
+
+
+def test_nothing_to_compact(tmp_path: Path, service: Served) -> None:
+    """Where there is no journal, compacting makes none."""
+    folder = workspace(tmp_path / "fresh")
+
+    assert in_this_process(folder, service.base_url, "journal", "compact").code == 4
+    assert not (folder / ".reconciler").exists()

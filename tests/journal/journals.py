@@ -14,22 +14,26 @@ from reconciler.journal.entries import (
     Override,
     RefusedEntry,
     Rewritten,
+    RunEntry,
     Settled,
     Started,
     Stored,
     WrittenEntry,
 )
-from reconciler.journal.file_store import FileJournal
+from reconciler.journal.file_store import FileStore
+from reconciler.journal.journal import Journal
+from reconciler.journal.runs import OUTCOMES
 from reconciler.resource import Ref
 
+NO_TIME = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
 AT = "2025-01-31T09:00:00Z"
 RUN = "00000000-0000-4000-8000-000000000001"
 VIEW = Ref("SavedView", "errors")
 
 
-def journal_at(path: Path, *, environment: str = "local", target: str = "emulator") -> FileJournal:
+def journal_at(path: Path, *, environment: str = "local", target: str = "emulator") -> Journal:
     """Give the journal of a file, not read yet."""
-    return FileJournal(path, environment, target, lambda: datetime(2025, 1, 31, 9, 0, tzinfo=UTC))
+    return Journal(FileStore(path), environment, target, lambda: NO_TIME)
 
 
 def started(
@@ -53,7 +57,7 @@ def refused(ref: Ref = VIEW) -> RefusedEntry:
 WRITE: list[Entry] = [started(create=True), written()]
 
 
-def filled(file: Path, *batches: list[Entry]) -> FileJournal:
+def filled(file: Path, *batches: list[Entry]) -> Journal:
     """Write batches of entries into a new journal."""
     journal = journal_at(file)
     with journal.locked():
@@ -62,7 +66,7 @@ def filled(file: Path, *batches: list[Entry]) -> FileJournal:
     return journal
 
 
-def read(file: Path) -> FileJournal:
+def read(file: Path) -> Journal:
     """Read a journal anew."""
     journal = journal_at(file)
     journal.load()
@@ -96,6 +100,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         texts,
         st.none() | remote_ids,
         texts,
+        st.booleans(),
     ),
     st.builds(Identified, texts, texts, refs, remote_ids),
     st.builds(WrittenEntry, texts, texts, refs, st.none() | remote_ids, texts),
@@ -103,4 +108,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(RefusedEntry, texts, texts, refs, texts),
     st.builds(Settled, texts, refs, st.none() | remote_ids),
     st.builds(Override, texts, texts),
+    st.builds(
+        RunEntry, *[texts] * 6, st.dictionaries(st.sampled_from(OUTCOMES), st.integers(1, 9))
+    ),
 )

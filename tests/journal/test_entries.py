@@ -9,15 +9,13 @@ from journals import entries, objects
 
 from reconciler.document import Json
 from reconciler.errors import JournalError
-from reconciler.journal.entries import (
-    Entry,
-    Header,
+from reconciler.journal.chain import line_of, parse_line
+from reconciler.journal.entries import Entry, Header
+from reconciler.journal.entry_documents import (
     entry_document,
     header_document,
-    line_of,
     parse_entry,
     parse_header,
-    parse_line,
 )
 
 

@@ -92,7 +92,7 @@ def test_failed_sync(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_synced_before_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An append returns only after its lines are on disk, and a new file's name with them."""
+    """An append returns only after its lines are on disk, and new names of file and folder too."""
     calls: list[str] = []
     real_write, real_sync = os.write, os.fsync
 
@@ -109,7 +109,7 @@ def test_synced_before_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None
     journal = filled(file)
     assert journal.entries == WRITE
 
-    assert calls == ["write", "file", "folder"]
+    assert calls == ["folder", "write", "file", "folder"]
 
 
 def test_written_in_pieces(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

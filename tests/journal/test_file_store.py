@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from journals import WRITE, entries, filled, journal_at, read, refused, started
+from journals import VIEW, WRITE, entries, filled, journal_at, read, refused, started
 
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Entry
+from reconciler.journal.runs import runs_of
 from reconciler.resource import Ref
 
 
@@ -27,7 +28,7 @@ def test_read_back(batches: list[list[Entry]]) -> None:
     """Whatever was appended is read back, in order, with the same history."""
     with tempfile.TemporaryDirectory() as folder:
         journal = filled(Path(folder) / "own" / "journal.jsonl", *batches)
-        again = read(journal.path)
+        again = read(Path(journal.place))
 
     assert again.entries == [entry for batch in batches for entry in batch]
     assert again.history == journal.history
@@ -191,3 +192,22 @@ def test_unreadable_file(file: Path) -> None:
     with pytest.raises(JournalError) as raised:
         read(file)
     assert raised.value.exit_code == 8
+
+
+def test_journal_of_the_version_before(file: Path) -> None:
+    """A journal from before runs, protection and compacting were written down is read as it was."""
+    file.parent.mkdir(mode=0o700)
+    file.write_bytes((Path(__file__).parent / "golden" / "before-runs.jsonl").read_bytes())
+
+    journal = read(file)
+
+    memory = journal.history.of(VIEW)
+    assert len(journal.entries) == 8
+    assert memory.acknowledged is not None
+    assert (memory.remote_id, memory.protected, memory.attempts) == (7, False, 2)
+    assert [pair.got for pair in memory.acknowledged.rewritten] == ["errors"]
+    assert [run.counts for run in runs_of(journal.entries)] == [
+        {"written": 1},
+        {"refused": 1, "settled": 1},
+    ]
+    assert not journal.is_old_copy

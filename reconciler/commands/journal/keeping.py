@@ -1,0 +1,146 @@
+"""Whether a journal can be trusted, how to make it short, and how to free its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.journal.opening import opened_journal, run_entry, unread_journal
+from reconciler.commands.opening import Asked
+from reconciler.commands.output import data, json_data, words
+from reconciler.commands.waiting import lock_timeout
+from reconciler.document import Json
+from reconciler.errors import InvalidInput, JournalError
+from reconciler.journal.journal import Journal
+from reconciler.journal.waiting import Patience
+from reconciler.report.safe import safe
+
+_LOST = "what to do where it is lost or damaged stands in docs/journal.md"
+
+
+class _Finding(NamedTuple):
+    """Something to know of a journal that can be read, and what to do about it."""
+
+    name: str
+    message: str
+    way_out: str
+
+
+@click.command
+@options.connected
+@options.formats("text", "json")
+def verify(*, asked: Asked, form: str) -> int:
+    """Check every line, and that none was changed or lost; say what to do next.
+
+    Exits with 8 where the journal cannot be trusted, as it was edited or is an
+    old copy.
+    """
+    journal = _trusted(asked)
+    if journal.header is None:
+        raise InvalidInput(
+            f"there is no journal at {journal.place}: nothing was applied yet, "
+            f"or it is lost; {_LOST}"
+        )
+    findings = list(_findings(journal))
+    if form == "json":
+        json_data(_document(journal, findings))
+    else:
+        unsettled = len(journal.history.unsettled())
+        count = len(journal.entries)
+        noun = "entry" if count == 1 else "entries"
+        data(f"{safe(journal.place)}: {count:,} {noun}, {unsettled} unsettled\n")
+        for one in findings:
+            data(f"  {one.name}: {safe(one.message)}\n    next: {safe(one.way_out)}\n")
+    if asked.verbose and not asked.quiet:
+        words(f"environment {journal.environment}, target {journal.target}")
+    return JournalError.exit_code if any(one.name == "old copy" for one in findings) else 0
+
+
+def _trusted(asked: Asked) -> Journal:
+    journal = unread_journal(asked)
+    try:
+        journal.load()
+    except JournalError as error:
+        raise JournalError(
+            f"{error}\nnothing is written on top of it: bring back a whole copy; {_LOST}"
+        ) from error
+    return journal
+
+
+def _findings(journal: Journal) -> Iterator[_Finding]:
+    """Yield what a person should know, the worst first."""
+    if journal.is_old_copy:
+        said = "the journal does not hold the line that the last run here ended with"
+        yield _Finding("old copy", said, f"bring back the newer one; {_LOST}")
+    for ref, started in sorted(journal.history.unsettled().items()):
+        said = f"{ref} since {started.at}: the answer to its create was lost"
+        out = f"look for it, then `reconciler journal settle {ref} --id ID` or `--never-happened`"
+        yield _Finding("unsettled", said, out)
+    if journal.torn:
+        said = "the last line was cut, as by a crash or a full disk"
+        yield _Finding("torn", said, "nothing: it is ignored, and the next write removes it")
+    if holder := journal.holder():
+        yield _Finding("locked", f"by {holder}", "wait for it, or see `reconciler journal unlock`")
+    if journal.header is not None and journal.header.continues:
+        said = f"it continues one that ended with the sum {journal.header.continues}"
+        yield _Finding("compacted", said, "nothing: a copy from before must end with that sum")
+
+
+def _document(journal: Journal, findings: list[_Finding]) -> Json:
+    return {
+        "place": journal.place,
+        "environment": journal.environment,
+        "target": journal.target,
+        "entries": len(journal.entries),
+        "findings": [
+            {"finding": one.name, "message": one.message, "wayOut": one.way_out} for one in findings
+        ],
+    }
+
+
+@click.command
+@options.connected
+@lock_timeout
+def compact(*, asked: Asked, patience: Patience) -> int:
+    """Make the journal short: keep what later runs need, and who ran what.
+
+    Single entries of what is written and done go; unsettled creates, last
+    writes, ids and the runs with their counts stay.
+    """
+    journal = opened_journal(asked)
+    if journal.header is None:
+        raise InvalidInput(f"there is no journal at {journal.place}")
+    run = run_entry(asked, journal, "compact")
+    with journal.locked(run.run, patience):
+        before = len(journal.entries)
+        journal.compact(run)
+    data(f"{safe(journal.place)}: {before} entries became {len(journal.entries)}\n")
+    return 0
+
+
+@click.command
+@click.argument("id", required=False)
+@options.connected
+def unlock(*, id: str | None, asked: Asked) -> int:  # noqa: A002 - as it is called in the usage
+    """Take the lock of a shared journal from a holder that is gone, by its ID.
+
+    Without an ID, say who holds it. The lock of a file ends with its process, so
+    there is never one to take.
+    """
+    journal = unread_journal(asked)
+    held = journal.store.unlock(id or "")
+    if asked.quiet:
+        return 0
+    if held is not None:
+        words(
+            f"{journal.place} is free; it was locked by {held.words}. Should that run still live, "
+            "its next write is refused"
+        )
+    elif journal.store.is_shared:
+        words(f"{journal.place} is not locked")
+    else:
+        words(f"{journal.place} is not locked: the lock of a file ends with its process")
+    return 0

@@ -1,0 +1,43 @@
+"""From the flags of a journal command to its journal."""
+
+from __future__ import annotations
+
+import os
+from uuid import uuid4
+
+from reconciler.commands.journal_opening import applied_commit, journal_of
+from reconciler.commands.opening import Asked, open_project
+from reconciler.errors import UsageError
+from reconciler.journal.entries import RunEntry
+from reconciler.journal.journal import Journal
+from reconciler.project import choose_environment, choose_target
+from reconciler.resource import Ref
+
+
+def unread_journal(asked: Asked) -> Journal:
+    """Give the journal of the environment, not read yet."""
+    project = open_project(asked)
+    name, environment = choose_environment(project, asked.environment)
+    target = choose_target(project, name, environment, os.environ)
+    return journal_of(project, name, environment, target)
+
+
+def opened_journal(asked: Asked) -> Journal:
+    """Give the journal of the environment, read."""
+    journal = unread_journal(asked)
+    journal.load()
+    return journal
+
+
+def run_entry(asked: Asked, journal: Journal, command: str) -> RunEntry:
+    """Give the entry that says who runs this command, and from which commit."""
+    commit = applied_commit(open_project(asked))
+    return RunEntry(str(uuid4()), journal.now(), journal.actor, commit, "", command)
+
+
+def ref_of(text: str | None) -> Ref:
+    """Read a Kind/name. Raises UsageError."""
+    ref = Ref.parse(text or "")
+    if ref is None:
+        raise UsageError(f"`{text}` is not of the form Kind/name")
+    return ref

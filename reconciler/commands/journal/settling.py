@@ -1,0 +1,105 @@
+"""What a person adds to a journal's knowledge, and what it gives back to the manifests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.journal.opening import opened_journal, ref_of, run_entry
+from reconciler.commands.opening import Asked, open_project, open_workspace
+from reconciler.commands.output import data, words
+from reconciler.commands.waiting import lock_timeout
+from reconciler.document import Json
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.journal.entries import Settled
+from reconciler.journal.waiting import Patience
+from reconciler.kinds import BY_NAME
+from reconciler.manifests.expressions import Scope
+from reconciler.manifests.writing import with_id
+from reconciler.project import choose_environment
+from reconciler.resource import Manifest, Ref, RemoteId
+
+
+@click.command
+@click.argument("ref")
+@click.option("--id", "remote_id", metavar="ID", help="The create happened, and this is its id.")
+@click.option("--never-happened", is_flag=True, help="The create did not happen.")
+@options.connected
+@lock_timeout
+def settle(
+    *, ref: str, remote_id: str | None, never_happened: bool, asked: Asked, patience: Patience
+) -> int:
+    """Say what became of a create whose answer was lost."""
+    if (remote_id is None) == (not never_happened):
+        raise UsageError("give either --id ID or --never-happened")
+    wanted = ref_of(ref)
+    opened = opened_journal(asked)
+    run = run_entry(asked, opened, "settle")
+    with opened.locked(run.run, patience):
+        if wanted not in opened.history.unsettled():
+            listed = ", ".join(map(str, sorted(opened.history.unsettled()))) or "none"
+            raise UsageError(f"{wanted} is not unsettled (unsettled: {listed})")
+        known = _parse_id(wanted, remote_id) if remote_id is not None else None
+        opened.begin(run)
+        opened.append([Settled(opened.now(), wanted, known)])
+    if not asked.quiet:
+        became = "never happened" if known is None else f"exists as {known}"
+        words(f"{wanted} {became}; plan again")
+    return 0
+
+
+@click.command("write-ids")
+@options.reading
+def write_ids(
+    *,
+    paths: tuple[Path, ...],
+    environment: str | None,
+    project: Path | None,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Write the ids that the service gave out into the manifests, comments kept.
+
+    With `metadata.id` in git, a lost journal cannot lead to a second create.
+    """
+    asked = Asked(paths, environment, project, verbose, quiet)
+    found = open_project(asked)
+    name, chosen = choose_environment(found, environment)
+    workspace = open_workspace(asked, found, Scope(name, chosen.variables))
+    opened = opened_journal(asked)
+    written = 0
+    for manifest in workspace.manifests:
+        known = opened.history.of(manifest.ref).remote_id
+        if manifest.remote_id is None and known is not None:
+            _write_id(found.root, manifest, known)
+            written += 1
+            if not quiet:
+                words(f"{manifest.source}: {manifest.ref} is {known}")
+    data(f"{written} ids written\n")
+    return 0
+
+
+def _write_id(root: Path, manifest: Manifest, remote_id: RemoteId) -> None:
+    file = root / manifest.source.file
+    if file.suffix == ".json":
+        raise InvalidInput(f"{manifest.source}: ids are written into YAML manifests only")
+    try:
+        text = with_id(file.read_text(encoding="utf-8"), manifest.ref, remote_id)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _parse_id(ref: Ref, text: str) -> RemoteId:
+    kind = BY_NAME.get(ref.kind)
+    form = kind.id_form if kind is not None else None
+    value: Json = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else text  # noqa: PLR2004 - an int32 has ten digits
+    known = form.parse(value) if form is not None else None
+    if known is None and form is not None:
+        known = form.parse(text)
+    if known is None:
+        words_of = form.words if form is not None else "an id"
+        raise UsageError(f"`{text}` is not an id of {ref.kind}: it must be {words_of}")
+    return known

@@ -1,0 +1,73 @@
+"""What is in a journal: its entries, and the runs that wrote them."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.journal.opening import opened_journal, ref_of
+from reconciler.commands.opening import Asked
+from reconciler.commands.output import data, json_data, stdout_style, words
+from reconciler.document import Json
+from reconciler.errors import UsageError
+from reconciler.journal.entry_documents import entry_document
+from reconciler.journal.runs import RunSummary, runs_of
+from reconciler.report.journal_text import history_text, journal_text
+from reconciler.resource import Ref
+
+
+@click.command
+@click.argument("ref", required=False)
+@click.option("--ref", "flag", metavar="REF", help="Only the entries of this Kind/name.")
+@options.connected
+@options.formats("text", "json")
+def show(*, ref: str | None, flag: str | None, asked: Asked, form: str) -> int:
+    """Print the entries, oldest first: all, or those of one Kind/name."""
+    if ref is not None and flag is not None:
+        raise UsageError("give the Kind/name once")
+    wanted = ref_of(ref or flag) if ref or flag else None
+    journal = opened_journal(asked)
+    entries = [one for one in journal.entries if wanted in (None, getattr(one, "ref", None))]
+    if form == "json":
+        documents: list[Json] = [entry_document(entry) for entry in entries]
+        json_data(documents)
+    else:
+        data(journal_text(entries, journal.history, stdout_style(verbose=asked.verbose)))
+    if journal.torn and not asked.quiet:
+        words("the last line is torn, as by a crash; the next write removes it")
+    return 0
+
+
+@click.command
+@click.argument("ref", required=False)
+@options.connected
+@options.formats("text", "json")
+def history(*, ref: str | None, asked: Asked, form: str) -> int:
+    """Print the runs, oldest first: who applied what, when, from which commit.
+
+    With a Kind/name, only the runs that were about it, and what became of it.
+    """
+    wanted = ref_of(ref) if ref is not None else None
+    runs = runs_of(opened_journal(asked).entries)
+    if wanted is not None:
+        runs = [run for run in runs if wanted in run.outcomes]
+    if form == "json":
+        json_data([_document(run, wanted) for run in runs])
+    else:
+        data(history_text(runs, wanted, stdout_style(verbose=asked.verbose)))
+    return 0
+
+
+def _document(run: RunSummary, wanted: Ref | None) -> Json:
+    outcomes: Json = dict(run.counts)
+    document: dict[str, Json] = {
+        "run": run.run,
+        "at": run.at,
+        "actor": run.actor,
+        "command": run.command,
+        "commit": run.commit,
+        "digest": run.digest,
+        "outcomes": outcomes,
+        "overrides": [one.reason for one in run.overrides],
+    }
+    return document if wanted is None else {**document, "outcome": run.outcomes[wanted]}

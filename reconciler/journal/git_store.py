@@ -1,0 +1,193 @@
+"""A journal's lines in the commits of a ref of their own.
+
+The last commit holds the whole journal, and the lock while there is one: one
+compare-and-swap of the ref covers both, and whoever lost the lock cannot write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import NoReturn
+
+from reconciler.errors import JournalError, Locked
+from reconciler.journal.git import GitFailed
+from reconciler.journal.git_remote import GitRemote, Lost
+from reconciler.journal.lease import Lease, LockRecord, parse_record, record_text
+from reconciler.journal.store import Note
+from reconciler.points import Point, reached
+
+_LINES = "journal.jsonl"
+_LOCK = "lock.json"
+_TRIES = 20
+
+
+class GitStore:
+    """The lines of a journal in a git ref. `place` is what messages call it."""
+
+    is_shared = True
+
+    def __init__(self, remote: GitRemote, place: str) -> None:
+        self._remote = remote
+        self._place = place
+        self._tip: str | None = None
+        self._lines = b""
+        self._lock = b""
+
+    @property
+    def place(self) -> str:
+        """The ref, as in the project file."""
+        return self._place
+
+    def read(self) -> bytes:
+        """Fetch the lines; while the lock is ours, they are what we pushed last."""
+        if self._tip is None or not self._is_locked:
+            self._fetch()
+        return self._lines
+
+    def holder(self) -> Lease | None:
+        """Fetch who holds the lock."""
+        self._fetch()
+        return self._lease
+
+    def ended(self) -> str:
+        """Remember nothing: lock and lines are of one commit, so they are of one age."""
+        return ""
+
+    @property
+    def _lease(self) -> Lease | None:
+        return parse_record(self._lock).lease
+
+    def append(self, lines: bytes, lease: Lease, note: Note) -> None:
+        """Push a commit with these lines after the others."""
+        self._write(self._lines + lines, lease, note)
+
+    def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
+        """Push a commit with these lines only; the earlier ones stay in its ancestors."""
+        self._write(lines, lease, note)
+
+    def _write(self, lines: bytes, lease: Lease, note: Note) -> None:
+        self._check(lease)
+        try:
+            self._commit(lines, lease, note.words, note.actor)
+        except Lost:
+            self._lost()
+
+    def _check(self, lease: Lease) -> None:
+        if self._lease is None or self._lease.owner != lease.owner:
+            self._lost()
+
+    def lock(self, lease: Lease) -> None:
+        """Push a commit with the lock. Raises Locked where there is one."""
+        if self._tip is None:
+            self._fetch()
+        for _ in range(_TRIES):
+            held = self._lease
+            if held is not None:
+                self._fetch()
+                held = self._lease
+            if held is not None:
+                raise Locked(f"{self.place} is locked by {held.words}{held.way_out}")
+            try:
+                self._commit(self._lines, lease, f"locked by {lease.words}", lease.actor)
+            except Lost:
+                self._fetch()
+            else:
+                return
+        raise Locked(f"{self.place} is written to by others all the time")
+
+    def release(self, lease: Lease, ended: str) -> None:
+        """Push a commit without the lock."""
+        del ended
+        self._check(lease)
+        try:
+            self._commit(self._lines, None, "unlocked", lease.actor)
+        except Lost:
+            self._lost()
+
+    def unlock(self, owner: str) -> Lease | None:
+        """Push a commit without the lock that another run took."""
+        self._fetch()
+        held = self._lease
+        if held is None:
+            return None
+        if held.owner != owner:
+            raise Locked(f"{self.place} is locked by {held.words}{held.way_out}")
+        try:
+            self._commit(self._lines, None, f"lock taken from {held.words}", "")
+        except Lost:
+            raise Locked(f"{self.place} changed meanwhile; look again") from None
+        return held
+
+    @property
+    def _is_locked(self) -> bool:
+        return bool(self._lock)
+
+    def _lost(self) -> NoReturn:
+        self._fetch()
+        held = self._lease
+        # What was read before is no ground to write on any more.
+        self._tip, self._lock = None, b""
+        now = f"it is locked by {held.words}" if held is not None else "it was unlocked meanwhile"
+        raise Locked(f"the lock of {self.place} was lost, so nothing is written: {now}")
+
+    def _fetch(self) -> None:
+        with self._errors("read"):
+            tip = self._remote.fetch()
+            self._lines = self._file(tip, _LINES) if tip else b""
+            self._lock = self._file(tip, _LOCK) if tip else b""
+            self._tip = tip
+
+    def _file(self, commit: str, name: str) -> bytes:
+        git = self._remote.git
+        if not git.run("ls-tree", commit, "--", name):
+            return b""
+        return git.run("cat-file", "blob", f"{commit}:{name}")
+
+    def _commit(self, lines: bytes, lease: Lease | None, words: str, actor: str) -> None:
+        """Push one commit after the last. Raises Lost where that is no longer the last."""
+        lock = record_text(LockRecord(lease)) if lease is not None else b""
+        before = self._tip or ""
+        with self._errors("written"):
+            files = {name: held for name, held in ((_LINES, lines), (_LOCK, lock)) if held}
+            tree = "".join(
+                f"100644 blob {self._blob(held)}\t{name}\n" for name, held in files.items()
+            )
+            made = self._remote.git.run("mktree", given=tree.encode()).decode().strip()
+            parents = ["-p", before] if before else []
+            commit = self._remote.git.run(
+                *("commit-tree", made, *parents, "-F", "-"),
+                given=printable(words).encode(),
+                more=_signature(actor),
+            )
+            reached(Point.JOURNAL_WRITTEN)
+            self._remote.push(commit.decode().strip(), before)
+            reached(Point.JOURNAL_SYNCED)
+        self._tip, self._lines, self._lock = commit.decode().strip(), lines, lock
+
+    def _blob(self, content: bytes) -> str:
+        return self._remote.git.run("hash-object", "-w", "--stdin", given=content).decode().strip()
+
+    @contextlib.contextmanager
+    def _errors(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except GitFailed as error:
+            raise JournalError(f"{self.place} cannot be {what}: {error}") from error
+
+
+def printable(text: str) -> str:
+    """Give a text of which no character breaks a line, hides or reorders."""
+    return "".join(one if one.isprintable() else "?" for one in text)
+
+
+def _signature(actor: str) -> dict[str, str]:
+    """Give who a commit says it is by: the actor, whose name may be an address."""
+    name = printable(actor).translate(str.maketrans("<>", "()")).strip(" .,:;\"'")
+    email = name if "@" in name and " " not in name else ""
+    signature = {"NAME": name or "reconciler", "EMAIL": email}
+    return {
+        f"GIT_{role}_{part}": said
+        for role in ("AUTHOR", "COMMITTER")
+        for part, said in signature.items()
+    }

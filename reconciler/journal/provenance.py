@@ -1,0 +1,65 @@
+"""Who runs, and from which commit: what journals and locks say of a run."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from reconciler.journal.git import Git, GitFailed
+
+ACTOR = "RECONCILER_ACTOR"
+# Set by the runners of the common CI systems.
+_ACTORS = ("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "CIRCLE_USERNAME", "BUILDKITE_BUILD_CREATOR")
+_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "CIRCLE_SHA1", "BUILDKITE_COMMIT", "BITBUCKET_COMMIT")
+_DECLARING = (".yaml", ".yml", ".json")
+_LIMIT = 10.0
+_LONGEST = 200
+
+
+def actor_of(environ: Mapping[str, str], folder: Path) -> str:
+    """Give who runs: as told, else as the CI or the repository knows, else user@host."""
+    for name in (ACTOR, *_ACTORS):
+        if told := environ.get(name, "").strip():
+            return told[:_LONGEST]
+    for key in ("user.email", "user.name"):
+        if told := _asked(folder, environ, "config", "--get", key):
+            return told[:_LONGEST]
+    return f"{_user()}@{socket.gethostname()}"[:_LONGEST]
+
+
+def commit_of(environ: Mapping[str, str], folder: Path, paths: Sequence[Path]) -> str:
+    """Give the commit that is applied; "" where there is none.
+
+    Outside CI it ends in `-dirty` where a manifest below `paths` is not as committed.
+    """
+    for name in _COMMITS:
+        if told := environ.get(name, "").strip():
+            return told[:_LONGEST]
+    commit = _asked(folder, environ, "rev-parse", "--verify", "HEAD")
+    if not commit:
+        return ""
+    listed = _asked(
+        *(folder, environ, "--no-optional-locks", "status", "--porcelain", "-z"),
+        *("--untracked-files=all", "--", *(str(path.absolute()) for path in paths)),
+    )
+    changed = any(name.endswith(_DECLARING) for name in listed.split("\0"))
+    return f"{commit}-dirty" if changed else commit
+
+
+def _asked(folder: Path, environ: Mapping[str, str], *arguments: str) -> str:
+    """Ask git, where the folder is in a repository; "" where it does not know."""
+    if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+        return ""
+    try:
+        return Git(folder, environ, limit=_LIMIT).text(*arguments)
+    except GitFailed:
+        return ""
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"

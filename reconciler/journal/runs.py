@@ -1,0 +1,130 @@
+"""The runs of a journal: who applied what, when, from which commit. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reconciler.journal.entries import (
+    ADOPTED,
+    Entry,
+    Identified,
+    Kept,
+    Override,
+    RefusedEntry,
+    RunEntry,
+    Settled,
+    Started,
+    Stored,
+    WrittenEntry,
+)
+from reconciler.resource import Ref
+
+OUTCOMES = ("written", "adopted", "refused", "settled", "unanswered")
+"""What can become of a resource in a run, in the order that counts are given in."""
+
+
+@dataclass(slots=True)
+class RunSummary:
+    """One run. What it wrote before runs were named in journals has no actor and no commit."""
+
+    run: str
+    at: str
+    actor: str = ""
+    commit: str = ""
+    digest: str = ""
+    command: str = ""
+    overrides: list[Override] = field(default_factory=list)
+    outcomes: dict[Ref, str] = field(default_factory=dict)
+    folded: Mapping[str, int] = field(default_factory=dict)
+
+    def count(self, outcome: str) -> int:
+        """Count the resources of one outcome, those that were compacted away too."""
+        return self.folded.get(outcome, 0) + list(self.outcomes.values()).count(outcome)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts of all outcomes that there are."""
+        return {name: number for name in OUTCOMES if (number := self.count(name))}
+
+
+def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
+    """Give the runs in the order of the journal.
+
+    A lock keeps runs apart, so all that follows a run's own entry is of that run.
+    What compacting kept for its memories is in the counts of its runs already.
+    """
+    folded = max((at for at, entry in enumerate(entries) if isinstance(entry, Kept)), default=-1)
+    runs: list[RunSummary] = []
+    for at, entry in enumerate(entries):
+        if isinstance(entry, RunEntry):
+            runs.append(_summary(entry))
+        elif isinstance(entry, Override) or at > folded:
+            if not runs or _is_of_another(runs[-1], entry):
+                runs.append(RunSummary(getattr(entry, "run", ""), entry.at))
+            _take(runs[-1], entry)
+    return runs
+
+
+def _summary(entry: RunEntry) -> RunSummary:
+    return RunSummary(
+        entry.run,
+        entry.at,
+        entry.actor,
+        entry.commit,
+        entry.digest,
+        entry.command,
+        folded=entry.outcomes,
+    )
+
+
+def _is_of_another(run: RunSummary, entry: Entry) -> bool:
+    own = getattr(entry, "run", None)
+    return own is not None and own != run.run
+
+
+def _take(run: RunSummary, entry: Entry) -> None:
+    match entry:
+        case Override():
+            run.overrides.append(entry)
+        case Started(ref=ref) | Identified(ref=ref):
+            run.outcomes[ref] = "unanswered"
+        case WrittenEntry(ref=ref, message=message):
+            run.outcomes[ref] = "adopted" if message == ADOPTED else "written"
+        case RefusedEntry(ref=ref):
+            run.outcomes[ref] = "refused"
+        case Settled(ref=ref):
+            run.outcomes[ref] = "settled"
+        case Stored() | Kept() | RunEntry():
+            pass
+
+
+def words_of(entries: Sequence[Entry]) -> str:
+    """Say on one line what an append is about, for people who read a store's own history."""
+    return "; ".join(_said(entries)) or "journal"
+
+
+def _said(entries: Sequence[Entry]) -> Iterator[str]:
+    for entry in entries:
+        if isinstance(entry, RunEntry):
+            yield f"{entry.command} by {entry.actor}".strip()
+        if isinstance(entry, Override):
+            yield "guard overridden"
+    for kind, verb in _VERBS.items():
+        refs = [str(getattr(entry, "ref", "")) for entry in entries if isinstance(entry, kind)]
+        if refs:
+            shown = ", ".join(refs[:_SHOWN])
+            rest = f" and {len(refs) - _SHOWN} more" if len(refs) > _SHOWN else ""
+            yield f"{verb} {shown}{rest}"
+
+
+_VERBS = {
+    Started: "started",
+    Identified: "identified",
+    WrittenEntry: "written",
+    Stored: "stored otherwise",
+    RefusedEntry: "refused",
+    Settled: "settled",
+    Kept: "kept",
+}
+_SHOWN = 5

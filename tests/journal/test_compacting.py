@@ -1,0 +1,123 @@
+"""A compacted journal adds up to the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from journals import AT, RUN, VIEW, WRITE, entries, started, written
+
+from reconciler.journal.compacting import compacted
+from reconciler.journal.entries import ADOPTED, Entry, Override, RunEntry, Settled, WrittenEntry
+from reconciler.journal.entry_documents import entry_document, parse_entry
+from reconciler.journal.history import History
+from reconciler.journal.runs import runs_of, words_of
+from reconciler.resource import Ref
+
+LATER = "2026-01-31T09:00:00Z"
+
+
+def history_of(listed: list[Entry]) -> History:
+    history = History()
+    history.add(listed)
+    return history
+
+
+def run_entry(name: str, command: str = "apply") -> RunEntry:
+    return RunEntry(name, AT, "alice", "abc", "sha256:0", command)
+
+
+@given(st.lists(entries, max_size=30))
+def test_same_memories(listed: list[Entry]) -> None:
+    """Whatever a journal holds, its compacted form adds up to the same memories."""
+    assert history_of(compacted(listed, LATER)) == history_of(listed)
+
+
+@given(st.lists(entries, max_size=20), st.lists(entries, max_size=10))
+def test_same_memories_afterwards(before: list[Entry], after: list[Entry]) -> None:
+    """What is appended later adds up as if nothing had been compacted."""
+    assert history_of([*compacted(before, LATER), *after]) == history_of([*before, *after])
+
+
+@given(st.lists(entries, max_size=20))
+def test_compacted_twice(listed: list[Entry]) -> None:
+    """Compacting again changes nothing more."""
+    once = compacted(listed, LATER)
+
+    assert compacted(once, LATER) == once
+
+
+@given(st.lists(entries, max_size=20))
+def test_same_runs(listed: list[Entry]) -> None:
+    """Runs keep their actor, commit, counts and overrides."""
+    before = [(run.run, run.actor, run.counts, run.overrides) for run in runs_of(listed)]
+    runs = runs_of(compacted(listed, LATER))
+
+    assert [(run.run, run.actor, run.counts, run.overrides) for run in runs] == before
+
+
+@given(st.lists(entries, max_size=20))
+def test_read_back(listed: list[Entry]) -> None:
+    """Every entry of a compacted journal is read back the same."""
+    for entry in compacted(listed, LATER):
+        assert parse_entry(entry_document(entry), 2) == entry
+
+
+def test_shorter() -> None:
+    """A hundred writes of one resource become a run's line and the resource's line."""
+    listed: list[Entry] = [run_entry(RUN), *WRITE * 100]
+
+    assert len(compacted(listed, LATER)) == 2
+
+
+def test_protection_is_kept() -> None:
+    """The protection of the last acknowledged write survives, and one in doubt does not count."""
+    protected = replace(started(), protect=True)
+    shielded = history_of(compacted([protected, written()], LATER))
+    doubtful = history_of(compacted([started(), written(), protected], LATER))
+
+    assert shielded.of(VIEW).protected
+    assert not doubtful.of(VIEW).protected
+
+
+def test_runs() -> None:
+    """A run is who, when, from what, and what became of each resource."""
+    slo = Ref("SLO", "a")
+    listed: list[Entry] = [
+        run_entry("one"),
+        Override(AT, "because"),
+        replace(started(), run="one"),
+        replace(written(), run="one"),
+        replace(started(slo, create=True), run="one"),
+        run_entry("two", "settle"),
+        Settled(AT, slo, "x"),
+        run_entry("three"),
+        replace(started(), run="three"),
+        WrittenEntry("three", AT, VIEW, 7, ADOPTED),
+    ]
+    first, second, third = runs_of(listed)
+    assert first.counts == {"written": 1, "unanswered": 1}
+    assert [one.reason for one in first.overrides] == ["because"]
+    assert (second.command, second.outcomes) == ("settle", {slo: "settled"})
+    assert third.counts == {"adopted": 1}
+
+
+def test_runs_of_an_old_journal() -> None:
+    """A journal from before runs were named gives its runs without a name for who it was."""
+    other = replace(started(), run="another")
+
+    assert [(run.run, run.actor) for run in runs_of([*WRITE, other])] == [
+        (RUN, ""),
+        ("another", ""),
+    ]
+
+
+def test_words_of_an_append() -> None:
+    """The words of a large append name some resources and count the rest."""
+    many: list[Entry] = [written(Ref("SLO", f"s{n}")) for n in range(9)]
+
+    assert words_of(many) == "written SLO/s0, SLO/s1, SLO/s2, SLO/s3, SLO/s4 and 4 more"
+    assert (
+        words_of([run_entry("one"), Override(AT, "canary")]) == "apply by alice; guard overridden"
+    )

@@ -1,0 +1,96 @@
+"""docs/journal.md says what is so."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from stores import git, repository
+
+from reconciler.commands.root import run
+from reconciler.document import Json
+from reconciler.journal.entries import (
+    Entry,
+    Identified,
+    Kept,
+    Override,
+    RefusedEntry,
+    Rewritten,
+    RunEntry,
+    Settled,
+    Started,
+    Stored,
+    WrittenEntry,
+)
+from reconciler.journal.entry_documents import NAMES, entry_document
+from reconciler.resource import Ref
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs" / "journal.md").read_text(encoding="utf-8")
+REF = Ref("SLO", "a")
+PAIR = (Rewritten(("name",), "a", "b"),)
+ENTRIES: list[Entry] = [
+    RunEntry("r", "at", "alice", "abc", "sha256:0", "apply", {"written": 1}),
+    Started("r", "at", REF, "create", {}, "q", None, "", protect=True),
+    Identified("r", "at", REF, 7),
+    WrittenEntry("r", "at", REF, 7, "said"),
+    Stored("r", "at", REF, PAIR),
+    RefusedEntry("r", "at", REF, "no"),
+    Settled("at", REF, 7),
+    Override("at", "because"),
+    Kept("at", REF, 7, exists=True, attempts=1, declared={}, rewritten=PAIR),
+]
+
+
+def keys(document: Json) -> set[str]:
+    """Give every key of a document, at any depth."""
+    if isinstance(document, dict):
+        return set(document).union(*map(keys, document.values()))
+    if isinstance(document, list):
+        return set().union(*map(keys, document))
+    return set()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: NAMES[type(entry)])
+def test_every_field_is_documented(entry: Entry) -> None:
+    """The row of an entry names every field that it can have."""
+    rows = {row[0]: row for row in re.findall(r"^\| `(\w+)` \|(.*)\|(.*)\|$", PAGE, re.MULTILINE)}
+    _, when, fields = rows[NAMES[type(entry)]]
+
+    said = set(re.findall(r"`(\w+)`", when + fields)) | {"entry", "at", "ref", "written"}
+    assert keys(entry_document(entry)) - said == set()
+
+
+def test_every_entry_is_documented() -> None:
+    """No kind of entry is left out."""
+    assert {type(entry) for entry in ENTRIES} == set(NAMES)
+
+
+@pytest.mark.parametrize("place", ["", "git:refs/reconciler/local"])
+def test_commands_run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+) -> None:
+    """Every command line of the page runs, in order, with a journal in a file and in git."""
+    shop = repository(tmp_path / "git")
+    ignored = shutil.ignore_patterns(".reconciler")
+    shutil.copytree(ROOT / "examples", shop, ignore=ignored, dirs_exist_ok=True)
+    git(shop, "config", "user.email", "you@example.com")
+    if place:
+        text = (shop / "reconciler.yaml").read_text()
+        text = text.replace("journal: .reconciler/local.journal.jsonl", f"journal: {place}")
+        (shop / "reconciler.yaml").write_text(text)
+    monkeypatch.chdir(shop)
+
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) >= 8
+    for line in lines:
+        assert run(shlex.split(line)[1:]) == 0, (line, capsys.readouterr().err)
+    assert "you@example.com" in capsys.readouterr().out
+    assert (shop / ".reconciler" / "local.journal.jsonl").exists() == (not place)

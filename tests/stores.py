@@ -1,0 +1,137 @@
+"""Every store that a journal may be kept in, each in a place of its own.
+
+A store is built by a callable without arguments. Each call gives another handle
+on the same place, as another machine would have. Campaigns use these too.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+from unittest import mock
+from uuid import uuid4
+
+from reconciler.journal.buckets import Bucket
+from reconciler.journal.file_store import FileStore
+from reconciler.journal.git_remote import GitRemote
+from reconciler.journal.git_store import GitStore
+from reconciler.journal.journal import Journal
+from reconciler.journal.object_store import ObjectStore
+from reconciler.journal.store import Store
+
+Opening: TypeAlias = Callable[[], Store]
+
+REF = "refs/reconciler/test"
+BUCKET = "journals"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as a person would, without that person's own settings."""
+    ran = subprocess.run(
+        ["git", *arguments],  # noqa: S607 - git of the PATH
+        cwd=folder,
+        env=git_environ(),
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return ran.stdout.strip()
+
+
+def git_environ() -> dict[str, str]:
+    """Give an environment for git in which only the repository's own settings count."""
+    return {
+        "PATH": os.environ["PATH"],
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_AUTHOR_NAME": "someone",
+        "GIT_AUTHOR_EMAIL": "someone@example.com",
+        "GIT_COMMITTER_NAME": "someone",
+        "GIT_COMMITTER_EMAIL": "someone@example.com",
+    }
+
+
+def repository(folder: Path) -> Path:
+    """Make a bare remote and a checkout of it with one commit; give the checkout."""
+    remote, checkout = folder / "remote.git", folder / "checkout"
+    folder.mkdir(exist_ok=True)
+    git(folder, "init", "--quiet", "--bare", str(remote))
+    git(folder, "init", "--quiet", "--initial-branch=main", str(checkout))
+    git(checkout, "remote", "add", "origin", "../remote.git")
+    (checkout / "reconciler.yaml").write_text("manifests: [.]\n")
+    git(checkout, "add", ".")
+    git(checkout, "commit", "--quiet", "--message", "first")
+    git(checkout, "push", "--quiet", "origin", "main")
+    return checkout
+
+
+def git_store(checkout: Path, ref: str = REF) -> GitStore:
+    """Give a store in a ref of a checkout's remote."""
+    return GitStore(GitRemote(checkout, ref, "", git_environ(), lambda _: None), f"git:{ref}")
+
+
+@contextmanager
+def object_service() -> Iterator[Mapping[str, str]]:
+    """Serve S3 on a port of this machine, one request after the other; give its environment.
+
+    The emulated service looks and writes in two steps, so that two requests at
+    once would both be the first.
+    """
+    from moto.moto_server.werkzeug_app import (  # noqa: PLC0415 - takes a second to import
+        DomainDispatcherApplication,
+        create_backend_app,
+    )
+    from werkzeug.serving import make_server  # noqa: PLC0415 - with it
+
+    app = DomainDispatcherApplication(create_backend_app)
+    server = make_server("127.0.0.1", 0, app, threaded=False)
+    server.log_startup = lambda: None  # type: ignore[method-assign]  # silence
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    url = f"http://127.0.0.1:{server.port}"
+    request = urllib.request.Request(f"{url}/{BUCKET}", method="PUT")  # noqa: S310 - loopback
+    with urllib.request.urlopen(request):  # noqa: S310 - loopback
+        pass
+    try:
+        yield {
+            "AWS_ACCESS_KEY_ID": "canary-access",
+            "AWS_SECRET_ACCESS_KEY": "canary-secret",
+            "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": url,
+            "AWS_ALLOW_HTTP": "true",
+        }
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def opening(kind: str, folder: Path) -> Opening:
+    """Give what opens a store of a kind, `file`, `git` or `s3`, in a place not used before.
+
+    For `s3` the environment of `object_service` must be set.
+    """
+    if kind == "file":
+        return lambda: FileStore(folder / "own" / "journal.jsonl")
+    if kind == "git":
+        checkout = repository(folder)
+        return lambda: git_store(checkout)
+    url = f"s3://{BUCKET}/{uuid4()}"
+    return lambda: ObjectStore(Bucket(url, os.environ))
+
+
+def journal_on(store: Store, actor: str = "someone") -> Journal:
+    """Give a journal over a store, not read yet."""
+    return Journal(store, "local", "emulator", lambda: datetime.now(UTC), lambda: actor)
+
+
+def with_environ(environ: Mapping[str, str]) -> mock._patch_dict:
+    """Set an environment for a while."""
+    return mock.patch.dict(os.environ, environ)
