@@ -43,7 +43,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One declared resource: variables filled in, secrets sealed, references still open."""
+    """One declared resource: variables filled in, secrets sealed, references still open.
+
+    `protect` asks that nothing changes it from its next apply on.
+    """
 
     ref: Ref
     spec: dict[str, Json]
@@ -51,6 +54,7 @@ class Manifest:
     remote_id: RemoteId | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     references: frozenset[Ref] = frozenset()
+    protect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,9 @@ class Seen:
 
     `document` has the shape of `spec`; `version` is what moves with every edit
     (`updatedAt`, the SLO's revision) and `recalled` the paths the API does not
-    return. `attribution` says who edited last and when, where the service tells.
+    return. `attribution` says who edited last and when, where the service tells,
+    and `by_hand` that it was a person in the web interface. `revision` is told
+    by the answer to a write too.
     """
 
     remote_id: RemoteId | None
@@ -67,6 +73,8 @@ class Seen:
     version: str = ""
     recalled: tuple[Path, ...] = ()
     attribution: str = ""
+    by_hand: bool = False
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +95,15 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Cannot be asked, and no write was ever acknowledged."""
+    """Cannot be asked, and no write was ever acknowledged.
+
+    With an `exit_code` the service was asked, and its answer about this one
+    resource is of no use.
+    """
 
     remote_id: RemoteId | None
     why: str
+    exit_code: int = 0
 
 
 Observation: TypeAlias = Seen | Absent | Remembered | Unknown
@@ -130,7 +143,8 @@ class Change:
 
     `declared` is what the journal will remember, `body` the whole `spec` after
     the merge: secrets sealed and references to what does not exist yet still
-    open in both. `destroys` names what the write removes for good.
+    open in both. `destroys` names what the write removes for good. `protected`
+    says that the last apply of it asked that nothing changes it.
     """
 
     manifest: Manifest
@@ -146,11 +160,17 @@ class Change:
     notes: tuple[str, ...] = ()
     awaits: frozenset[Ref] = frozenset()
     request_id: str = ""
+    protected: bool = False
 
     @property
     def ref(self) -> Ref:
         """The resource's name."""
         return self.manifest.ref
+
+    @property
+    def turns_protection(self) -> bool:
+        """Whether applying it begins or ends its protection."""
+        return self.action is not Action.BLOCKED and self.manifest.protect is not self.protected
 
     @property
     def remote_id(self) -> RemoteId | None:
@@ -179,6 +199,26 @@ class UnsettledCreate:
     request_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What an apply would need consent for, and how to give it.
+
+    `ref` is None where it is about many resources. `message` names the figures
+    and the limit; `way_out` holds the ways out, one on each line. `code` names
+    the guard for good: docs/guards.md.
+    """
+
+    ref: Ref | None
+    message: str
+    way_out: str
+    code: str = ""
+
+    @property
+    def ways_out(self) -> tuple[str, ...]:
+        """The ways out, one by one."""
+        return tuple(self.way_out.splitlines())
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """Every declared resource and what would become of it. Plain data."""
@@ -194,6 +234,14 @@ class Plan:
     changes: tuple[Change, ...]
     orphans: tuple[Orphan, ...] = ()
     unsettled: tuple[UnsettledCreate, ...] = ()
+    guarded: tuple[Objection, ...] = ()
+    """What an apply would need consent for."""
+
+    changed_since: str = ""
+    """The revision that the plan of a part was compared with; "" for a whole one."""
+
+    not_examined: int = 0
+    """How many resources the plan of a part left out."""
 
     def count(self, action: Action) -> int:
         """Count the resources under one action."""
@@ -204,15 +252,31 @@ class Plan:
         """Whether applying it would send anything, or cannot do what is declared."""
         return any(change.action is not Action.KEEP for change in self.changes)
 
+    @property
+    def unread(self) -> tuple[Unknown, ...]:
+        """What was asked for and could not be read; it is blocked."""
+        found = (change.observation for change in self.changes)
+        return tuple(one for one in found if isinstance(one, Unknown) and one.exit_code)
+
+    @property
+    def turns_protection(self) -> bool:
+        """Whether applying it begins or ends the protection of anything."""
+        return any(change.turns_protection for change in self.changes)
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The service acknowledged the write. `stored` is the document it says it has now."""
+    """The service acknowledged the write.
+
+    `stored` is the document it says it has now, and `revision` the one that a
+    read shows until somebody writes again, where the answer tells it.
+    """
 
     ref: Ref
     remote_id: RemoteId | None
     message: str = ""
     stored: dict[str, Json] | None = None
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +321,24 @@ Outcome: TypeAlias = Written | Unchanged | Refused | Skipped | InDoubt
 
 
 @dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Another writer changed a resource between our write and our read of it.
+
+    In `differences`, `before` is what was sent and `after` what is live.
+    """
+
+    attribution: str
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Drift:
     """What became of one resource since it was applied.
 
     `unseen` is one that the API cannot show, `unapplied` one the journal has no
     write of. In `differences`, `before` is what was applied and `after` is live;
-    `live` is the whole live document.
+    `live` is the whole live document. An `exit_code` says that it was asked for
+    and the answer was of no use.
     """
 
     ref: Ref
@@ -271,6 +347,7 @@ class Drift:
     differences: tuple[Difference, ...] = ()
     note: str = ""
     live: Json = None
+    exit_code: int = 0
 
     @property
     def drifted(self) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from reconciler.api.door import Api
+from reconciler.applying.answering import closing_entry, operation_of, outcome_of
+from reconciler.applying.applied import Applied
 from reconciler.applying.order import batches, goes_alone
 from reconciler.applying.reading_back import (
     as_told,
@@ -15,9 +17,11 @@ from reconciler.applying.reading_back import (
     rewritten_entry,
     stored_otherwise,
 )
-from reconciler.document import Difference, Json, digest
-from reconciler.errors import JournalError, OutcomeUnknown, ReconcilerError, worst
+from reconciler.applying.staleness import is_stale_read, was_overtaken, what_moved
+from reconciler.document import Json, digest
+from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.journal.entries import (
+    ADOPTED,
     Entry,
     Identified,
     RefusedEntry,
@@ -25,8 +29,9 @@ from reconciler.journal.entries import (
     Stored,
     WrittenEntry,
 )
-from reconciler.journal.file_store import FileJournal
+from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Answer, Kind, Sending
+from reconciler.kinds.observing import observe
 from reconciler.points import Point, reached
 from reconciler.resource import (
     Action,
@@ -34,44 +39,25 @@ from reconciler.resource import (
     InDoubt,
     Observation,
     Outcome,
+    Overtaken,
     Plan,
     Ref,
     Refused,
+    Remembered,
     RemoteId,
     Seen,
     Skipped,
     Unchanged,
+    Unknown,
     Written,
 )
-from reconciler.template import Template, conceal, resolve, reveal, secrets_of
+from reconciler.template import resolve, reveal
 
-ADOPTED = "live was already as declared"
+__all__ = ["Applied", "Run"]
 
 Told: TypeAlias = Callable[[Outcome], None]
 
-
-@dataclass(slots=True)
-class Applied:
-    """What an apply did: one outcome for each change that would write, and what stopped it."""
-
-    outcomes: list[Outcome] = field(default_factory=list)
-    rewritten: dict[Ref, tuple[Difference, ...]] = field(default_factory=dict)
-    stopped_by: ReconcilerError | None = None
-    signal_code: int | None = None
-
-    @property
-    def exit_codes(self) -> set[int]:
-        """The codes that apply to the run; `errors.worst` chooses."""
-        codes = {one.exit_code for one in self.outcomes if isinstance(one, Refused)}
-        if any(isinstance(one, InDoubt) for one in self.outcomes):
-            codes.add(7)
-        if any(isinstance(one, Skipped) for one in self.outcomes):
-            codes.add(3)
-        if self.stopped_by is not None:
-            codes.add(self.stopped_by.exit_code)
-        if self.signal_code is not None:
-            codes.add(self.signal_code)
-        return codes
+INTERRUPTED = "the run was interrupted"
 
 
 @dataclass(slots=True)
@@ -79,7 +65,7 @@ class Run:
     """The state of one apply. `stopping` is set by the first signal."""
 
     api: Api
-    journal: FileJournal
+    journal: Journal
     name: str
     tell: Told
     stopping: asyncio.Event
@@ -91,8 +77,8 @@ class Run:
         """Write every change of a plan that writes.
 
         What the service refuses, and what depends on it, does not stop the
-        rest. A lost service, a refused key or a broken journal does.
-        Raises JournalError only.
+        rest. A lost service, a refused key, a broken journal or a lost lock
+        does: nothing is sent after it, and `Applied.stopped_by` says what it was.
         """
         for change in plan.changes:
             if change.remote_id is not None:
@@ -100,29 +86,57 @@ class Run:
         self._adopt(plan)
         for change in plan.changes:
             if change.action is Action.BLOCKED:
-                self.failed.add(change.ref)
-                self._note(Refused(change.ref, change.notes[0] if change.notes else "blocked"))
+                self._note(_blocked(change))
         for kind, batch in batches(plan.changes):
             await self._write_batch(kind, batch)
         return self.applied
 
+    def leave(self, plan: Plan) -> None:
+        """Give what has no outcome yet the one that the journal knows, after a run was left.
+
+        What was in flight stays open there.
+        """
+        known = {outcome.ref for outcome in self.applied.outcomes}
+        for _, batch in batches(plan.changes):
+            for change in batch:
+                if change.ref not in known:
+                    self._note(self._left(change))
+
+    def _left(self, change: Change) -> Outcome:
+        pending = self.journal.history.of(change.ref).pending
+        if pending is None or pending.run != self.name:
+            return Skipped(change.ref, INTERRUPTED)
+        if goes_alone(change) and pending.operation == "create":
+            return InDoubt(change.ref, "the run was left while its create was in flight")
+        said = "the run was left while it was in flight: the next plan tells what became of it"
+        return Refused(change.ref, said, sure=False)
+
     def _adopt(self, plan: Plan) -> None:
-        """Remember what live already holds, so that drift from it will show."""
+        """Remember what live already holds, and whether it is protected.
+
+        So drift from it will show, and protection begins and ends by an apply alone.
+        """
         entries: list[Entry] = []
         for change in plan.changes:
-            if change.action is not Action.KEEP or not isinstance(change.observation, Seen):
+            if change.action is not Action.KEEP or not self._is_news(change):
                 continue
-            memory = self.journal.history.of(change.ref)
-            last = memory.acknowledged
-            if last is None or last.declared != self._resolved(change):
-                at, ref = self.journal.now(), change.ref
-                entries.append(self._started(change, "replace"))
-                entries.append(WrittenEntry(self.name, at, ref, change.remote_id, ADOPTED))
-                if last is not None and last.rewritten:
-                    # Live is still what the service made of the last write.
-                    entries.append(Stored(self.name, at, ref, last.rewritten))
+            last = self.journal.history.of(change.ref).acknowledged
+            at, ref = self.journal.now(), change.ref
+            entries.append(self._started(change))
+            entries.append(WrittenEntry(self.name, at, ref, change.remote_id, ADOPTED))
+            if last is not None and last.rewritten:
+                # Live is still what the service made of the last write.
+                entries.append(Stored(self.name, at, ref, last.rewritten))
         if entries:
-            self._append(entries)
+            self._journaled(entries)
+
+    def _is_news(self, change: Change) -> bool:
+        """Tell whether the journal does not know yet what a kept resource is."""
+        if isinstance(change.observation, Seen):
+            last = self.journal.history.of(change.ref).acknowledged
+            if last is None or last.declared != self._resolved(change):
+                return True
+        return change.turns_protection and isinstance(change.observation, Seen | Remembered)
 
     async def _write_batch(self, kind: Kind, batch: Sequence[Change]) -> None:
         sendings = [self._sending(change) for change in batch if not self._skipped(change)]
@@ -132,17 +146,22 @@ class Run:
         if not sendings:
             return
         reached(Point.BEFORE_STARTED)
-        self._append([self._started(one.change, _operation(one.change)) for one in sendings])
+        if not self._journaled([self._started(one.change) for one in sendings]):
+            for sending in sendings:
+                self._skipped(sending.change)
+            return
         reached(Point.AFTER_STARTED)
         answers: Sequence[Answer]
         try:
             answers = await kind.write(self.api, sendings, self._identified)
-        except JournalError:
-            raise
+        except (JournalError, Locked) as error:
+            self.applied.unjournaled = True
+            answers = [error] * len(sendings)
         except ReconcilerError as error:
             answers = [error] * len(sendings)
         self._close(sendings, answers)
-        await self._read_back(kind, sendings, answers)
+        if not self.applied.unjournaled:
+            await self._read_back(kind, sendings, answers)
 
     def _skipped(self, change: Change) -> bool:
         """Note a change that must not be sent any more."""
@@ -155,7 +174,7 @@ class Run:
         if self.applied.stopped_by is not None:
             return "the run had stopped"
         if self.stopping.is_set():
-            return "the run was interrupted"
+            return INTERRUPTED
         if goes_alone(change) and any(isinstance(one, InDoubt) for one in self.applied.outcomes):
             return "another create is in doubt, and one is enough to look for"
         bad = sorted(change.manifest.references & self.failed)
@@ -185,7 +204,7 @@ class Run:
             sendings = await self._without_objections(kind, sendings)
             return await self._unmoved(kind, sendings)
         except ReconcilerError as error:
-            self._stop(error)
+            self.applied.stop(error)
             for sending in sendings:
                 self._note(Refused(sending.ref, str(error), error.exit_code))
             return []
@@ -203,32 +222,44 @@ class Run:
         observed = await asyncio.gather(*(self._observe(kind, one) for one in sendings))
         unmoved = []
         for sending, now in zip(sendings, observed, strict=True):
-            if _moved(sending.change.observation, now, secrets_of(sending.change.declared)):
-                said = "live changed since the plan: plan again"
+            if isinstance(now, ReconcilerError):
+                said = f"it could not be read again before the write: {now}"
+                self._note(Refused(sending.ref, said, now.exit_code))
+            elif said := what_moved(kind, sending.change, now):
                 self._note(Refused(sending.ref, said, exit_code=6))
             else:
                 unmoved.append(sending)
         return unmoved
 
-    async def _observe(self, kind: Kind, sending: Sending) -> Observation:
+    async def _observe(self, kind: Kind, sending: Sending) -> Observation | ReconcilerError:
         memory = self.journal.history.of(sending.ref)
-        return await kind.observe(self.api, sending.change.manifest, memory)
+        return await observe(kind, self.api, sending.change.manifest, memory)
 
-    def _started(self, change: Change, operation: str) -> Started:
+    def _started(self, change: Change) -> Started:
         seen = change.observation
         return Started(
             self.name,
             self.journal.now(),
             change.ref,
-            "create" if operation == "create" else "replace",
+            operation_of(change),
             self._resolved(change),
             change.request_id,
             change.remote_id,
             digest(seen.document) if isinstance(seen, Seen) else "",
+            change.manifest.protect,
         )
 
     def _identified(self, ref: Ref, remote_id: RemoteId) -> None:
         self._append([Identified(self.name, self.journal.now(), ref, remote_id)])
+
+    def _journaled(self, entries: Sequence[Entry]) -> bool:
+        """Journal entries; where that fails, end the run."""
+        try:
+            self._append(entries)
+        except (JournalError, Locked) as error:
+            self.applied.stop(error)
+            return False
+        return True
 
     def _append(self, entries: Sequence[Entry]) -> None:
         """Journal entries; a service that repeats a secret in its words gets no copy there."""
@@ -244,46 +275,24 @@ class Run:
 
     def _close(self, sendings: Sequence[Sending], answers: Sequence[Answer]) -> None:
         """Journal the answers of a batch in one append, then tell them."""
-        outcomes = [_outcome(one, answer) for one, answer in zip(sendings, answers, strict=True)]
+        outcomes = [outcome_of(one, answer) for one, answer in zip(sendings, answers, strict=True)]
+        at = self.journal.now()
         entries = [
-            entry for outcome in outcomes if (entry := self._closing_entry(outcome)) is not None
+            entry
+            for outcome in outcomes
+            if (entry := closing_entry(outcome, self.name, at)) is not None
         ]
         if entries:
             reached(Point.BEFORE_WRITTEN)
-            self._append(entries)
+            self.applied.unjournaled |= not self._journaled(entries)
             reached(Point.AFTER_WRITTEN)
         for answer in answers:
             if isinstance(answer, ReconcilerError):
-                self._stop(answer)
+                self.applied.stop(answer)
         for outcome in outcomes:
+            if isinstance(outcome, Written | Unchanged) and outcome.remote_id is not None:
+                self.ids[outcome.ref] = outcome.remote_id
             self._note(outcome)
-
-    def _closing_entry(self, outcome: Outcome) -> Entry | None:
-        """Give what the journal says of an outcome; nothing where nobody knows it.
-
-        Then its `started` stays open.
-        """
-        at = self.journal.now()
-        match outcome:
-            case (
-                Written(ref=ref, remote_id=remote_id, message=message)
-                | Unchanged(ref=ref, remote_id=remote_id, message=message)
-            ):
-                if remote_id is not None:
-                    self.ids[ref] = remote_id
-                return WrittenEntry(self.name, at, ref, remote_id, message)
-            case Refused(ref=ref, message=message, sure=True) | Skipped(ref=ref, message=message):
-                return RefusedEntry(self.name, at, ref, message)
-            case Refused() | InDoubt():
-                return None
-
-    def _stop(self, error: ReconcilerError) -> None:
-        """End the run; of several reasons the one with the first exit code counts."""
-        codes = {error.exit_code}
-        if self.applied.stopped_by is not None:
-            codes.add(self.applied.stopped_by.exit_code)
-        if self.applied.stopped_by is None or worst(codes) != self.applied.stopped_by.exit_code:
-            self.applied.stopped_by = error
 
     def _note(self, outcome: Outcome) -> None:
         if not isinstance(outcome, Written | Unchanged):
@@ -291,16 +300,17 @@ class Run:
         self.applied.outcomes.append(outcome)
         self.tell(outcome)
 
-    async def _look_again(self, kind: Kind, sending: Sending) -> Observation | None:
+    async def _look_again(self, kind: Kind, sending: Sending) -> Seen | None:
         try:
-            return await self._observe(kind, sending) if kind.readable else None
+            found = await self._observe(kind, sending) if kind.readable else None
         except ReconcilerError:
             return None
+        return found if isinstance(found, Seen) else None
 
     async def _read_back(
         self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[Answer]
     ) -> None:
-        """Compare what the service stored with what it was sent (R15).
+        """Compare what the service stored with what it was sent (R15, R16).
 
         The write is journaled already, so a failed read only costs the comparison.
         """
@@ -313,44 +323,32 @@ class Run:
         observed = await asyncio.gather(*reads)
         entries: list[Entry] = []
         for (sending, answer), now in zip(written, observed, strict=True):
-            stored = _stored(sending.change.observation, now, answer)
-            found = stored_otherwise(kind, self._resolved(sending.change), stored)
-            kept = not_removed(sending.change, self._filled(sending.change.body), stored)
-            if found or kept:
-                self.applied.rewritten[sending.ref] = as_told((*found, *kept))
-            if found:
-                entries.append(rewritten_entry(self.name, self.journal.now(), sending.ref, found))
+            entries.extend(self._compared(kind, sending, answer, now))
         if entries:
-            self._append(entries)
+            self._journaled(entries)
+
+    def _compared(
+        self, kind: Kind, sending: Sending, answer: Written, now: Seen | None
+    ) -> list[Entry]:
+        """Note what is not as it was sent: the work of another writer, else of the service."""
+        change = sending.change
+        if now is not None and is_stale_read(change.observation, now):
+            return []
+        stored = answer.stored if now is None else now.document
+        found = stored_otherwise(kind, self._resolved(change), stored)
+        told = as_told((*found, *not_removed(change, self._filled(change.body), stored)))
+        if told and now is not None and was_overtaken(change.observation, now, answer):
+            self.applied.overtake(change.ref, Overtaken(now.attribution, told))
+            return []
+        if told:
+            self.applied.rewritten[change.ref] = told
+        return [rewritten_entry(self.name, self.journal.now(), change.ref, found)] if found else []
 
 
-def _outcome(sending: Sending, answer: Answer) -> Outcome:
-    """Give what became of one write, also where its answer stops the run."""
-    if not isinstance(answer, ReconcilerError):
-        return answer
-    if isinstance(answer, OutcomeUnknown) and _operation(sending.change) == "create":
-        return InDoubt(sending.ref, str(answer))
-    return Refused(sending.ref, str(answer), answer.exit_code, sure=not answer.doubtful)
-
-
-def _operation(change: Change) -> str:
-    return "create" if change.action is Action.CREATE else "replace"
-
-
-def _moved(planned: Observation, now: Observation, secrets: Mapping[str, Template]) -> bool:
-    """Tell whether live is not what the plan rests on; ids of this run's own writes aside."""
-    if isinstance(planned, Seen) and isinstance(now, Seen):
-        live = conceal(now.document, secrets)
-        unequal = digest(live) != digest(planned.document)
-        return unequal or now.version != planned.version or now.remote_id != planned.remote_id
-    return type(planned) is not type(now)
-
-
-def _stored(
-    before: Observation, now: Observation | None, answer: Written
-) -> dict[str, Json] | None:
-    """Give what the service has now; None where the read shows what was there before the write."""
-    if not isinstance(now, Seen):
-        return answer.stored
-    stale = isinstance(before, Seen) and now.version and now.version == before.version
-    return None if stale else now.document
+def _blocked(change: Change) -> Refused:
+    """Give what the plan could not do as its outcome."""
+    said = change.notes[0] if change.notes else "blocked"
+    known = change.observation
+    if isinstance(known, Unknown) and known.exit_code:
+        return Refused(change.ref, said, known.exit_code)
+    return Refused(change.ref, said)

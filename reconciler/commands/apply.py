@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,43 +13,31 @@ import click
 
 from reconciler.applying.run import Applied, Run
 from reconciler.commands import options
+from reconciler.commands.consent import Consent, ask, check
+from reconciler.commands.interrupts import interrupts
+from reconciler.commands.journal_opening import applied_commit
 from reconciler.commands.opening import Asked, Bench, is_terminal, open_api, open_bench
 from reconciler.commands.output import data, stderr_style, stdout_style, words
 from reconciler.commands.plan import plan_now
-from reconciler.errors import GuardRefused, InvalidInput, Stale, Unsettled, UsageError, worst
-from reconciler.guards import objections
-from reconciler.journal.entries import Override
-from reconciler.journal.file_store import FileJournal
+from reconciler.commands.waiting import lock_timeout
+from reconciler.errors import InvalidInput, UsageError, worst
+from reconciler.journal.entries import Override, RunEntry
+from reconciler.journal.journal import Journal
+from reconciler.journal.waiting import Patience
 from reconciler.report.applied import applied_json, applied_text, outcome_line
+from reconciler.report.applied_junit import applied_junit
 from reconciler.report.plan_document import PlanDocument, read_plan
-from reconciler.report.plan_text import plan_text
-from reconciler.report.review import changed_since
 from reconciler.report.safe import safe
-from reconciler.report.words import lost_json, summary
-from reconciler.resource import Action, Outcome, Plan
+from reconciler.report.words import lost_json
+from reconciler.resource import Action, Outcome, Plan, Skipped
 
 LARGEST_PLAN_FILE = 256 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Consent:
-    """What the flags agree to beforehand."""
-
-    expect: str | None
-    reviewed: PlanDocument | None
-    yes: bool
-    allow_destroy: bool
-    override: str | None
-
-    @property
-    def given(self) -> bool:
-        """Whether nobody needs to be asked."""
-        return self.yes or self.expect is not None or self.reviewed is not None
+MOST_SKIPPED = 20
 
 
 @click.command
 @options.reading
-@options.formats("text", "json")
+@options.formats("text", "json", "junit")
 @click.option("--expect", metavar="DIGEST", help="Apply only a plan with this digest.")
 @click.option(
     "--plan",
@@ -64,6 +51,7 @@ class Consent:
 @click.option(
     "--override-guard", "override", metavar="REASON", help="Apply more than the guard allows."
 )
+@lock_timeout
 def apply(  # noqa: PLR0913 - one parameter a flag
     *,
     paths: tuple[Path, ...],
@@ -77,6 +65,7 @@ def apply(  # noqa: PLR0913 - one parameter a flag
     yes: bool,
     allow_destroy: bool,
     override: str | None,
+    patience: Patience,
 ) -> int:
     """Plan again, ask, and write. The service is read again just before each write.
 
@@ -86,26 +75,68 @@ def apply(  # noqa: PLR0913 - one parameter a flag
         raise UsageError("--expect and --plan exclude each other")
     if override is not None and not override.strip():
         raise UsageError("--override-guard needs a reason, which is kept in the journal")
-    reviewed = _read_plan_file(plan_file) if plan_file is not None else None
+    reviewed = read_plan_file(plan_file) if plan_file is not None else None
     consent = Consent(expect, reviewed, yes, allow_destroy, override)
     if not consent.given and not is_terminal():
         raise UsageError("nobody can be asked here: give --yes, --expect DIGEST or --plan FILE")
     bench = open_bench(Asked(paths, environment, project, verbose, quiet))
-    journal = bench.journal()
-    with journal.locked():
-        made = asyncio.run(plan_now(bench, journal.history))
-        _check(made, bench, consent, verbose=verbose)
-        if not consent.given and made.has_changes:
-            _ask(made, verbose=verbose)
-        if override is not None:
-            journal.append([Override(now_text(journal), override.strip())])
-        applied = asyncio.run(_apply_now(bench, journal, made, quiet=quiet))
-    return _tell(applied, made, form, verbose=verbose)
+    made, applied = plan_and_apply(
+        bench, lambda _: consent, "apply", verbose=verbose, quiet=quiet, patience=patience
+    )
+    return tell(applied, made, form, verbose=verbose)
 
 
-def now_text(journal: FileJournal) -> str:
-    """Give the time as the journal writes it."""
-    return journal.now()
+def plan_and_apply(
+    bench: Bench,
+    agree: Callable[[Plan], Consent],
+    command: str,
+    *,
+    verbose: bool,
+    quiet: bool,
+    begin: Callable[[], None] = lambda: None,
+    patience: Patience | None = None,
+) -> tuple[Plan, Applied]:
+    """Plan, check what was agreed to, ask where nothing was, and apply, all under the lock.
+
+    `agree` is shown the plan before that, and `begin` is called when nothing
+    stands in the way any more. `command` is what the journal calls it. Raises
+    Locked, and what planning, `agree` and `check` raise; nothing was applied then.
+    """
+    journal, name = bench.journal(), str(uuid4())
+    with journal.locked(name, patience):
+        try:
+            made = asyncio.run(plan_now(bench, journal.history))
+            consent = agree(made)
+            check(made, consent, verbose=verbose)
+            if not consent.given and (made.has_changes or made.turns_protection):
+                ask(made, verbose=verbose)
+        except (KeyboardInterrupt, click.Abort):
+            words("\nnothing was applied")
+            raise
+        begin()
+        journal.begin(_run_entry(bench, journal, name, made, command))
+        if consent.override is not None:
+            journal.append([Override(journal.now(), consent.override.strip())])
+        return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
+
+
+def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
+    commit = applied_commit(bench.project)
+    return RunEntry(name, journal.now(), journal.actor, commit, made.digest, command)
+
+
+def read_plan_file(file: Path) -> PlanDocument:
+    """Read what `plan --out` wrote.
+
+    Raises InvalidInput for anything else, and UsageError for the plan of a part.
+    """
+    read = _read_plan_file(file)
+    if read.not_examined:
+        raise UsageError(
+            f"{file} is the plan of a part: {read.not_examined:,} resources were not examined. "
+            "Make one without --changed-since to apply it"
+        )
+    return read
 
 
 def _read_plan_file(file: Path) -> PlanDocument:
@@ -121,105 +152,53 @@ def _read_plan_file(file: Path) -> PlanDocument:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
 
 
-def _check(made: Plan, bench: Bench, consent: Consent, *, verbose: bool) -> None:
-    """Refuse before anything is written. Source: failure-cases.md, I7."""
-    if made.unsettled:
-        names = ", ".join(str(one.ref) for one in made.unsettled)
-        raise Unsettled(
-            f"the answer to the create of {names} was lost: look for it, then run "
-            "`reconciler journal settle REF --id ID` or `--never-happened`"
-        )
-    expected = consent.reviewed.digest if consent.reviewed is not None else consent.expect
-    if expected is not None and expected != made.digest:
-        raise Stale(_stale_words(made, expected, consent, verbose=verbose))
-    guards = bench.environment.guards
-    found = objections(
-        made,
-        guards,
-        allow_destroy=consent.allow_destroy,
-        override=consent.override is not None,
-    )
-    if found:
-        lines = [f"{one.message}\n  to do it all the same: {one.way_out}" for one in found]
-        raise GuardRefused("\n".join(lines))
-
-
-def _stale_words(made: Plan, expected: str, consent: Consent, *, verbose: bool) -> str:
-    lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
-    if consent.reviewed is not None:
-        lines.extend(f"  {line}" for line in changed_since(consent.reviewed, made))
-    else:
-        words(plan_text(made, stderr_style(verbose=verbose)))
-        lines.append("  the plan as it is now stands above; review it, then apply its digest")
-    return "\n".join(lines)
-
-
-def _ask(made: Plan, *, verbose: bool) -> None:
-    """Show the plan and wait for `yes`. Raises click.Abort for anything else."""
-    style = stderr_style(verbose=verbose)
-    words(plan_text(made, style))
-    where = safe(f"{made.environment} ({made.target})")
-    answer = click.prompt(
-        f"Apply to {where}: {summary(made)}? Only `yes` is taken",
-        default="no",
-        show_default=False,
-        err=True,
-    )
-    if answer.strip() != "yes":
-        words("nothing was applied")
-        raise click.Abort
-
-
-async def _apply_now(bench: Bench, journal: FileJournal, made: Plan, *, quiet: bool) -> Applied:
-    style = stderr_style(verbose=False)
-    total = sum(change.action is not Action.KEEP for change in made.changes)
-    done = 0
-
-    def tell(outcome: Outcome) -> None:
-        nonlocal done
-        done += 1
-        if not quiet:
-            words(f"[{done:>{len(str(total))}}/{total}]{outcome_line(outcome, style)[1:]}")
-
+async def _apply_now(
+    bench: Bench, journal: Journal, name: str, made: Plan, *, quiet: bool
+) -> Applied:
     for change in made.changes:
         if change.lost:
             words(f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}")
-    stopping = asyncio.Event()
-    async with open_api(bench) as api:
-        run = Run(api, journal, str(uuid4()), tell, stopping)
-        work = asyncio.ensure_future(run.apply(made))
-        caught = _stop_gently(stopping, work)
-        with suppress(asyncio.CancelledError):
-            await work
-    if caught:
-        run.applied.signal_code = caught[0]
+    progress = _Progress(made, quiet=quiet)
+    with interrupts(words) as taken:
+        async with open_api(bench) as api:
+            run = Run(api, journal, name, progress.tell, taken.stopping)
+            taken.work = asyncio.ensure_future(run.apply(made))
+            with suppress(asyncio.CancelledError):
+                await taken.work
+            if taken.work.cancelled():
+                run.leave(made)
+    run.applied.signal_code = taken.code
     return run.applied
 
 
-def _stop_gently(stopping: asyncio.Event, work: asyncio.Future[Applied]) -> list[int]:
-    """Let the first signal finish the request in flight and the second leave now (R6)."""
-    caught: list[int] = []
-    loop = asyncio.get_running_loop()
+class _Progress:
+    """Says what became of each change, as soon as that is known."""
 
-    def on_signal(number: int) -> None:
-        if caught:
-            work.cancel()
-        else:
-            words("stopping after the request in flight; again to leave now")
-        caught.append(128 + number)
-        stopping.set()
+    def __init__(self, made: Plan, *, quiet: bool) -> None:
+        self.quiet = quiet
+        self.total = sum(change.action is not Action.KEEP for change in made.changes)
+        self.done = self.skipped = 0
+        self.style = stderr_style(verbose=False)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal, number)
-    return caught
+    def tell(self, outcome: Outcome) -> None:
+        """Say one outcome; the closing words name what was skipped, so of many only the first."""
+        self.done += 1
+        self.skipped += isinstance(outcome, Skipped)
+        if self.quiet or (isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED):
+            return
+        count = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
+        words(f"{count}{outcome_line(outcome, self.style)[1:]}")
 
 
-def _tell(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:
+def tell(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:
+    """Print what an apply did, and give its exit code."""
     if form == "json":
         data(applied_json(applied.outcomes, made.digest))
+    elif form == "junit":
+        data(applied_junit(made, applied.outcomes))
     else:
         style = stdout_style(verbose=verbose)
-        data(applied_text(applied.outcomes, applied.rewritten, style))
+        data(applied_text(applied.outcomes, applied.rewritten, style, applied.overtaken))
     if applied.stopped_by is not None:
         words(f"error: {safe(str(applied.stopped_by))}")
     sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,10 +11,13 @@ import click
 from reconciler.commands import options
 from reconciler.commands.opening import Asked, Bench, open_api, open_bench, salt_of
 from reconciler.commands.output import data, stdout_style
+from reconciler.errors import worst
 from reconciler.journal.history import History
 from reconciler.planning.drift import find_drift
 from reconciler.report.drift_document import drift_json
+from reconciler.report.drift_markdown import drift_markdown
 from reconciler.report.drift_text import drift_text
+from reconciler.report.style import Style
 from reconciler.resource import Drift
 
 DRIFT = 2
@@ -21,7 +25,7 @@ DRIFT = 2
 
 @click.command
 @options.reading
-@options.formats("text", "json")
+@options.formats("text", "json", "markdown", "html")
 def drift(
     *,
     paths: tuple[Path, ...],
@@ -37,15 +41,36 @@ def drift(
     those. Alert definitions and saved views cannot be read, and are counted.
     """
     bench = open_bench(Asked(paths, environment, project, verbose, quiet))
-    found = asyncio.run(_drift_now(bench, bench.journal().history))
-    if form == "json":
-        data(drift_json(found, bench.name, bench.target.name))
-    else:
-        data(drift_text(found, stdout_style(verbose=verbose)))
+    found = asyncio.run(drift_now(bench, bench.journal().history))
+    data(shown(found, form, bench, stdout_style(verbose=verbose)))
+    return exit_code_of(found)
+
+
+def shown(found: Sequence[Drift], form: str, bench: Bench, style: Style) -> str:
+    """Give what was found in a format by its name."""
+    match form:
+        case "json":
+            return drift_json(found, bench.name, bench.target.name)
+        case "markdown":
+            return drift_markdown(found, bench.name)
+        case "html":
+            from reconciler.report.html import drift_html  # noqa: PLC0415 - for this format only
+
+            return drift_html(found, bench.name, bench.target.name)
+        case _:
+            return drift_text(found, style)
+
+
+def exit_code_of(found: Sequence[Drift]) -> int:
+    """Give the exit code for what was found: what could not be read comes first."""
+    unread = {one.exit_code for one in found} - {0}
+    if unread:
+        return worst(unread)
     return DRIFT if any(one.drifted for one in found) else 0
 
 
-async def _drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:
+async def drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:
+    """Compare every resource with its last write, over a door of its own."""
     async with open_api(bench) as api:
         salt = salt_of(bench.name, bench.target)
         return await find_drift(api, bench.workspace.manifests, history, salt)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
+from reconciler.document import Path
 from reconciler.kinds.fields import (
     AtMost,
     Formed,
@@ -17,6 +18,7 @@ from reconciler.kinds.fields import (
     Observed,
     Part,
     ReadOnly,
+    Unit,
     Unordered,
 )
 
@@ -38,6 +40,7 @@ class Facts:
     bound: AtMost | None = None
     form: Formed | None = None
     keyed: Keyed | None = None
+    unit: Unit | None = None
     observed: bool = False
     unordered: bool = False
     int64: bool = False
@@ -59,6 +62,20 @@ def facts_of(model: type[Part]) -> Mapping[str, Facts]:
     return {name: replace(facts, observed=True) for name, facts in fields.items()}
 
 
+def facts_at(model: type[Part], path: Path) -> Facts:
+    """Give the facts of a place of a document; `NOTHING` where it is not known.
+
+    Items of lists may be named by index or by identity.
+    """
+    facts = Facts(part=model)
+    for step in path:
+        if facts.part is not None:
+            facts = facts_of(facts.part).get(str(step), NOTHING)
+        else:
+            facts = facts.items or facts.values or NOTHING
+    return facts
+
+
 def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
     annotation, inner_markers = _unwrap(annotation)
     markers += inner_markers
@@ -76,6 +93,7 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
         bound=bound,
         form=form,
         keyed=keyed,
+        unit=_marker(markers, Unit),
         observed=_marker(markers, Observed) is not None,
         unordered=_marker(markers, Unordered) is not None,
         int64=_marker(markers, Int64) is not None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, NoReturn, TypeAlias
 
@@ -118,6 +119,15 @@ class Formed:
 
     pattern: re.Pattern[str]
     words: str
+
+
+class Unit(Enum):
+    """What a field counts, a number or its text; the value is the unit's sign."""
+
+    PERCENT = "%"
+    MILLISECONDS = "ms"
+    SECONDS = "s"
+    MINUTES = "min"
 
 
 @dataclass(frozen=True)

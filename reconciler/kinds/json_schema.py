@@ -109,6 +109,10 @@ def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
             "uniqueItems": True,
             "description": "The environments this manifest is for; all where it is left out.",
         },
+        "protect": {
+            "type": "boolean",
+            "description": "Refuse any change of the resource, until an earlier merge lifts this.",
+        },
     }
     if id_schema is not None:
         properties["id"] = {"description": "What the service calls the resource.", **id_schema}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.document import Json, Shape
@@ -12,6 +13,7 @@ from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.finding import Finding
 from reconciler.journal.history import Memory
 from reconciler.kinds.fields import Part
+from reconciler.kinds.picture import Picture
 from reconciler.kinds.shape import shape_of
 from reconciler.resource import Change, Manifest, Observation, Outcome, Ref, Refused, RemoteId
 
@@ -75,6 +77,34 @@ def refusal(sending: Sending, refused: ServiceRefused) -> Refused:
     return Refused(sending.ref, str(refused), sure=not refused.doubtful)
 
 
+class Consent(Enum):
+    """When a weakening needs to be agreed to, beyond the limits that count it."""
+
+    NEVER = "never"
+    ALWAYS = "always"
+    WITH_OPEN_INCIDENTS = "with open incidents"
+
+
+@dataclass(frozen=True, slots=True)
+class Weakening:
+    """What a change takes away from what watches the service, or from who holds on to it.
+
+    `code` names it for good (docs/guards.md), `said` tells it with its figures,
+    and `counted` is the word under which the guards count the change, "" for
+    none of its own. `incidents` are the names that its incidents may bear.
+    """
+
+    code: str
+    said: str
+    counted: str = ""
+    consent: Consent = Consent.NEVER
+    incidents: frozenset[str] = frozenset()
+
+
+def _weakens_nothing(_: Change) -> Iterator[Weakening]:
+    return iter(())
+
+
 def _nothing_to_find(_: dict[str, Json]) -> Iterator[Finding]:
     return iter(())
 
@@ -123,11 +153,21 @@ class Kind:
     complete: Callable[[Manifest, Observation], dict[str, Json]] = _as_declared
     cannot_create: Callable[[Manifest], str] = _creatable
     preflight: Callable[[Api, Sending], Awaitable[Sequence[str]]] = _no_problems
+    weakens: Callable[[Change], Iterator[Weakening]] = _weakens_nothing
+    consents: tuple[str, ...] = ()
+    """The codes of `weakens` that need consent, so that a project file can give it."""
+
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
     """Turns the content of a `spec.file` into `spec`, where the kind has exports."""
 
     destroyable: tuple[str, ...] = ()
     """The keyed list whose removed members are gone for good."""
+
+    picture: Picture | None = None
+    """What reports draw of it."""
+
+    unsaid: frozenset[str] = frozenset()
+    """Steps of a path that only wrap others and tell a reader nothing."""
 
     @property
     def shape(self) -> Shape:

@@ -14,7 +14,7 @@ from reconciler.resource import RemoteId
 
 API_VERSION = "reconciler/v1"
 FIELDS = ("apiVersion", "kind", "metadata", "spec")
-METADATA_FIELDS = ("name", "id", "labels", "environments")
+METADATA_FIELDS = ("name", "id", "labels", "environments", "protect")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 253
 
@@ -28,6 +28,7 @@ class Envelope:
     remote_id: RemoteId | None = None
     labels: dict[str, str] = field(default_factory=dict)
     environments: tuple[str, ...] | None = None
+    protect: bool = False
     spec: dict[str, Json] | None = None
     findings: list[Finding] = field(default_factory=list)
 
@@ -99,6 +100,7 @@ def _read_metadata(
     yield from _read_id(metadata, envelope)
     yield from _read_labels(metadata, envelope)
     yield from _read_environments(metadata, environments, envelope)
+    yield from _read_protect(metadata, envelope)
 
 
 def _read_name(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
@@ -172,6 +174,18 @@ def _read_environments(
             listed = ", ".join(sorted(known))
             said = f"`{name}` is not an environment of reconciler.yaml (known: {listed})"
             yield Finding("M207", (*path, index), said, suggestion=nearest(name, known))
+
+
+def _read_protect(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+    protect = metadata.get("protect", False)
+    if isinstance(protect, bool):
+        envelope.protect = protect
+        return
+    said = f"`protect` must be true or false, not {_shown(protect)}"
+    yield Finding("M204", ("metadata", "protect"), said, suggestion=_TRUTHS.get(str(protect), ""))
+
+
+_TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 
 def _shown(value: Json) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -131,12 +131,13 @@ class Loader:
             return
         filled = self._fill(document)
         envelope = read_envelope(_object(filled.document), self.environments)
-        self.complain(here, envelope.findings)
         kind = envelope.kind
         if kind is None or not envelope.name:
-            self.complain(here, filled.findings)
+            self.complain(here, (*envelope.findings, *filled.findings))
             return
         ref = Ref(kind.name, envelope.name)
+        here = Text(file.name, document, ref=str(ref))
+        self.complain(here, envelope.findings)
         if envelope.spec is None:
             self.complain(here, filled.findings)
             self.unusable.append(ref)
@@ -157,7 +158,13 @@ class Loader:
         source = Source(file.name, line, column)
         references = references_in(spec.document)
         manifest = Manifest(
-            ref, spec.document, source, envelope.remote_id, envelope.labels, references
+            ref,
+            spec.document,
+            source,
+            envelope.remote_id,
+            envelope.labels,
+            references,
+            envelope.protect,
         )
         places = ((here, filled.references), *spec.references)
         self.declared.append(Declared(manifest, kind, here, places))
@@ -169,7 +176,7 @@ class Loader:
         return fill(document.value, self.scope)
 
     def _spec(self, kind: Kind, file: File, spec: dict[str, Json], here: Text) -> _Spec | None:
-        inside = Text(here.file, here.document, ("spec",))
+        inside = replace(here, prefix=("spec",))
         failed = self.complain(inside, lint(spec, kind.spec))
         if spec.get("file") is not None and kind.from_export is not None:
             return None if failed else self._expand(kind.from_export, kind, file, spec, inside)
@@ -192,15 +199,17 @@ class Loader:
         if content is None:
             return None
         filled = self._fill(content)
-        self.complain(Text(name, content), filled.findings)
+        exported = Text(name, content, ref=inside.ref)
+        self.complain(exported, filled.findings)
         whole = _object(filled.document)
         rest = {key: value for key, value in declared.items() if key != "file"}
         spec = {**from_export(whole), **rest}
         # A bare dashboard stands one level higher in its file than in `spec`.
-        place = Text(name, content, (), 0 if spec.keys() & whole.keys() - rest.keys() else 1)
+        dropped = 0 if spec.keys() & whole.keys() - rest.keys() else 1
+        place = replace(exported, dropped=dropped)
         if not self.complain(place, lint(spec, kind.spec)):
             self.complain(place, kind.check(spec))
-        return _Spec(spec, ((Text(name, content), filled.references),))
+        return _Spec(spec, ((exported, filled.references),))
 
     def _export(self, path: Path, name: str, named: str, inside: Text) -> Document | None:
         """Read the one object of a `spec.file`; complain where there is none."""

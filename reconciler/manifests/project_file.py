@@ -7,6 +7,7 @@ from pathlib import Path
 from reconciler.complaint import Complaint
 from reconciler.manifests.files import read_file
 from reconciler.manifests.placing import Text, complaints_of_text
+from reconciler.manifests.project_guards import guard_findings
 from reconciler.manifests.reading import read_text
 from reconciler.project import Project, ProjectFile, project_findings
 
@@ -27,8 +28,10 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     document = reading.documents[0]
     place = Text(file.name, document)
     findings = list(project_findings(document.value))
+    settings = None if findings else ProjectFile.model_validate(document.value)
+    if settings is not None:
+        findings.extend(guard_findings(settings))
     complaints.extend(place.complaint(finding) for finding in findings)
-    if findings:
+    if settings is None or findings:
         return None, complaints
-    settings = ProjectFile.model_validate(document.value)
     return Project(root, file, settings), complaints

@@ -19,13 +19,14 @@ from reconciler.document import (
     differences,
     digest,
     merge,
-    same,
-    value_at,
 )
-from reconciler.journal.entries import Rewritten
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
+from reconciler.planning.blocking import blocked_change
+from reconciler.planning.destroying import members_by_name, members_destroyed
+from reconciler.planning.protection import with_protection
+from reconciler.planning.rewritten import unexpected
 from reconciler.resource import (
     Absent,
     Action,
@@ -42,7 +43,6 @@ from reconciler.resource import (
 from reconciler.template import (
     HIDDEN,
     conceal,
-    fingerprint,
     holds_seal,
     references_in,
     resolve,
@@ -60,6 +60,7 @@ class Knowledge:
     memory: Memory
     ids: Mapping[Ref, RemoteId]
     place: str
+    protected: bool = False
 
 
 def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
@@ -69,7 +70,7 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
     assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
     manifest = replace(manifest, spec=spec)
     declared = kind.complete(manifest, knowledge.observation)
-    change = _change(kind, manifest, declared, knowledge)
+    change = with_protection(_change(kind, manifest, declared, knowledge), knowledge.protected)
     if not change.action.writes:
         return change
     return replace(
@@ -132,8 +133,8 @@ def _against_live(
         )
     if found and seen.attribution and _changed_by_others(kind, live, memory):
         notes.append(f"live was last changed {seen.attribution}")
-    destroyed = _destroyed(kind, live, body)
-    ours = by_identity(_list_at(memory.base, kind), kind.shape.at(_destroyable(kind))) or {}
+    destroyed = members_destroyed(kind, live, body)
+    ours = members_by_name(kind, memory.base)
     return Change(
         manifest,
         Action.UPDATE if found else Action.KEEP,
@@ -152,55 +153,6 @@ def _against_live(
 def _changed_by_others(kind: Kind, live: dict[str, Json], memory: Memory) -> bool:
     """Tell whether live is not what was last applied, so that who changed it matters."""
     return memory.last is None or not covers(live, memory.last.declared, kind.shape)
-
-
-def _destroyable(kind: Kind) -> str:
-    return kind.destroyable[0] if kind.destroyable else ""
-
-
-def _list_at(document: Json, kind: Kind) -> list[Json]:
-    value = value_at(document, kind.destroyable) if kind.destroyable else None
-    return value if isinstance(value, list) else []
-
-
-def _destroyed(kind: Kind, live: dict[str, Json], body: dict[str, Json]) -> dict[str, Json]:
-    """Map the name of each member that the write removes for good to what is lost with it.
-
-    Members are told by name even where the live list has a name twice, or one
-    without: of those the write keeps one at most.
-    """
-    identity = kind.shape.at(_destroyable(kind)).identity
-    named = (value_at(member, identity) for member in _list_at(body, kind))
-    kept = {name for name in named if isinstance(name, str)}
-    gone: dict[str, Json] = {}
-    for number, member in enumerate(_list_at(live, kind), 1):
-        name = value_at(member, identity)
-        if isinstance(name, str) and name in kept:
-            kept.remove(name)
-        elif isinstance(name, str) and name and name not in gone:
-            gone[name] = member
-        else:
-            gone[f"number {number} of the list"] = member
-    return gone
-
-
-def unexpected(found: Iterable[Difference], memory: Memory) -> Iterator[Difference]:
-    """Leave out what the service itself made of the last write (R15)."""
-    rewritten = {}
-    if memory.acknowledged is not None:
-        rewritten = {one.path: one for one in memory.acknowledged.rewritten}
-    for difference in found:
-        known = rewritten.get(difference.path)
-        if known is None or not _is_rewritten(difference, known):
-            yield difference
-
-
-def _is_rewritten(difference: Difference, known: Rewritten) -> bool:
-    if not same(difference.after, known.sent):
-        return False
-    if holds_seal(known.sent):
-        return fingerprint(difference.before, known.sent) == known.got
-    return same(difference.before, known.got)
 
 
 def _shown(found: Iterable[Difference], base: Json, shape: Shape) -> Iterator[Difference]:
@@ -256,7 +208,7 @@ def _create(
 ) -> Change:
     reason = kind.cannot_create(manifest)
     if reason:
-        return _blocked(manifest, declared, absent, Evidence.LIVE, reason)
+        return blocked_change(manifest, declared, absent, Evidence.LIVE, reason)
     notes = []
     if memory.last is not None:
         notes.append(f"written {memory.last.at} and gone since: it will be created again")
@@ -294,6 +246,9 @@ def _against_memory(
 def _unseen(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], unknown: Unknown, memory: Memory
 ) -> Change:
+    if unknown.exit_code:
+        reason = f"it could not be read: {unknown.why}"
+        return blocked_change(manifest, declared, unknown, Evidence.NONE, reason)
     created = memory.unsettled_create
     if created is not None:
         reason = (
@@ -301,7 +256,7 @@ def _unseen(
             f"for it, then run `reconciler journal settle {manifest.ref} --id ID` "
             "or `--never-happened`"
         )
-        return _blocked(manifest, declared, unknown, Evidence.NONE, reason)
+        return blocked_change(manifest, declared, unknown, Evidence.NONE, reason)
     action = Action.CREATE if unknown.remote_id is None else Action.ASSERT
     notes = [unknown.why, *_pending_notes(memory)]
     return Change(
@@ -313,29 +268,4 @@ def _unseen(
         declared,
         tuple(differences({}, declared, kind.shape)),
         notes=tuple(notes),
-    )
-
-
-def _blocked(
-    manifest: Manifest,
-    declared: dict[str, Json],
-    observation: Observation,
-    evidence: Evidence,
-    reason: str,
-) -> Change:
-    return Change(
-        manifest, Action.BLOCKED, evidence, observation, declared, declared, notes=(reason,)
-    )
-
-
-def blocked(change: Change, reasons: Iterable[str]) -> Change:
-    """Give the change as one that cannot be done, and why."""
-    return replace(
-        change,
-        action=Action.BLOCKED,
-        differences=(),
-        destroys=(),
-        lost=(),
-        foreign=(),
-        notes=(*reasons, *change.notes),
     )

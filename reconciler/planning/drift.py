@@ -9,9 +9,9 @@ from reconciler.api.door import Api
 from reconciler.document import ABSENT, Difference, Operation, differences, merge
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
-from reconciler.planning.deciding import unexpected
-from reconciler.planning.plan import observe_all
-from reconciler.resource import Absent, Drift, Manifest, Observation, Seen
+from reconciler.planning.observing import observe_all
+from reconciler.planning.rewritten import unexpected
+from reconciler.resource import Absent, Drift, Manifest, Observation, Seen, Unknown
 from reconciler.template import HIDDEN, conceal, holds_seal, is_sealed_text, secrets_of
 
 
@@ -55,6 +55,9 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             return Drift(ref, source, "drifted" if found else "same", found, note, live)
         case Absent(why=why):
             return Drift(ref, source, "gone", note=why)
+        case Unknown(why=why, exit_code=exit_code) if exit_code:
+            note = f"it could not be read: {why}"
+            return Drift(ref, source, "unseen", note=note, exit_code=exit_code)
         case _:
             return Drift(ref, source, "unseen", note="it could not be asked for")
 

@@ -11,7 +11,10 @@ from reconciler.document import Json, digest
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Sending
-from reconciler.planning.deciding import Knowledge, blocked, decide
+from reconciler.planning.blocking import blocked, with_blocked_dependants
+from reconciler.planning.deciding import Knowledge, decide
+from reconciler.planning.observing import observe_all
+from reconciler.planning.protection import Protections
 from reconciler.resource import (
     Absent,
     Action,
@@ -54,18 +57,20 @@ async def make_plan(
     order = {kind.name: index for index, kind in enumerate(KINDS)}
     manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
     observations = await observe_all(api, manifests, history)
-    ids = _known_ids(manifests, observations)
-    changes = [
-        decide(manifest, Knowledge(observation, history.of(manifest.ref), ids, str(place)))
-        for manifest, observation in zip(manifests, observations, strict=True)
-    ]
+    ids, protections = _known_ids(manifests, observations), Protections.of(history)
+    changes = []
+    for manifest, observation in zip(manifests, observations, strict=True):
+        ref = manifest.ref
+        protected = protections.cover(ref, ids.get(ref))
+        known = Knowledge(observation, history.of(ref), ids, str(place), protected)
+        changes.append(decide(manifest, known))
     # A look-up has settled some; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes)
     asked = [change for change in changes if change.action.writes]
     answered = await asyncio.gather(*(_with_objections(api, change) for change in asked))
     objected = {change.ref: change for change in answered}
     changes = [objected.get(change.ref, change) for change in changes]
-    changes = _with_blocked_dependants(changes)
+    changes = with_blocked_dependants(changes)
     declared = {manifest.ref for manifest in manifests}
     return Plan(
         place.environment,
@@ -75,19 +80,6 @@ async def make_plan(
         tuple(_orphans(history, declared)) if whole else (),
         tuple(unsettled),
     )
-
-
-async def observe_all(
-    api: Api, manifests: Sequence[Manifest], history: History
-) -> list[Observation]:
-    """Observe every manifest, side by side; the first failure cancels the rest."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_observe(api, manifest, history)) for manifest in manifests]
-    return [task.result() for task in tasks]
-
-
-async def _observe(api: Api, manifest: Manifest, history: History) -> Observation:
-    return await BY_NAME[manifest.ref.kind].observe(api, manifest, history.of(manifest.ref))
 
 
 def _known_ids(
@@ -112,24 +104,6 @@ async def _with_objections(api: Api, change: Change) -> Change:
     assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
     objections = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
     return blocked(change, objections) if objections else change
-
-
-def _with_blocked_dependants(changes: list[Change]) -> list[Change]:
-    """Block what depends on something blocked, as it would be skipped."""
-    by_ref = {change.ref: change for change in changes}
-    dependants: dict[Ref, list[Ref]] = {}
-    for change in changes:
-        for ref in change.manifest.references:
-            dependants.setdefault(ref, []).append(change.ref)
-    waiting = [change.ref for change in changes if change.action is Action.BLOCKED]
-    while waiting:
-        ref = waiting.pop()
-        for dependant in dependants.get(ref, ()):
-            change = by_ref[dependant]
-            if change.action.writes:
-                by_ref[dependant] = blocked(change, [f"depends on {ref}, which is blocked"])
-                waiting.append(dependant)
-    return list(by_ref.values())
 
 
 def _orphans(history: History, declared: set[Ref]) -> list[Orphan]:
@@ -167,6 +141,7 @@ def plan_digest(place: Place, changes: Sequence[Change]) -> str:
             "declared": change.declared,
             "sends": change.body if change.action.writes else None,
             "observed": _observed(change.observation),
+            **_protection(change),
         }
         for change in changes
     ]
@@ -177,6 +152,12 @@ def plan_digest(place: Place, changes: Sequence[Change]) -> str:
         "changes": entries,
     }
     return digest(dict(whole))
+
+
+def _protection(change: Change) -> dict[str, Json]:
+    """Give what is declared and known of protection; nothing where neither is any."""
+    known, declared = change.protected, change.manifest.protect
+    return {"protected": known, "protect": declared} if known or declared else {}
 
 
 def _identities(manifest: Manifest) -> Json:

@@ -31,7 +31,7 @@ from sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.journal.entries import Entry, Settled
-from reconciler.journal.file_store import FileJournal
+from reconciler.journal.journal import Journal
 from reconciler.resource import Manifest, Ref, RemoteId
 from reconciler.template import RefHole, Template
 
@@ -90,16 +90,16 @@ def site_in(folder: Path) -> Site:
 def die(monkeypatch: pytest.MonkeyPatch, site: Site, point: int, moment: str) -> Death:
     """Let the process die at a point: before, within or after it."""
     death = Death(point)
-    append, handle = FileJournal.append, type(site.wire).handle_async_request
+    append, handle = Journal.append, type(site.wire).handle_async_request
 
-    def appending(journal: FileJournal, entries: Sequence[Entry]) -> None:
+    def appending(journal: Journal, entries: Sequence[Entry]) -> None:
         here = death.comes()
         if here and moment == "before":
             raise Crash
         append(journal, entries)
         if here and moment == "within":
-            content = journal.path.read_bytes()
-            journal.path.write_bytes(content[:-9])
+            file = Path(journal.place)
+            file.write_bytes(file.read_bytes()[:-9])
         if here:
             raise Crash
 
@@ -113,7 +113,7 @@ def die(monkeypatch: pytest.MonkeyPatch, site: Site, point: int, moment: str) ->
         await asyncio.sleep(0)
         return response
 
-    monkeypatch.setattr(FileJournal, "append", appending)
+    monkeypatch.setattr(Journal, "append", appending)
     monkeypatch.setattr(type(site.wire), "handle_async_request", handling)
     return death
 

@@ -19,6 +19,7 @@ from sites import (
     dashboard,
     lost_before,
     manifest,
+    outcomes,
     policy,
     policy_set,
     untouched,
@@ -27,9 +28,9 @@ from sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
-from reconciler.errors import JournalError
+from reconciler.errors import JournalError, worst
 from reconciler.journal.entries import Identified
-from reconciler.journal.file_store import FileJournal
+from reconciler.journal.journal import Journal
 from reconciler.resource import Manifest, Ref
 from reconciler.template import RefHole, SecretHole, Template
 
@@ -108,47 +109,49 @@ def test_secret_in_the_words_of_the_service(site: Site) -> None:
 
     site.apply(secret)
 
-    assert "canary-value" not in site.journal.path.read_text()
-    assert "***" in site.journal.path.read_text()
+    assert "canary-value" not in Path(site.journal.place).read_text()
+    assert "***" in Path(site.journal.place).read_text()
 
 
 def test_full_disk_after_the_write(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the journal cannot take an answer, the run ends at once, and sends no more."""
     appends: list[Any] = []
-    append = FileJournal.append
+    append = Journal.append
 
-    def failing(journal: FileJournal, entries: Any) -> None:
+    def failing(journal: Journal, entries: Any) -> None:
         appends.append(entries)
         if len(appends) == 2:  # the answer to the first write
             raise JournalError("full")
         append(journal, entries)
 
-    monkeypatch.setattr(FileJournal, "append", failing)
+    monkeypatch.setattr(Journal, "append", failing)
 
-    with pytest.raises(JournalError):
-        site.apply(dashboard(), VIEW)
+    applied = site.apply(dashboard(), VIEW)
 
     assert [one.path for one in site.writes] == [DASHBOARDS]
     assert len(appends) == 2
+    assert outcomes(applied) == {"Dashboard/checkout": "written", "SavedView/errors": "skipped"}
+    assert worst(applied.exit_codes) == 8
 
 
 def test_full_disk_between_the_requests_of_a_view(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the id of a new view cannot be journaled, nothing says that it was refused."""
-    append = FileJournal.append
+    append = Journal.append
 
-    def failing(journal: FileJournal, entries: Any) -> None:
+    def failing(journal: Journal, entries: Any) -> None:
         if isinstance(entries[0], Identified):
             raise JournalError("full")
         append(journal, entries)
 
     compact = manifest("SavedView/errors", {**VIEW_SPEC, "isCompactMode": True})
     with monkeypatch.context() as context:
-        context.setattr(FileJournal, "append", failing)
-        with pytest.raises(JournalError):
-            site.apply(compact)
+        context.setattr(Journal, "append", failing)
+        applied = site.apply(compact)
 
+    assert outcomes(applied) == {"SavedView/errors": "indoubt"}
+    assert worst(applied.exit_codes) == 8
     assert site.entries() == ["started SavedView/errors"]
     assert [one.method for one in site.writes] == ["POST"]
     assert len(site.plan(compact).unsettled) == 1

@@ -182,7 +182,7 @@ def test_rewritten_secret(tmp_path: Path) -> None:
 
     ((told,),) = applied.rewritten.values()
     assert "canary" not in str(told).lower()
-    assert "canary" not in site.journal.path.read_text().lower()
+    assert "canary" not in Path(site.journal.place).read_text().lower()
     assert_settled(site, declared)
     assert site.change(dashboard(description=secret("canary-2"))).action.word == "update"
 

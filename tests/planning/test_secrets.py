@@ -57,7 +57,7 @@ def site(tmp_path: Path) -> Site:
 
 def assert_no_canary(site: Site, *manifests: Manifest) -> None:
     """Assert that neither plan nor journal nor drift holds the start of a canary."""
-    shown = plan_json(site.plan(*manifests)) + site.journal.path.read_text()
+    shown = plan_json(site.plan(*manifests)) + Path(site.journal.place).read_text()
     assert "canary" not in shown
     assert all("canary" not in str(one.differences) for one in drifts(site, *manifests))
 

@@ -43,6 +43,7 @@ from reconciler.kinds.fields import (
     ReadOnly,
     StringMap,
     Text,
+    Unit,
     Unordered,
     known,
 )
@@ -80,7 +81,7 @@ class IncidentsSettings(Part):
     """How incidents of the alert are told."""
 
     minutes: Annotated[
-        Int32 | None, MINUTES, Field(description="Minutes before it is told again.")
+        Int32 | None, MINUTES, Unit.MINUTES, Field(description="Minutes before it is told again.")
     ] = None
     notify_on: NotifyOn = None
 

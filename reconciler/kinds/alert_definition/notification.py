@@ -12,6 +12,7 @@ from reconciler.kinds.fields import (
     Observed,
     Part,
     Text,
+    Unit,
     Unordered,
     Uuid,
     known,
@@ -93,7 +94,7 @@ class Webhook(Part):
     """A webhook that is called."""
 
     integration: Integration | None = None
-    minutes: Annotated[Int32 | None, MINUTES] = None
+    minutes: Annotated[Int32 | None, MINUTES, Unit.MINUTES] = None
     notify_on: NotifyOn = None
 
 

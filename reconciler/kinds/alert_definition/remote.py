@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler.api.rules import Request
 from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
@@ -70,7 +71,7 @@ async def _replace(api: Api, sendings: Sequence[Sending]) -> list[Outcome]:
         ]
     }
     try:
-        reply = await api.send("PUT", BULK_REPLACE, body, repeatable=True)
+        reply = await api.send("PUT", BULK_REPLACE, body, request=Request.REPLACE)
     except ServiceRefused as refused:
         return [refusal(sending, refused) for sending in sendings]
     accounts, stored = _accounts(reply), _stored(reply)

@@ -11,6 +11,7 @@ from reconciler.kinds.fields import (
     Names,
     Part,
     Text,
+    Unit,
     Unordered,
     known,
 )
@@ -54,7 +55,7 @@ class TracingSimpleFilter(Part):
     """A latency, and conditions on labels."""
 
     latency_threshold_ms: Annotated[
-        Int64Text | None, Field(description="Milliseconds, as text.")
+        Int64Text | None, Unit.MILLISECONDS, Field(description="Milliseconds, as text.")
     ] = None
     tracing_label_filters: TracingLabelFilters | None = None
 

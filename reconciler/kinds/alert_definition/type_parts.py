@@ -18,6 +18,7 @@ from reconciler.kinds.fields import (
     Number,
     ObservedPart,
     Text,
+    Unit,
     known,
 )
 
@@ -49,7 +50,10 @@ TYPE_OF: Final = {part: _type_of(part) for part in TYPE_PARTS}
 PRIORITY: Final = known("ALERT_DEF_PRIORITY_", "P1", "P2", "P3", "P4", "P5_OR_UNSPECIFIED")
 Priority: TypeAlias = Annotated[Text, PRIORITY]
 EvaluationDelay: TypeAlias = Annotated[
-    int | None, AtMost(10_800_000, 0), Field(description="How long to wait for late data.")
+    int | None,
+    AtMost(10_800_000, 0),
+    Unit.MILLISECONDS,
+    Field(description="How long to wait for late data."),
 ]
 MANY_RULES: Final = AtMost(5, 1)
 ONE_RULE: Final = AtMost(1, 1)
@@ -143,7 +147,7 @@ class FlowGroups(ObservedPart):
 class FlowStage(ObservedPart):
     """One stage of a flow."""
 
-    timeframe_ms: Int64Text | None = None
+    timeframe_ms: Annotated[Int64Text | None, Unit.MILLISECONDS] = None
     timeframe_type: Text = None
     flow_stages_groups: FlowGroups | None = None
 

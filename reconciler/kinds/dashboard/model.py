@@ -25,6 +25,7 @@ from reconciler.kinds.fields import (
     Part,
     ReadOnly,
     Text,
+    Unit,
 )
 from reconciler.kinds.places import EACH, places
 
@@ -71,7 +72,7 @@ class Dashboard(Part):
     two_minutes: Annotated[Empty | None, Observed()] = None
     five_minutes: Empty | None = None
     relative_time_frame: Annotated[
-        Text, AtMost(64, 2), Field(description='The last so many seconds, as "900s".')
+        Text, AtMost(64, 2), Unit.SECONDS, Field(description='The last so many seconds, as "900s".')
     ] = None
     absolute_time_frame: Annotated[AbsoluteTimeFrame | None, Observed()] = None
     layout: Layout | None = None

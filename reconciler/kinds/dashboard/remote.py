@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from reconciler.api.rules import Request
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
     OutcomeUnknown,
@@ -42,7 +43,8 @@ DASHBOARDS = "/v1/dashboards/dashboards"
 BY_SLUG = "/v1/dashboards/by-slug"
 IDENTITY = frozenset(("id",))
 
-_ORIGINS = {"TOKEN_ORIGIN_TYPE_USER": "in the web interface", "TOKEN_ORIGIN_TYPE_API": "by API"}
+BY_HAND = "TOKEN_ORIGIN_TYPE_USER"
+_ORIGINS = {BY_HAND: "in the web interface", "TOKEN_ORIGIN_TYPE_API": "by API"}
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
@@ -73,10 +75,11 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
     own = without_read_only(document, DashboardSpec)
     assert isinstance(own, dict)  # noqa: S101 - an object stays one
     updated, who = text(record, "updatedAt"), text(record, "updaterName")
-    how = _ORIGINS.get(text(record, "updatedOriginType"), "")
+    origin = text(record, "updatedOriginType")
+    how = _ORIGINS.get(origin, "")
     words = [f"by {who}" if who else "", f"at {updated}" if updated else "", how]
     attribution = " ".join(word for word in words if word)
-    return Seen(remote_id, own, updated, attribution=attribution)
+    return Seen(remote_id, own, updated, attribution=attribution, by_hand=origin == BY_HAND)
 
 
 def complete(manifest: Manifest, observation: Observation) -> dict[str, Json]:
@@ -120,7 +123,7 @@ async def _write(api: Api, sending: Sending) -> Outcome:
             return await _create(api, sending)
         remote_id = sending.change.remote_id
         body = _wrapper(sending, remote_id)
-        await api.send("PUT", DASHBOARDS, body, repeatable=True, may_be_empty=True)
+        await api.send("PUT", DASHBOARDS, body, request=Request.REPLACE, may_be_empty=True)
     except ServiceRefused as refused:
         return refusal(sending, refused)
     return Written(sending.ref, remote_id)
@@ -140,7 +143,7 @@ async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
     manifest = sending.change.manifest
     body = _wrapper(sending, manifest.remote_id or own_id(manifest.spec) or None)
     try:
-        reply = await api.send("POST", DASHBOARDS, body, repeatable=False)
+        reply = await api.send("POST", DASHBOARDS, body, request=Request.FINDABLE)
     except OutcomeUnknown:
         return await _find_created(api, sending, again=again)
     remote_id = text(reply, "dashboardId")

@@ -4,6 +4,7 @@ from reconciler.kinds.ids import NO_ID
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.remote import observe, write
+from reconciler.kinds.picture import Ranking
 
 LOG_POLICY_SET = Kind(
     name="LogPolicySet",
@@ -15,6 +16,12 @@ LOG_POLICY_SET = Kind(
     findable=True,
     singleton=True,
     destroyable=("policies",),
+    picture=Ranking(
+        ("policies",),
+        ("policy", "name"),
+        (("policy", "priority"), ("policy", "disabled"), ("logRules", "severities")),
+    ),
+    unsaid=frozenset(("policy", "logRules")),
     limits="The overwrite destroys every policy that the list leaves out. "
     "The API does not return severities: they are compared with the journal.",
 )

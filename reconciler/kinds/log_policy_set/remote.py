@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler.api.rules import Request
 from reconciler.document import ABSENT, Json, Missing, by_identity, covers, same, value_at
 from reconciler.errors import (
     OutcomeUnknown,
@@ -73,7 +74,21 @@ def seen(reply: Json | Missing, recalled: Sequence[dict[str, Json]]) -> Seen:
             paths.append(("policies", name, *SEVERITIES))
         policies.append(item)
     version = "\n".join(f"{text(one, 'id')} {text(one, 'updatedAt')}" for one in stored)
-    return Seen(None, {"policies": policies}, version, tuple(paths))
+    updated = max((text(one, "updatedAt") for one in stored), default="")
+    return Seen(
+        None,
+        {"policies": policies},
+        version,
+        tuple(paths),
+        attribution=f"at {updated}" if updated else "",
+        revision=_revision(stored),
+    )
+
+
+def _revision(stored: Sequence[dict[str, Json]]) -> str:
+    """Give the ids of the list, which every overwrite makes anew; "" where one is not told."""
+    ids = sorted(text(one, "id") for one in stored)
+    return " ".join(ids) if all(ids) else ""
 
 
 def _by_name(document: dict[str, Json]) -> dict[str, Json]:
@@ -114,7 +129,7 @@ async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Ou
 
 async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
     try:
-        await api.send("POST", OVERWRITE, sending.document, repeatable=False)
+        reply = await api.send("POST", OVERWRITE, sending.document, request=Request.FINDABLE)
     except ServiceRefused as refused:
         return refusal(sending, refused)
     except OutcomeUnknown as lost:
@@ -128,7 +143,20 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
             return Written(sending.ref, None, "the answer was lost; the list shows it was written")
         said = "the answer was lost, and the list is neither the old nor the new one"
         return Refused(sending.ref, said, exit_code=6, sure=False)
-    return Written(sending.ref, None)
+    return Written(sending.ref, None, revision=_told_revision(sending, reply))
+
+
+def _told_revision(sending: Sending, reply: Json) -> str:
+    """Give the revision that the answer tells; "" unless it holds every policy that was sent."""
+    responses = reply.get("createResponses") if isinstance(reply, dict) else None
+    created = [
+        policy
+        for response in (responses if isinstance(responses, list) else [])
+        if isinstance(policy := value_at(response, ("policy",)), dict)
+    ]
+    sent = sending.document.get("policies")
+    whole = isinstance(sent, list) and len(created) == len(sent)
+    return _revision(created) if whole else ""
 
 
 def _version_before(sending: Sending) -> str | None:
@@ -180,7 +208,7 @@ async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dic
     before = {text(one, "id") for one in members(await _read(api), "policies")}
     body: Json = {"policyRequests": list(requests)}
     try:
-        reply = await api.send("POST", BULK_CREATE, body, repeatable=False)
+        reply = await api.send("POST", BULK_CREATE, body, request=Request.FINDABLE)
     except OutcomeUnknown as lost:
         return await _added_since(api, before, [text(one, "name") for one in requests], lost)
     return [

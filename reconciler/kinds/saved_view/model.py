@@ -18,6 +18,7 @@ from reconciler.kinds.fields import (
     Part,
     ReadOnly,
     Text,
+    Unit,
     known,
 )
 
@@ -29,7 +30,7 @@ VIEW_TYPE: Final = known(
 class QuickSelection(ObservedPart):
     """The last so many seconds."""
 
-    seconds: Annotated[int | None, AtMost(low=0)] = None
+    seconds: Annotated[int | None, AtMost(low=0), Unit.SECONDS] = None
     caption: Text = None
 
 

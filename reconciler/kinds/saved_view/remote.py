@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler.api.rules import Request
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused
 from reconciler.journal.history import Memory
@@ -70,7 +71,7 @@ async def _write(api: Api, sending: Sending, identified: Identified) -> Outcome:
 async def _create(api: Api, sending: Sending) -> tuple[RemoteId, dict[str, Json]] | InDoubt:
     body: Json = without(sending.document, NOT_ON_CREATE)
     try:
-        reply = await api.send("POST", SAVED_VIEWS, body, repeatable=False)
+        reply = await api.send("POST", SAVED_VIEWS, body, request=Request.BLIND)
     except OutcomeUnknown as lost:
         return InDoubt(sending.ref, str(lost))
     remote_id = INT32.parse(reply.get("id")) if isinstance(reply, dict) else None
@@ -81,6 +82,6 @@ async def _create(api: Api, sending: Sending) -> tuple[RemoteId, dict[str, Json]
 
 async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
     body: Json = sending.document
-    reply = await api.send("PUT", f"{SAVED_VIEWS}/{remote_id}", body, repeatable=True)
+    reply = await api.send("PUT", f"{SAVED_VIEWS}/{remote_id}", body, request=Request.REPLACE)
     stored = without(reply, READ_ONLY) if isinstance(reply, dict) else None
     return Written(sending.ref, remote_id, stored=stored)

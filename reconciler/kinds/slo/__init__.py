@@ -2,8 +2,10 @@
 
 from reconciler.kinds.ids import UUID
 from reconciler.kinds.kind import Kind
+from reconciler.kinds.picture import Objective
 from reconciler.kinds.slo.model import SloSpec, check
 from reconciler.kinds.slo.remote import cannot_create, observe, preflight, write
+from reconciler.kinds.slo.weakening import TARGET_LOWERED, weakens
 
 SLO = Kind(
     name="SLO",
@@ -15,5 +17,8 @@ SLO = Kind(
     cannot_create=cannot_create,
     preflight=preflight,
     batch_size=16,
+    weakens=weakens,
+    consents=(TARGET_LOWERED,),
+    picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
     limits="The API cannot find an SLO by name nor delete one: a lost create must be settled.",
 )

@@ -18,6 +18,7 @@ from reconciler.kinds.fields import (
     ReadOnly,
     StringMap,
     Text,
+    Unit,
     Unordered,
     known,
 )
@@ -71,7 +72,7 @@ class SloSpec(Part):
 
     name: str
     target_threshold_percentage: Annotated[
-        float, AtMost(100, 0), Field(description="The objective, in per cent.")
+        float, AtMost(100, 0), Unit.PERCENT, Field(description="The objective, in per cent.")
     ]
     description: Text = None
     grouping: Grouping | None = None

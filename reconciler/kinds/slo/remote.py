@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from reconciler.api.rules import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused
 from reconciler.journal.history import Memory
@@ -53,14 +54,21 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 
 def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
     stored = member(reply, "slo")
-    revision = value_at(stored, ("revision", "revision"))
-    updated = text(stored, "updateTime")
+    updated, revision = text(stored, "updateTime"), _revision(stored)
+    numbered = f" (revision {revision})" if revision else ""
     return Seen(
         remote_id,
         without(stored, READ_ONLY),
         version=f"{revision}/{updated}",
-        attribution=f"at {updated}" if updated else "",
+        attribution=f"at {updated}{numbered}" if updated else "",
+        revision=revision,
     )
+
+
+def _revision(stored: Json | Missing) -> str:
+    """Give the number that every edit of an SLO counts up, "" where it is not told."""
+    number = value_at(stored, ("revision", "revision"))
+    return str(number) if isinstance(number, int) and not isinstance(number, bool) else ""
 
 
 def cannot_create(manifest: Manifest) -> str:
@@ -128,21 +136,22 @@ async def _write(api: Api, sending: Sending) -> Outcome:
     try:
         if sending.change.action is Action.CREATE:
             return await _create(api, sending)
-        reply = await api.send("PUT", SLOS, _with_id(sending), repeatable=True)
+        reply = await api.send("PUT", SLOS, _with_id(sending), request=Request.REPLACE)
     except ServiceRefused as refused:
         return refusal(sending, refused)
     alerts = texts(reply, "effectedSloAlertIds")
     told = f"affects {len(alerts)} alerts: {', '.join(alerts)}" if alerts else ""
-    return Written(sending.ref, sending.change.remote_id, told)
+    revision = _revision(value_at(reply, ("slo",)))
+    return Written(sending.ref, sending.change.remote_id, told, revision=revision)
 
 
 async def _create(api: Api, sending: Sending) -> Outcome:
     try:
-        reply = await api.send("POST", SLOS, sending.document, repeatable=False)
+        reply = await api.send("POST", SLOS, sending.document, request=Request.BLIND)
     except OutcomeUnknown as lost:
         return InDoubt(sending.ref, str(lost))
     stored = reply.get("slo") if isinstance(reply, dict) else None
     remote_id = text(stored, "id") if isinstance(stored, dict) else ""
     if not remote_id:
         return InDoubt(sending.ref, "the service's answer to the create holds no id")
-    return Written(sending.ref, remote_id)
+    return Written(sending.ref, remote_id, revision=_revision(stored))

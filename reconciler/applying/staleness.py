@@ -1,0 +1,75 @@
+"""Whether live is still what the plan rests on, or what was written (R16). Pure.
+
+The service has no conditional write, so between the last read and the write, and
+between the write and the read after it, another writer can come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reconciler.document import Path, differences, digest
+from reconciler.kinds.kind import Kind
+from reconciler.resource import Absent, Change, Observation, Seen, Written
+from reconciler.template import conceal, secrets_of
+
+MOST_NAMED = 4
+_AGAIN = "plan again"
+
+
+def what_moved(kind: Kind, change: Change, now: Observation) -> str:
+    """Say who changed what since the plan; "" where live is as the plan saw it.
+
+    Fields are named, and their values are not: a secret may stand live.
+    """
+    planned = change.observation
+    if isinstance(planned, Seen) and isinstance(now, Seen):
+        return _moved(kind, change, planned, now)
+    if type(planned) is type(now):
+        return ""
+    if isinstance(now, Absent):
+        return f"it is gone since the plan: {_AGAIN}"
+    if isinstance(now, Seen):
+        return f"someone created it since the plan{_who(now)}: {_AGAIN}"
+    return f"live changed since the plan: {_AGAIN}"
+
+
+def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
+    live = conceal(now.document, secrets_of(change.declared))
+    if digest(live) != digest(planned.document):
+        found = differences(planned.document, live, kind.shape)
+        named = _named([one.path for one in found])
+        return f"live changed since the plan{_who(now)}{named}: {_AGAIN}"
+    if now.version != planned.version or now.remote_id != planned.remote_id:
+        return f"it was saved again since the plan, with the same content{_who(now)}: {_AGAIN}"
+    return ""
+
+
+def _who(now: Seen) -> str:
+    return f", last {now.attribution}" if now.attribution else ""
+
+
+def _named(paths: Sequence[Path]) -> str:
+    if not paths:
+        # Zero values that appear or vanish are no difference, and yet somebody wrote.
+        return ""
+    shown = ", ".join(".".join(map(str, path)) for path in paths[:MOST_NAMED])
+    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+    return f" ({shown}{more})"
+
+
+def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:
+    """Tell whether what a read shows after our write is the work of another writer.
+
+    Sure signs only: another revision than our write was told, or a person's edit
+    in the web interface where there was none before. Without a sign, what differs
+    counts as rewritten by the service.
+    """
+    if answer.revision and now.revision and now.revision != answer.revision:
+        return True
+    return now.by_hand and isinstance(before, Seen) and not before.by_hand
+
+
+def is_stale_read(before: Observation, now: Seen) -> bool:
+    """Tell whether a read after our write still shows what was there before it."""
+    return isinstance(before, Seen) and now.version != "" and now.version == before.version

@@ -1,0 +1,85 @@
+"""What an apply was told beforehand that it may do, and what it asks for."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import click
+
+from reconciler.commands.interrupts import line_or_signal
+from reconciler.commands.output import stderr_style, words
+from reconciler.errors import GuardRefused, Stale, Unsettled
+from reconciler.guards import unmet
+from reconciler.report.plan_document import PlanDocument
+from reconciler.report.plan_text import plan_text
+from reconciler.report.review import changed_since
+from reconciler.report.safe import safe
+from reconciler.report.words import summary
+from reconciler.resource import Objection, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What the flags agree to beforehand."""
+
+    expect: str | None = None
+    reviewed: PlanDocument | None = None
+    yes: bool = False
+    allow_destroy: bool = False
+    override: str | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether nobody needs to be asked."""
+        return self.yes or self.expect is not None or self.reviewed is not None
+
+
+def check(made: Plan, consent: Consent, *, verbose: bool) -> None:
+    """Refuse before anything is written. Source: failure-cases.md, I7.
+
+    Raises Unsettled, Stale or GuardRefused.
+    """
+    if made.unsettled:
+        names = ", ".join(str(one.ref) for one in made.unsettled)
+        raise Unsettled(
+            f"the answer to the create of {names} was lost: look for it, then run "
+            "`reconciler journal settle REF --id ID` or `--never-happened`"
+        )
+    expected = consent.reviewed.digest if consent.reviewed is not None else consent.expect
+    if expected is not None and expected != made.digest:
+        raise Stale(_stale_words(made, expected, consent, verbose=verbose))
+    found = unmet(
+        made.guarded,
+        allow_destroy=consent.allow_destroy,
+        override=consent.override is not None,
+    )
+    if found:
+        raise GuardRefused("\n".join(map(_refusal, found)))
+
+
+def _refusal(objection: Objection) -> str:
+    ways = (f"  - {way}" for way in objection.ways_out)
+    return "\n".join((f"{objection.message} [{objection.code}]", *ways))
+
+
+def _stale_words(made: Plan, expected: str, consent: Consent, *, verbose: bool) -> str:
+    lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
+    if consent.reviewed is not None:
+        lines.extend(f"  {line}" for line in changed_since(consent.reviewed, made))
+    else:
+        words(plan_text(made, stderr_style(verbose=verbose)))
+        lines.append("  the plan as it is now stands above; review it, then apply its digest")
+    return "\n".join(lines)
+
+
+def ask(made: Plan, *, verbose: bool) -> None:
+    """Show the plan and wait for `yes`. Raises click.Abort for anything else."""
+    style = stderr_style(verbose=verbose)
+    words(plan_text(made, style))
+    where = safe(f"{made.environment} ({made.target})")
+    question = f"Apply to {where}: {summary(made)}? Only `yes` is taken: "
+    # Not `click.prompt`: what it asks with loses a signal that comes while the question is written.
+    click.echo(question, err=True, nl=False)
+    if line_or_signal(sys.stdin).strip() != "yes":
+        raise click.Abort

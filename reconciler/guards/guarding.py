@@ -1,0 +1,43 @@
+"""From a plan to the same plan with all that an apply of it would need consent for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reconciler.guards.consent import needed_consents
+from reconciler.guards.limits import exceeded_limits
+from reconciler.guards.open_incidents import Incidents, incidents_of_silenced
+from reconciler.project import Guards
+from reconciler.resource import Change, Objection, Plan, Ref
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.door import Api
+
+
+async def with_guards(api: Api, plan: Plan, guards: Guards) -> Plan:
+    """Fill in what an apply of the plan would need consent for.
+
+    Incidents are listed only where the plan silences an alert. A listing that
+    cannot be read is noted on the alert's line and stands in no way.
+    """
+    incidents = await incidents_of_silenced(api, plan)
+    noted = plan
+    if incidents.unread:
+        notes = dict.fromkeys(incidents.silenced, f"{incidents.unread}: it may have open ones")
+        noted = replace(plan, changes=tuple(_noted(change, notes) for change in plan.changes))
+    return replace(noted, guarded=objections(plan, guards, incidents))
+
+
+def _noted(change: Change, notes: Mapping[Ref, str]) -> Change:
+    note = notes.get(change.ref)
+    return change if note is None else replace(change, notes=(*change.notes, note))
+
+
+def objections(
+    plan: Plan, guards: Guards, incidents: Incidents | None = None
+) -> tuple[Objection, ...]:
+    """Give what must be consented to before the plan is applied: first what is about many."""
+    return (*exceeded_limits(plan, guards), *needed_consents(plan, guards, incidents))

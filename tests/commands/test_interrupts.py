@@ -1,0 +1,196 @@
+"""Signals at every moment of a run that has a name, in real processes (R6)."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import pytest
+from processes import WORKSPACE, command
+from signalled import Came, Job, run_all
+from sites import NO_TIME
+from workspaces import PROJECT
+
+from reconciler.applying.run import INTERRUPTED
+from reconciler.journal.file_store import FileStore
+from reconciler.journal.history import History
+from reconciler.journal.journal import Journal
+
+MOMENTS = int(os.environ.get("SIGNAL_MOMENTS", "4"))
+"""How many of the points of a run are tried; 0 for all."""
+
+RESOURCES = 5
+
+
+def project(folder: Path) -> Path:
+    """Write a workspace with an emulator of its own."""
+    folder.mkdir()
+    (folder / "reconciler.yaml").write_text(PROJECT, encoding="utf-8")
+    (folder / "all.yaml").write_text(WORKSPACE, encoding="utf-8")
+    return folder
+
+
+def chosen(points: int) -> list[int]:
+    """Give the points to try, spread over all."""
+    if not MOMENTS or points <= MOMENTS:
+        return list(range(1, points + 1))
+    return sorted({1 + number * (points - 1) // (MOMENTS - 1) for number in range(MOMENTS)})
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A run that was sent signals at a moment, and where it ran."""
+
+    folder: Path
+    signals: tuple[int, ...]
+    came: Came
+
+
+def interrupted(
+    root: Path, commands: Sequence[list[str]], *signals: tuple[int, ...], applied: bool = False
+) -> list[Interrupted]:
+    """Run each command once for each moment and each row of signals, on copies of one folder."""
+    first, counted = project(root / "first"), project(root / "counted")
+    apply = [Job(str(first), ["apply", "--yes"], [])] if applied else []
+    place = first if applied else counted
+    whole = run_all([*apply, *(Job(str(place), command, []) for command in commands)])
+    assert {came.code for came in whole} == {0}
+    jobs = []
+    for words, came in zip(commands, whole[len(apply) :], strict=True):
+        for point, row in product(chosen(came.points), signals):
+            folder = root / f"{words[0]}-{point}-{row[0]}"
+            shutil.copytree(first, folder)
+            jobs.append(Job(str(folder), words, list(row), point))
+    return [
+        Interrupted(Path(job.folder), tuple(job.signals), came)
+        for job, came in zip(jobs, run_all(jobs), strict=True)
+    ]
+
+
+def journal_of(folder: Path) -> Journal:
+    """Read the journal of a folder; it can always be read (I5)."""
+    file = folder / ".reconciler" / "local.journal.jsonl"
+    journal = Journal(FileStore(file), "local", "emulator", lambda: NO_TIME)
+    journal.load()
+    return journal
+
+
+def history(folder: Path) -> History:
+    """Give what the journal of a folder adds up to."""
+    return journal_of(folder).history
+
+
+def outcomes_of(came: Came) -> dict[str, str]:
+    """Give the outcomes that were printed; none where nothing was applied."""
+    found = json.loads(came.out)["outcomes"] if came.out else []
+    return {one["ref"]: one["outcome"] for one in found}
+
+
+def test_one_signal(tmp_path: Path) -> None:
+    """At any moment one signal ends an apply in good order: nothing in doubt, all of it told."""
+    apply = ["apply", "--yes", "--format", "json"]
+    runs = interrupted(tmp_path, [apply], (signal.SIGINT,), (signal.SIGTERM,))
+
+    for run in runs:
+        came, outcomes, known = run.came, outcomes_of(run.came), history(run.folder)
+        assert came.code == 128 + run.signals[0], came.err
+        assert "Traceback" not in came.err + came.out
+        assert len(outcomes) == RESOURCES or "nothing was applied" in came.err
+        assert set(outcomes.values()) <= {"written", "skipped"}
+        for ref, memory in known.memories.items():
+            assert memory.pending is None
+            assert outcomes[str(ref)] == "written"
+        assert list(outcomes.values()).count("written") == len(known.memories)
+    again = run_all([Job(str(run.folder), ["apply", "--yes"], []) for run in runs[-4:]])
+    assert {came.code for came in again} == {0}
+
+
+def test_two_signals(tmp_path: Path) -> None:
+    """At any moment two signals end an apply at once, and what was in flight is open and named."""
+    twice = (signal.SIGINT, signal.SIGINT)
+
+    for run in interrupted(tmp_path, [["apply", "--yes"]], twice):
+        came, known = run.came, history(run.folder)
+        assert came.code == 130, came.err
+        assert "Traceback" not in came.err + came.out
+        for ref in known.unsettled():
+            # A dashboard is looked up by the next run; the others only a person can settle.
+            settled = f"reconciler journal settle {ref} --id ID" in came.out
+            assert settled or ref.kind == "Dashboard"
+        for ref, memory in known.memories.items():
+            assert memory.pending is None or f"{ref}: the run was left while" in came.err
+        untouched = RESOURCES - len(known.memories)
+        assert (f"Not done ({INTERRUPTED}): " in came.out) == bool(untouched and known.memories)
+
+
+def test_reading(tmp_path: Path) -> None:
+    """A signal ends what only reads at once, without a traceback and without a word of data."""
+    for run in interrupted(tmp_path, [["plan"], ["drift"]], (signal.SIGTERM,), applied=True):
+        assert run.came.code == 143, run.came.err
+        assert "Traceback" not in run.came.err
+        assert run.came.out == ""
+
+
+def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start a command line in a folder."""
+    return subprocess.Popen(
+        command(*arguments),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_waiting_for_the_lock(tmp_path: Path) -> None:
+    """A signal ends the wait for a lock that another run holds."""
+    folder = project(tmp_path / "work")
+    (folder / ".reconciler").mkdir(mode=0o700)
+    with (
+        journal_of(folder).locked(),
+        started(folder, "apply", "--yes", "--lock-timeout", "10m") as process,
+    ):
+        assert process.stderr is not None
+        waiting = process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+
+    assert "waiting" in waiting
+    assert process.returncode == 143
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_question(tmp_path: Path, number: signal.Signals) -> None:
+    """A signal at the question applies nothing, and says so."""
+    folder = project(tmp_path / "work")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command("apply"), cwd=folder, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"Only `yes` is taken" not in shown:
+            shown += os.read(ours, 65536)
+        process.send_signal(number)
+        while True:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+        code = process.wait(timeout=60)
+    os.close(ours)
+
+    assert code == 128 + number
+    assert b"nothing was applied" in shown
+    assert b"Traceback" not in shown
+    assert not (folder / ".reconciler" / "local.journal.jsonl").exists()

@@ -1,0 +1,168 @@
+"""What always needs consent, with its code, its figures and its ways out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sites import (
+    ALERT_ID,
+    ALERT_SPEC,
+    BY_SLUG,
+    DASHBOARDS,
+    SLO_SPEC,
+    SLOS,
+    Site,
+    dashboard,
+    manifest,
+    policy,
+    policy_set,
+)
+
+from reconciler.document import Json
+from reconciler.emulator import create_app
+from reconciler.emulator.profile import Profile
+from reconciler.guards import objections, unmet
+from reconciler.kinds import BY_NAME
+from reconciler.manifests.project_guards import CONSENTS
+from reconciler.project import Guards
+from reconciler.resource import Manifest, Objection
+
+FILE = "reconciler.yaml"
+
+
+def refused(site: Site, *manifests: Manifest, allow: tuple[str, ...] = ()) -> list[Objection]:
+    """Give what an apply would need consent for."""
+    return list(objections(site.plan(*manifests), Guards(allow=list(allow))))
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
+
+
+def slo(target: float) -> Manifest:
+    """Give an SLO that promises so much."""
+    return manifest("SLO/checkout", {**SLO_SPEC, "targetThresholdPercentage": target})
+
+
+def test_lowered_target(site: Site) -> None:
+    """A lower target needs consent, and a higher one or another field does not."""
+    site.apply(slo(99.9))
+    described = manifest("SLO/checkout", {**SLO_SPEC, "description": "new"})
+
+    (objection,) = refused(site, slo(99.5))
+
+    assert objection.code == "slo-target-lowered"
+    assert objection.message == "SLO/checkout: its target would go down from 99.9 % to 99.5 %"
+    assert objection.ways_out == (
+        "split the change: leave SLO/checkout as it is, and apply the rest",
+        f"in an earlier merge, set `guards: {{allow: [{objection.code}]}}` of `local` in {FILE}",
+        "apply with `--override-guard REASON`, which the journal keeps",
+    )
+    assert refused(site, slo(99.95)) == refused(site, described) == []
+    assert refused(site, slo(99.5), allow=("slo-target-lowered",)) == []
+
+
+def test_rounded_target(tmp_path: Path) -> None:
+    """A target that the service rounded up is not lowered by an edit beside it."""
+    site = Site(tmp_path, create_app(profile=Profile(floats="single")))
+    site.apply(slo(99.9))
+    stored = site.outside("GET", f"{SLOS}/{site.journal.history.of(slo(1).ref).remote_id}")
+
+    described = {**slo(99.9).spec, "description": "new"}
+
+    assert stored["slo"]["targetThresholdPercentage"] > 99.9
+    assert refused(site, manifest("SLO/checkout", described)) == []
+
+
+def locked(site: Site, *, is_locked: bool) -> None:
+    """Lock the dashboard, or take the lock off, as a person does."""
+    body = site.outside("GET", f"{BY_SLUG}/checkout")["dashboard"]
+    site.outside("PUT", DASHBOARDS, {"dashboard": body, "requestId": "x", "isLocked": is_locked})
+
+
+def test_locked_dashboard(site: Site) -> None:
+    """A dashboard that is locked live is not changed without consent; the lock itself may stay."""
+    site.apply(dashboard())
+    locked(site, is_locked=True)
+    declared: dict[str, Json] = {**dashboard(description="new").spec, "isLocked": True}
+
+    (objection,) = refused(site, manifest("Dashboard/checkout", declared))
+
+    assert (objection.code, objection.ref) == ("dashboard-locked", dashboard().ref)
+    assert "it is locked live, and 1 of its fields would change" in objection.message
+    kept = manifest("Dashboard/checkout", {**dashboard().spec, "isLocked": True})
+    assert refused(site, kept) == []
+    locked(site, is_locked=False)
+    assert refused(site, dashboard(description="new")) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "code", "said"),
+    [
+        ([policy("a")], "destroys", "LogPolicySet/all destroys 1: `b`"),
+        ([], "destroys-all", "LogPolicySet/all destroys 2: `a`, `b`; the list that it declares"),
+        ([policy("b"), policy("a")], "", ""),
+    ],
+)
+def test_destroying(site: Site, declared: list[dict[str, Json]], code: str, said: str) -> None:
+    """What is destroyed needs `--allow-destroy`, which nothing else stands for."""
+    site.apply(policy_set(policy("a"), policy("b")))
+
+    found = refused(site, policy_set(*declared), allow=CONSENTS)
+
+    assert [one.code for one in found] == [code] * bool(code)
+    assert all(one.message.startswith(said) for one in found)
+    assert unmet(found, allow_destroy=False, override=True) == tuple(found)
+    assert unmet(found, allow_destroy=True, override=False) == ()
+
+
+def alert(**fields: Json) -> Manifest:
+    """Give an alert."""
+    return manifest("AlertDefinition/errors", {**ALERT_SPEC, **fields}, ALERT_ID)
+
+
+def test_deleted_alert(site: Site) -> None:
+    """An alert that is marked as deleted needs consent, and one that is lowered only counts."""
+    site.apply(alert())
+
+    assert [one.code for one in refused(site, alert(deleted=True))] == ["alert-deleted"]
+    assert refused(site, alert(priority="ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED")) == []
+
+
+WORDS: list[tuple[dict[str, Json], dict[str, Json], list[str]]] = [
+    ({"enabled": True}, {}, ["disabled"]),
+    ({}, {"enabled": False}, []),
+    ({"phantomMode": True}, {"phantomMode": False}, []),
+    ({"priority": "ALERT_DEF_PRIORITY_P4"}, {}, ["lowered in priority"]),
+    ({}, {"priority": "ALERT_DEF_PRIORITY_P1"}, []),
+    ({"priority": "SOMETHING_NEW"}, {"priority": "ALERT_DEF_PRIORITY_P4"}, []),
+    ({"priority": "ALERT_DEF_PRIORITY_P1"}, {"priority": "SOMETHING_NEW"}, []),
+    ({"priority": "ALERT_DEF_PRIORITY_"}, {"priority": "ALERT_DEF_PRIORITY_P2"}, []),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "words"), WORDS)
+def test_what_weakens_an_alert(
+    site: Site, before: dict[str, Any], after: dict[str, Any], words: list[str]
+) -> None:
+    """An alert is weakened by what it loses: an absent field is what the service takes it for."""
+    bare = {"name": "E", "type": ALERT_SPEC["type"], "logsImmediate": {}}
+    first = manifest("AlertDefinition/errors", {**bare, **before}, ALERT_ID)
+    site.apply(first)
+    later = manifest("AlertDefinition/errors", {**bare, **after}, ALERT_ID)
+
+    found = BY_NAME["AlertDefinition"].weakens(site.change(later))
+
+    assert [one.counted for one in found] == words
+
+
+def test_every_code_is_documented() -> None:
+    """docs/guards.md explains each code that a refusal may carry, and no other."""
+    page = (Path(__file__).parents[2] / "docs" / "guards.md").read_text(encoding="utf-8")
+    codes = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE))
+
+    assert codes == {*CONSENTS, "destroys", "destroys-all", "protected", "too-many-changes"}

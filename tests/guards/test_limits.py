@@ -1,0 +1,206 @@
+"""How much of a kind one apply may change, at the limit and one beyond it (R23)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sites import (
+    ALERT_SPEC,
+    VIEW_SPEC,
+    Site,
+    dashboard,
+    manifest,
+    policy,
+    policy_set,
+)
+
+from reconciler.document import Json
+from reconciler.emulator import create_app
+from reconciler.guards import objections, unmet
+from reconciler.project import Guards
+from reconciler.resource import (
+    Absent,
+    Action,
+    Change,
+    Evidence,
+    Manifest,
+    Observation,
+    Plan,
+    Ref,
+    Remembered,
+    Seen,
+    Source,
+    Unknown,
+)
+
+
+def change(number: int, action: Action, observation: Observation) -> Change:
+    """Give a change of one dashboard."""
+    one = Manifest(Ref("Dashboard", f"b{number}"), {}, Source("a.yaml", 1))
+    return Change(one, action, Evidence.LIVE, observation, {}, {})
+
+
+def objects_to(*changes: Change, override: bool = False, **settings: Any) -> int:
+    """Count what the limits say of a plan."""
+    plan = Plan("local", "emulator", "", changes)
+    found = objections(plan, Guards.model_validate(settings))
+    return len(unmet(found, allow_destroy=False, override=override))
+
+
+SEEN = Seen("id", {})
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 100), st.integers(0, 20))
+def test_share(updated: int, kept: int, percent: int, minimum: int) -> None:
+    """The guard objects to more than its share of the known, once enough of them are known."""
+    changes = [change(n, Action.UPDATE, SEEN) for n in range(updated)]
+    changes += [change(100 + n, Action.KEEP, SEEN) for n in range(kept)]
+    known = updated + kept
+
+    too_many = known >= minimum and updated > known * percent / 100
+
+    settings: dict[str, Any] = {"maxChangePercent": percent, "minimum": minimum}
+    assert objects_to(*changes, **settings) == int(too_many)
+    assert objects_to(*changes, override=True, **settings) == 0
+
+
+@pytest.mark.parametrize(
+    ("action", "observation"),
+    [
+        (Action.CREATE, Absent()),
+        (Action.CREATE, Unknown(None, "")),
+        (Action.ASSERT, Unknown("id", "")),
+        (Action.BLOCKED, SEEN),
+        (Action.KEEP, SEEN),
+    ],
+)
+def test_uncounted(action: Action, observation: Observation) -> None:
+    """Creates, asserts and what is not written do not count as changes."""
+    assert objects_to(*(change(n, action, observation) for n in range(50))) == 0
+
+
+def test_remembered() -> None:
+    """What only the journal knows counts too."""
+    changes = (change(n, Action.UPDATE, Remembered("id", {}, "")) for n in range(10))
+
+    assert objects_to(*changes) == 1
+
+
+@pytest.mark.parametrize(("edits", "objects"), [(3, 0), (4, 1)])
+def test_members(tmp_path: Path, edits: int, objects: int) -> None:
+    """Where one write covers many policies, the policies count; adding one does not."""
+    site = Site(tmp_path)
+    names = [f"p{number}" for number in range(10)]
+    site.apply(policy_set(*map(policy, names)))
+    edited = [policy(name, disabled=index < edits) for index, name in enumerate(names)]
+
+    made = site.plan(policy_set(*edited, policy("new"), policy("newer")))
+
+    found = objections(made, Guards())
+    assert len(found) == objects
+    assert all("LogPolicySet members" in one.message for one in found)
+
+
+def test_kinds_apart(tmp_path: Path) -> None:
+    """The share is one of each kind: many quiet views do not excuse many changed dashboards."""
+    site = Site(tmp_path)
+    views = [manifest(f"SavedView/v{number}", VIEW_SPEC) for number in range(30)]
+    boards = [dashboard(f"b{number}") for number in range(10)]
+    site.apply(*views, *boards)
+
+    changed = [dashboard(one.ref.name, description="x") for one in boards]
+    found = objections(site.plan(*views, *changed), Guards())
+
+    assert [one.message.split(" ")[:5] for one in found] == [
+        ["10", "of", "10", "known", "Dashboard"]
+    ]
+
+
+def alert_id(number: int) -> str:
+    """Give one of many ids."""
+    return f"2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4{number:03x}"
+
+
+def alerts(edited: int, **fields: Json) -> list[Manifest]:
+    """Give ten alerts, the first of them edited."""
+    return [
+        manifest(
+            f"AlertDefinition/a{number}",
+            {**ALERT_SPEC, **(fields if number < edited else {})},
+            alert_id(number),
+        )
+        for number in range(10)
+    ]
+
+
+WAYS: list[tuple[dict[str, Json], str]] = [
+    ({"name": "Other"}, "updated"),
+    ({"enabled": False}, "disabled"),
+    ({"phantomMode": True}, "set to phantom"),
+    ({"priority": "ALERT_DEF_PRIORITY_P4"}, "lowered in priority"),
+]
+
+
+@pytest.mark.parametrize(("fields", "word"), WAYS, ids=[word for _, word in WAYS])
+def test_ways_of_losing_an_alert(tmp_path: Path, fields: dict[str, Json], word: str) -> None:
+    """Three of ten known alerts may be changed, in whatever way; a fourth is refused, by its word.
+
+    The journal is all that is known of them.
+    """
+    site = Site(tmp_path, create_app(alert_ids=map(alert_id, range(10))))
+    site.apply(*alerts(0))
+
+    at_limit = objections(site.plan(*alerts(3, **fields)), Guards())
+    (beyond,) = objections(site.plan(*alerts(4, **fields)), Guards())
+
+    assert at_limit == ()
+    assert beyond.code == "too-many-changes"
+    assert beyond.message == (
+        f"4 of 10 known AlertDefinition resources would change (40 %): 4 {word}; "
+        "the guard allows 30 %, so 3 in one apply"
+    )
+    assert beyond.ways_out == (
+        "split the change, so that at most 3 change at once",
+        "in an earlier merge, set `guards: {maxChangePercent: N}` of `local` in reconciler.yaml",
+        "apply with `--override-guard REASON`, which the journal keeps",
+    )
+
+
+@pytest.mark.parametrize(("gone", "objects"), [(3, 0), (4, 1)])
+def test_destroyed_members(tmp_path: Path, gone: int, objects: int) -> None:
+    """Destroyed policies count among the changed ones, whoever consents to destroying them."""
+    site = Site(tmp_path)
+    names = [f"p{number}" for number in range(10)]
+    site.apply(policy_set(*map(policy, names)))
+
+    made = site.plan(policy_set(*map(policy, names[gone:])))
+
+    found = unmet(objections(made, Guards()), allow_destroy=True, override=False)
+    assert [one.code for one in found] == ["too-many-changes"] * objects
+    assert all(f"{gone} destroyed" in one.message for one in found)
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 5), st.integers(0, 20))
+def test_number(updated: int, kept: int, most: int, minimum: int) -> None:
+    """`maxChanges` holds however few are known, beside the share."""
+    changes = [change(n, Action.UPDATE, SEEN) for n in range(updated)]
+    changes += [change(100 + n, Action.KEEP, SEEN) for n in range(kept)]
+
+    by_share = updated + kept >= minimum and updated * 100 > (updated + kept) * 30
+
+    found = objects_to(*changes, maxChanges=most, minimum=minimum)
+    assert found == int(updated > most or by_share)
+
+
+def test_one_kind() -> None:
+    """A kind's own limits go before those of all kinds, as far as they say anything."""
+    changes = [change(n, Action.UPDATE if n < 5 else Action.KEEP, SEEN) for n in range(10)]
+
+    assert objects_to(*changes, kinds={"Dashboard": {"maxChangePercent": 50}}) == 0
+    assert objects_to(*changes, kinds={"Dashboard": {"minimum": 11}}) == 0
+    assert objects_to(*changes, kinds={"Dashboard": {"maxChanges": 9}}) == 1
+    assert objects_to(*changes, kinds={"SLO": {"maxChangePercent": 50}}) == 1

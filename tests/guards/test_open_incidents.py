@@ -1,0 +1,127 @@
+"""An alert is not silenced unseen while it has open incidents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sites import (
+    ALERT_ID,
+    ALERT_SPEC,
+    Meddler,
+    Site,
+    answer_with,
+    manifest,
+    unreachable,
+)
+
+from reconciler.api.door import Api
+from reconciler.document import Json
+from reconciler.emulator import create_app
+from reconciler.guards import with_guards
+from reconciler.project import Guards
+from reconciler.resource import Manifest, Plan
+
+INCIDENTS = "/incidents/incidents/v1"
+EVENTS = INCIDENTS + "/events"
+OPEN: dict[str, Json] = {"id": "i1", "name": "Errors", "events": [{"id": "e1"}]}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
+    site.apply(alert())
+    site.forget()
+    return site
+
+
+def alert(**fields: Json) -> Manifest:
+    """Give an alert."""
+    return manifest("AlertDefinition/errors", {**ALERT_SPEC, **fields}, ALERT_ID)
+
+
+def guarded(site: Site, declared: Manifest) -> Plan:
+    """Plan as the command does."""
+    made = site.plan(declared)
+
+    async def ask(api: Api) -> Plan:
+        return await with_guards(api, made, Guards())
+
+    return site.ask(ask)
+
+
+def incidents(site: Site, *listed: dict[str, Json], events: tuple[Json, ...] = ()) -> None:
+    """Let the service list these."""
+    site.meddle("POST", INCIDENTS, answer_with(200, {"incidents": list(listed)}))
+    site.meddle("GET", EVENTS, answer_with(200, {"items": list(events)}))
+
+
+def event(alert_id: str) -> Json:
+    """Give an event of the open incident that names an alert."""
+    known: Json = {"alertId": alert_id}
+    return {"incidentEvent": {"id": "e1"}, "incidentEventExtendedMetadata": known}
+
+
+@pytest.mark.parametrize("fields", [{"enabled": False}, {"phantomMode": True}])
+def test_by_name(site: Site, fields: dict[str, Json]) -> None:
+    """Silencing an alert needs consent while an incident with its name is open."""
+    incidents(site, OPEN, {**OPEN, "id": "i2"}, {**OPEN, "id": "i3", "closedAt": "2025-01-01"})
+
+    (objection,) = guarded(site, alert(**fields)).guarded
+
+    assert objection.code == "alert-silenced"
+    assert objection.message.endswith("while it has 2 open incidents")
+
+
+def test_by_its_old_name(site: Site) -> None:
+    """A new name in the same change does not hide the incidents of the old one."""
+    incidents(site, OPEN)
+
+    assert len(guarded(site, alert(enabled=False, name="New")).guarded) == 1
+
+
+@pytest.mark.parametrize(("alert_id", "count"), [(ALERT_ID.upper(), 1), ("another", 0)])
+def test_by_event(site: Site, alert_id: str, count: int) -> None:
+    """An incident of another name is the alert's where one of its events says so."""
+    incidents(site, {**OPEN, "name": "Something else"}, events=(event(alert_id),))
+
+    assert len(guarded(site, alert(enabled=False)).guarded) == count
+
+
+@pytest.mark.parametrize("listed", [[], [{**OPEN, "closedAt": "2025-01-31T09:00:00Z"}]])
+def test_nothing_open(site: Site, listed: list[dict[str, Json]]) -> None:
+    """Without an open incident an alert may be silenced."""
+    incidents(site, *listed)
+
+    assert guarded(site, alert(enabled=False)).guarded == ()
+
+
+def test_not_asked(site: Site) -> None:
+    """A plan that silences nothing asks for no incidents."""
+    guarded(site, alert(name="Other"))
+
+    assert site.sent == []
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [answer_with(403, {"message": "no"}), unreachable, answer_with(200, {"incidents": "x"})],
+)
+def test_unreadable_listing(site: Site, failure: Meddler) -> None:
+    """Where incidents cannot be listed, the plan says so on the alert's line, and asks nothing."""
+    site.meddle("POST", INCIDENTS, *[failure] * 5)
+
+    made = guarded(site, alert(enabled=False))
+
+    assert made.guarded == ()
+    assert ["incidents could not be listed" in note for note in made.changes[0].notes] == [True]
+
+
+def test_unreadable_events(site: Site) -> None:
+    """Where only the events cannot be listed, that is said too: the name alone proves nothing."""
+    site.meddle("POST", INCIDENTS, answer_with(200, {"incidents": [{**OPEN, "name": "Else"}]}))
+    site.meddle("GET", EVENTS, *[answer_with(500)] * 5)
+
+    made = guarded(site, alert(enabled=False))
+
+    assert "incidents could not be listed" in made.changes[0].notes[0]

@@ -1,0 +1,171 @@
+"""`guards:` in the project file, and the page that explains it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from workspaces import PROJECT, Workspace
+
+from reconciler.commands.root import run
+from reconciler.manifests.project_file import load_project
+from reconciler.project import Guards
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "guards.md"
+
+
+def complaints(folder: Path, guards: str) -> list[str]:
+    """Give what is said of a project file with these guards."""
+    file = folder / "reconciler.yaml"
+    file.write_text(f"environments:\n  local:\n    guards: {guards}\n", encoding="utf-8")
+    return [
+        f"{one.message} -> {one.suggestion}" if one.suggestion else one.message
+        for one in load_project(file)[1]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("guards", "said"),
+    [
+        ("{kinds: {Dashbord: {minimum: 5}}}", "unknown kind `Dashbord`"),
+        ("{kinds: {Dashboard: {minimun: 5}}}", "-> minimum"),
+        ("{kinds: {Dashboard: {allow: []}}}", "unknown setting `allow`"),
+        ("{kinds: {Dashboard: {maxChanges: -1}}}", "`maxChanges` must"),
+        ("{allow: [slo-target-lowerd]}", "-> slo-target-lowered"),
+        ("{allow: [protected]}", "unknown code `protected`"),
+        ("{allow: [destroys]}", "unknown code `destroys`"),
+        ("{maxChangePercent: 101}", "`maxChangePercent` must"),
+    ],
+)
+def test_misspelled(tmp_path: Path, guards: str, said: str) -> None:
+    """A guard that would guard nothing is an error, with what was meant."""
+    found = complaints(tmp_path, guards)
+
+    assert len(found) == 1
+    assert said in found[0]
+
+
+def test_documented_settings(tmp_path: Path) -> None:
+    """The settings on the page are valid, and they are all that there are."""
+    (block,) = re.findall(r"```yaml\n(environments:.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    file = tmp_path / "reconciler.yaml"
+    file.write_text(block, encoding="utf-8")
+
+    project, found = load_project(file)
+
+    assert found == []
+    assert project is not None
+    guards = project.settings.environments["production"].guards
+    assert guards.model_fields_set == Guards.model_fields.keys()
+    assert guards.of("AlertDefinition").max_change_percent == 10
+    assert guards.of("AlertDefinition").max_changes == guards.of("SLO").max_changes == 50
+
+
+def test_documented_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The example on the page runs as it says, on a copy of the examples."""
+    shop = tmp_path / "shop"
+    shutil.copytree(ROOT / "examples", shop, ignore=shutil.ignore_patterns(".reconciler"))
+    monkeypatch.chdir(shop)
+    (block,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    shown = ""
+    for line in block.splitlines():
+        words = shlex.split(line.split("  #")[0])
+        if words[0] == "sed":
+            _, old, new, _ = words[2].split("/")
+            file = shop / words[3]
+            assert old in file.read_text("utf-8")
+            file.write_text(file.read_text("utf-8").replace(old, new), encoding="utf-8")
+        else:
+            assert run(words[1:]) == 0
+            shown = capsys.readouterr().out
+            assert "#" not in line or "Needs" not in line or "Needs consent" in shown
+
+    assert "agreed with the checkout team" in shown
+
+
+BOARD = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: checkout, protect: %s}
+spec: {dashboard: {name: Checkout, description: %s, layout: {sections: []}}}
+"""
+
+
+@pytest.fixture
+def work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
+    work = Workspace(tmp_path, capsys)
+    work.write("reconciler.yaml", PROJECT)
+    return work
+
+
+def test_protection_on_the_command_line(work: Workspace) -> None:
+    """Review and apply say the same: refused with 11, lifted alone with 2 to do, then changed."""
+
+    def declare(protect: str, description: str) -> None:
+        work.write("board.yaml", BOARD % (protect, description))
+
+    declare("true", "first")
+    assert work.apply().code == 0
+    declare("false", "second")
+    reviewed = work.plan()
+    refused = work.apply()
+    declare("false", "first")
+    lifting = work.run("plan", "--exit-code")
+    lifted = work.apply("--format", "json")
+    settled = work.run("plan", "--exit-code")
+    declare("false", "second")
+
+    (guard,) = reviewed["guards"]
+    assert (guard["code"], guard["ref"]) == ("protected", "Dashboard/checkout")
+    assert len(guard["waysOut"]) == 3
+    assert refused.code == 11
+    assert all(way in refused.err for way in (guard["message"], "[protected]", *guard["waysOut"]))
+    assert (lifting.code, lifted.code, settled.code) == (2, 0, 0)
+    assert "its protection ends with this apply" in lifting.out
+    assert lifted.json["outcomes"] == []
+    assert work.apply().code == 0
+
+
+@pytest.mark.parametrize("protect", ["yes", '"true"', "1", "null"])
+def test_odd_protection(work: Workspace, protect: str) -> None:
+    """`protect` is true or false: anything else is an error, and no silent false."""
+    work.write("board.yaml", BOARD % (protect, "first"))
+
+    ran = work.run("validate")
+
+    assert ran.code == 4
+    assert "`protect` must be true or false" in ran.out + ran.err
+
+
+def test_one_run_entry(work: Workspace) -> None:
+    """An apply that writes anything begins with its own entry; one that does not adds nothing."""
+    work.write("board.yaml", BOARD % ("false", "first"))
+    digest = work.plan()["digest"]
+    work.apply()
+    work.apply()
+
+    file = work.root / ".reconciler" / "local.journal.jsonl"
+    _, *entries = map(json.loads, file.read_text("utf-8").splitlines())
+
+    assert [one["entry"] for one in entries].count("run") == 1
+    assert entries[0]["entry"] == "run"
+    assert (entries[0]["command"], entries[0]["digest"]) == ("apply", digest)
+
+
+@pytest.mark.parametrize("out", ["missing/plan.json", ".", "all.yaml/plan.json"])
+def test_out_of_reach(work: Workspace, out: str) -> None:
+    """`--out` into a place that cannot be written is told before anything is asked."""
+    work.write("all.yaml", BOARD % ("false", "first"))
+
+    ran = work.run("plan", "--out", str(work.root / out))
+
+    assert ran.code == 4
+    assert "cannot be written" in ran.err
+    assert not (work.root / ".reconciler").exists()
