@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from reconciler.commands import options
@@ -67,10 +65,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
     text: str,
     unassigned: bool,
     limit: int,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """List cases, newest first. The key needs the permission `case:Read`."""
@@ -84,6 +79,5 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         text,
         unassigned,
     )
-    asked = Asked((), environment, project, verbose, quiet)
     listing = Listing(COLUMNS, form, limit, "case")
     return run_listing(asked, listing, lambda api: list_cases(api, wanted, limit or None))

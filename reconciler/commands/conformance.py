@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import click
 
@@ -29,17 +28,13 @@ _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
 def conformance(
     *,
     base_url: str | None,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """Ask a service what can be asked without changing it; exit with 2 where it differs.
 
     What its data cannot tell is `untold`. Exits with 9 or 10 where a question got no answer.
     """
-    asked = Asked((), environment, project, verbose, quiet)
     bench = _bench(asked, base_url)
     found = asyncio.run(_examined(bench))
     differing = sum(one.verdict == "differs" for one in found)
@@ -55,12 +50,12 @@ def conformance(
         ]
         json_data(document)
     else:
-        style = stdout_style(verbose=verbose)
+        style = stdout_style(verbose=asked.verbose)
         for one in found:
             verdict = style.paint(one.verdict.ljust(7), _COLOURS[one.verdict])
             detail = f": {safe(one.detail)}" if one.detail else ""
             data(f"{verdict}  {one.endpoint:>2}  {one.question}{detail}\n")
-    if not quiet:
+    if not asked.quiet:
         words(f"questions: {len(found)}, of which {differing} differ")
     return worst({one.exit_code for one in found} - {0}) or (DIFFERS if differing else 0)
 

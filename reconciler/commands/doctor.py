@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
@@ -36,22 +35,20 @@ _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: 
 @click.command
 @options.connected
 @options.formats("text", "json")
-def doctor(
-    *, environment: str | None, project: Path | None, verbose: bool, quiet: bool, form: str
-) -> int:
+def doctor(*, asked: Asked, form: str) -> int:
     """Check project file, target, key, permissions, clock, proxy, TLS and journal.
 
     Nothing is changed, and no secret is printed. Exits with the code of the
     worst that was found.
     """
-    checks = _checks(Asked((), environment, project, verbose, quiet))
+    checks = _checks(asked)
     if form == "json":
         document: list[Json] = [
             {"check": one.name, "state": one.state.value, "detail": one.detail} for one in checks
         ]
         json_data(document)
     else:
-        data(_text(checks, stdout_style(verbose=verbose)))
+        data(_text(checks, stdout_style(verbose=asked.verbose)))
     return worst({one.exit_code for one in checks if one.exit_code})
 
 
@@ -140,10 +137,10 @@ def _journal(bench: Bench) -> list[Check]:
     except ReconcilerError as error:
         return [_failed("journal", error)]
     if journal.header is None and not journal.torn:
-        return [Check("journal", State.OK, f"none yet; it will be {journal.path}")]
+        return [Check("journal", State.OK, f"none yet; it will be {journal.place}")]
     torn = "; the last line is torn, as by a crash" if journal.torn else ""
     entries = len(journal.entries)
-    said = f"{journal.path}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
+    said = f"{journal.place}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
     checks = [Check("journal", State.WARNING if torn else State.OK, said)]
     unsettled = ", ".join(map(str, journal.history.unsettled()))
     if unsettled:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from reconciler.commands import options
@@ -43,23 +41,19 @@ def events() -> None:
 @limit
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
-def list_events(  # noqa: PLR0913 - one parameter a flag
+def list_events(
     *,
     since: str | None,
     until: str | None,
     versions: tuple[str, ...],
     labels: tuple[str, ...],
     limit: int,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """List alert events, such as those of the last day: --since 24h."""
     wanted = EventFilter(
         versions, *parse_range(since, until), parse_single_pairs(labels, "--label")
     )
-    asked = Asked((), environment, project, verbose, quiet)
     listing = Listing(COLUMNS, form, limit, "event")
     return run_listing(asked, listing, lambda api: list_alert_events(api, wanted, limit or None))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import click
 
@@ -104,10 +103,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
     since: str | None,
     until: str | None,
     limit: int,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """List incidents, such as the open ones of the last week: --open --since 7d."""
@@ -123,7 +119,6 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         *parse_range(since, until),
         open_only,
     )
-    asked = Asked((), environment, project, verbose, quiet)
     listing = Listing(COLUMNS, form, limit, "incident")
     return run_listing(asked, listing, lambda api: list_incidents(api, wanted, limit or None))
 
@@ -147,10 +142,7 @@ def events(  # noqa: PLR0913 - one parameter a flag
     since: str | None,
     until: str | None,
     limit: int,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """List what happened to incidents."""
@@ -161,7 +153,6 @@ def events(  # noqa: PLR0913 - one parameter a flag
         muted,
         *parse_range(since, until),
     )
-    asked = Asked((), environment, project, verbose, quiet)
     listing = Listing(EVENT_COLUMNS, form, limit, "event")
     return run_listing(asked, listing, lambda api: list_incident_events(api, wanted, limit or None))
 
@@ -175,25 +166,22 @@ def close(
     *,
     ids: tuple[str, ...],
     yes: bool,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """Show the incidents, ask, and close them. Exits with 3 where one stays open."""
     if not yes and not is_terminal():
         raise UsageError("nobody can be asked here: give --yes")
-    bench = open_target(Asked((), environment, project, verbose, quiet))
+    bench = open_target(asked)
     wanted = list(dict.fromkeys(ids))
     found = asyncio.run(_find(bench, wanted))
     lost = [one for one in wanted if one not in found]
     if lost:
         raise UsageError(f"there is no incident {', '.join(lost)}; nothing was closed")
     still_open = [one for one in wanted if found[one].is_open]
-    if not quiet:
-        words(record_table(COLUMNS, list(found.values()), stderr_style(verbose=verbose)))
-    if not still_open and not quiet:
+    if not asked.quiet:
+        words(record_table(COLUMNS, list(found.values()), stderr_style(verbose=asked.verbose)))
+    if not still_open and not asked.quiet:
         words("nothing to close: closed already")
     if still_open and not yes:
         click.confirm(f"Close {len(still_open)} of {len(wanted)}?", abort=True, err=True)

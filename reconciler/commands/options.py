@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
+
+from reconciler.commands.opening import Asked
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -44,7 +47,14 @@ def reading(command: Command) -> Command:
 
 
 def connected(command: Command) -> Command:
-    """Give a command the options of everything that only talks to the service."""
+    """Give a command the options of everything that only talks to the service, as `asked`."""
+
+    @functools.wraps(command)
+    def gathered(
+        *, environment: str | None, project: Path | None, verbose: bool, quiet: bool, **own: Any
+    ) -> Any:
+        return command(asked=Asked((), environment, project, verbose, quiet), **own)
+
     for option in (quiet, verbose, project, environment):
-        command = option(command)
-    return command
+        gathered = option(gathered)
+    return cast("Command", gathered)

@@ -62,21 +62,18 @@ def list_all(
     *,
     enabled_only: bool,
     source: str,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """List the policies in the order in which they are tried."""
-    bench = open_target(Asked((), environment, project, verbose, quiet))
+    bench = open_target(asked)
     found = asyncio.run(_listed(bench, source.upper(), enabled_only=enabled_only))
 
     async def each() -> AsyncIterator[LogPolicy]:
         for policy in found:
             yield policy
 
-    asyncio.run(print_records(each(), COLUMNS, form, quiet=quiet))
+    asyncio.run(print_records(each(), COLUMNS, form, quiet=asked.quiet))
     return 0
 
 
@@ -97,16 +94,13 @@ async def _listed(bench: Bench, source: str, *, enabled_only: bool) -> list[LogP
 )
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
-def test(  # noqa: PLR0913 - one parameter a flag
+def test(
     *,
     application: str,
     subsystem: str,
     severity: str,
     file: Path | None,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """Show which policy each kind of log would meet; nothing is changed."""
@@ -117,9 +111,9 @@ def test(  # noqa: PLR0913 - one parameter a flag
         raise UsageError("give --application, --subsystem or --severity, or --file FILE")
     rows = [one] if file is None else read_rows(file, ROW_FIELDS)
     wire_rows = [_wire_row(one, "--severity")] if file is None else _wire_rows(rows, file)
-    bench = open_target(Asked((), environment, project, verbose, quiet))
+    bench = open_target(asked)
     results = asyncio.run(_tested(bench, wire_rows))
-    _print_results(rows, results, form, verbose=verbose)
+    _print_results(rows, results, form, verbose=asked.verbose)
     return 0
 
 
@@ -184,10 +178,7 @@ def add(
     *,
     file: Path,
     yes: bool,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """Add the policies of FILE, all or none: a list in the form of the API.
@@ -199,11 +190,11 @@ def add(
         raise UsageError("nobody can be asked here: give --yes")
     requests = read_rows(file, None)
     _check_inputs(requests, file)
-    bench = open_target(Asked((), environment, project, verbose, quiet))
+    bench = open_target(asked)
     if not yes:
         rows = [[text_of(one, "name"), text_of(one, "priority")] for one in requests]
         headings = (Heading("name", whole=True), Heading("priority"))
-        words(table(headings, rows, stderr_style(verbose=verbose)))
+        words(table(headings, rows, stderr_style(verbose=asked.verbose)))
         click.confirm(f"Add them to {bench.name}?", abort=True, err=True)
     created = asyncio.run(_added(bench, requests))
     if form == "json":

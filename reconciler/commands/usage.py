@@ -68,15 +68,12 @@ NARROW = tuple(
 )
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")
-def usage(  # noqa: PLR0913 - one parameter a flag
+def usage(
     *,
     span: str,
     chart: bool,
     png: Path | None,
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
 ) -> int:
     """Show the units of each day. The table shows the main ones; -v and CSV show all."""
@@ -84,18 +81,18 @@ def usage(  # noqa: PLR0913 - one parameter a flag
         raise UsageError("--chart and --format exclude each other")
     if png is not None:
         check_picture(png)
-    bench = open_target(Asked((), environment, project, verbose, quiet))
+    bench = open_target(asked)
     days = asyncio.run(_days(bench, span.upper().replace("-", "_")))
     if chart:
         bars = [(day.stats_date, day.total_units) for day in days]
-        data(usage_chart(bars, stdout_style(verbose=verbose)))
+        data(usage_chart(bars, stdout_style(verbose=asked.verbose)))
     else:
-        columns = COLUMNS if verbose or form != "text" else NARROW
-        asyncio.run(print_records(_each(days), columns, form, quiet=quiet))
+        columns = COLUMNS if asked.verbose or form != "text" else NARROW
+        asyncio.run(print_records(_each(days), columns, form, quiet=asked.quiet))
     if png is not None:
         _draw(days, png)
-    tell_count(len(days), 0, "day", quiet=quiet)
-    if png is not None and not quiet:
+    tell_count(len(days), 0, "day", quiet=asked.quiet)
+    if png is not None and not asked.quiet:
         words(f"drew {png}")
     return 0
 
