@@ -7,8 +7,11 @@ import socket
 from pathlib import Path
 
 import pytest
+from canaries import no_canary_is_told
 from hypothesis import settings
 from shops import Shop, open_shop, seed
+
+__all__ = ["no_canary_is_told"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
 settings.register_profile("short", deadline=None)

@@ -29,6 +29,18 @@ SAFE = [
     "http://127.1.2.3",
     "http://[::1]:8080",
     "http://[::ffff:127.0.0.1]",
+    "http://[::ffff:7f00:1]",
+    "http://[0:0:0:0:0:0:0:1]:80",
+    "http://[0000:0000:0000:0000:0000:ffff:127.0.0.1]",
+    "https://[64:ff9b::c000:201]",
+    "https://[2002:c000:201::1]",
+    "https://api.example.com:0443",
+    "https://a",
+    "https://1.example.com",
+    "https://169.254.169.254.example.com",
+    "https://169-254-169-254.example.com",
+    "https://api.example.com//double",
+    "https://api.example.com/%2e%2e/x",
 ]
 
 UNSAFE = {
@@ -122,6 +134,28 @@ UNSAFE = {
         "https://[ff02::1]",
         "https://255.255.255.255",
         "https://240.0.0.1",
+        "https://[64:ff9b::169.254.169.254]",
+        "https://[64:ff9b::a9fe:a9fe]",
+        "https://[2002:a9fe:a9fe::1]",
+        "https://[2001:0:a9fe:a9fe::1]",
+        "https://[::169.254.169.254]",
+        "https://[::a9fe:a9fe]",
+        "https://[::ffff:0:169.254.169.254]",
+        "https://[64:ff9b::]",
+        "https://[::e000:1]",
+        "https://[FE80::1]",
+        "https://[febf::1]:443",
+        "https://[fe80::1%1]",
+        "https://[ff05::2]",
+        "https://[ff0e::1]",
+        "https://[0:0:0:0:0:ffff:a9fe:a9fe]",
+        "https://[::ffff:0.0.0.0]",
+        "https://[::ffff:224.0.0.1]",
+        "https://169.254.169.254:80/x",
+        "https://169.254.0.0",
+        "https://169.254.255.255",
+        "https://239.255.255.255",
+        "https://255.255.255.254",
     ],
     "must not hold a user name or a password": [
         "https://me@api.example.com",
@@ -141,6 +175,18 @@ UNSAFE = {
         "https://api.example.com/a?b#c",
     ],
 }
+# Every spelling in which a resolver may take numbers for 169.254.169.254 or 127.0.0.1.
+NUMBERS = [
+    *("2852039166", "0xa9fea9fe", "0XA9FEA9FE", "025177524776", "0x00a9fea9fe", "7147006462"),
+    *("169.254.43518", "169.16689662", "0xa9.254.169.254", "169.0xfe.169.254", "0251.254.169.254"),
+    *("0xa9.0xfe.0xa9.0xfe", "0251.0376.0251.0376", "00251.00376.00251.00376", "169.254.169.0376"),
+    *("169.254.169.254.", "0xa9fe.43518", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1"),
+    *("127.1", "127.0.1", "127.0.0.1.", "0x7f.0.0.1", "017700000001", "127.0.0.01", "0", "0.0"),
+    *("00000177.1", "0x7F.0x1", "1.1", "0x", "0x.0x.0x.0x", "127.0.0.0x1", "4294967295"),
+]
+UNSAFE["is not a URL"] += [
+    f"{scheme}://{host}/x" for scheme in ("http", "https") for host in NUMBERS
+]
 REFUSED = [(url, why) for why, urls in UNSAFE.items() for url in urls]
 
 
@@ -167,3 +213,11 @@ def test_any_url(rest: str) -> None:
         if not unsafe_base_url(url):
             assert url.isascii()
             assert url.split("://")[1].split("/")[0]
+
+
+def test_the_table_is_long() -> None:
+    """The table has two hundred addresses, and none twice."""
+    urls = [*SAFE, *(url for url, _ in REFUSED)]
+
+    assert len(urls) >= 200
+    assert len(set(urls)) == len(urls)

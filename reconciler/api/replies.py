@@ -123,6 +123,15 @@ def meaning_of_404(reply: Reply) -> NotFound:
     return NotFound.UNCLEAR
 
 
+def unreadable(reply: Reply, request: str, hide: Callable[[str], str]) -> str:
+    """Say that a success cannot be read; `hide` covers secrets in its type."""
+    what = hide(reply.content_type.partition(";")[0][:80]) or "no content type"
+    return (
+        f"{request} answered {phrase(reply.status)} with a body that is not JSON "
+        f"({what}, {len(reply.body):,} bytes)"
+    )
+
+
 def phrase(status: int) -> str:
     """Give `404 Not Found`."""
     try:

@@ -82,14 +82,3 @@ def was_never_sent(error: Exception) -> bool:
     import aiohttp  # noqa: PLC0415 - loaded already, as its error shows
 
     return isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
-
-
-def describe(error: Exception) -> str:
-    """Say what went wrong on the wire, with a hint where one helps."""
-    said = str(error).strip() or type(error).__name__
-    lowered = said.lower()
-    if "certificate" in lowered:
-        return f"{said} (for a private CA, set SSL_CERT_FILE)"
-    if "name or service not known" in lowered or "nodename" in lowered:
-        return f"{said} (is the host name right?)"
-    return said

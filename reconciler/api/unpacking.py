@@ -33,6 +33,8 @@ async def unpacked(chunks: AsyncIterable[bytes], encoding: str, most: int) -> by
             received += len(chunk)
             content += unpacking.decompress(chunk, most + 1 - len(content))
             _check_size(len(content), most)
+            if unpacking.unused_data:
+                raise UnusableBodyError("the answer goes on after the end of its gzip data")
     except zlib.error as error:
         raise UnusableBodyError("the answer says that it is gzip, and is not") from error
     if received and not unpacking.eof:

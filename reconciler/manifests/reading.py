@@ -7,7 +7,7 @@ gives positions, limits and YAML 1.2 scalars at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -318,17 +318,24 @@ class _Reader:
         marks = positions.marks
         if len(marks) + anchor.end - anchor.start > MOST_NODES:
             raise self.stop("M108", event, f"aliases expand to more than {MOST_NODES:,} values")
-        if depth + _height(anchor.value) > DEEPEST:
+        if depth + _height(anchor.value, {}) > DEEPEST:
             raise self.stop("M109", event, f"the alias nests deeper than {DEEPEST} levels")
         marks.append(event.start_mark.index)
         marks.extend(marks[anchor.start + 1 : anchor.end])
         return anchor.value
 
 
-def _height(value: Json) -> int:
-    """Count the levels of a value, which is never deeper than what is read."""
+def _height(value: Json, known: dict[int, int]) -> int:
+    """Count the levels of a value, which is never deeper than what is read.
+
+    What aliases repeat is counted once: an alias bomb is small until it is walked.
+    """
     if isinstance(value, dict):
-        return 1 + max(map(_height, value.values()), default=0)
-    if isinstance(value, list):
-        return 1 + max(map(_height, value), default=0)
-    return 0
+        inner: Iterable[Json] = value.values()
+    elif isinstance(value, list):
+        inner = value
+    else:
+        return 0
+    if id(value) not in known:
+        known[id(value)] = 1 + max((_height(one, known) for one in inner), default=0)
+    return known[id(value)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from reconciler.api.rules import Request
 from reconciler.document import Json, Missing
 from reconciler.errors import OutcomeUnknown
 from reconciler.signals.paging import follow, items_of, read_record
@@ -33,6 +34,7 @@ CLOSE = f"{INCIDENTS}/close"
 SEVERITIES = Enumeration("INCIDENT_SEVERITY_", ("LOW", "INFO", "WARNING", "ERROR", "CRITICAL"))
 STATES = Enumeration("INCIDENT_STATE_", ("TRIGGERED", "RESOLVED"))
 STATUSES = Enumeration("INCIDENT_STATUS_", ("TRIGGERED", "ACKNOWLEDGED", "RESOLVED"))
+UNRESOLVED = ("INCIDENT_STATUS_TRIGGERED", "INCIDENT_STATUS_ACKNOWLEDGED")
 EVENT_TYPES = Enumeration(
     "INCIDENT_EVENT_TYPE_",
     ("OPEN", "CLOSE", "UPSERT_STATE", "ACKNOWLEDGE", "ASSIGN", "UNASSIGN", "SNOOZE_INDICATOR"),
@@ -226,13 +228,25 @@ async def list_incident_events(
 
 
 async def find_incidents(api: Api, ids: Sequence[str]) -> dict[str, Incident]:
-    """Find incidents by id in the listing, as there is no read of one."""
-    wanted = set(ids)
+    """Find incidents by id in the listing, as there is no read of one, nor a filter by id.
+
+    The unresolved ones are listed first: those are few, and what people ask for.
+    Raises what `Api.ask` raises.
+    """
     found: dict[str, Incident] = {}
-    async for incident in list_incidents(api, IncidentFilter()):
-        if incident.id in wanted:
+    for wanted in (IncidentFilter(statuses=UNRESOLVED), IncidentFilter()):
+        missing = set(ids) - found.keys()
+        if missing:
+            found |= await _listed(api, wanted, missing)
+    return found
+
+
+async def _listed(api: Api, wanted: IncidentFilter, ids: Collection[str]) -> dict[str, Incident]:
+    found: dict[str, Incident] = {}
+    async for incident in list_incidents(api, wanted):
+        if incident.id in ids:
             found[incident.id] = incident
-            if len(found) == len(wanted):
+            if len(found) == len(ids):
                 break
     return found
 
@@ -262,5 +276,5 @@ async def _close(api: Api, ids: Sequence[str]) -> list[Incident]:
     field_name = api.assumptions.close_body_field
     body: Json = {} if field_name is None else {field_name: list(ids)}
     params = api.assumptions.parameter("incidentIds", list(ids)) if field_name is None else []
-    reply = await api.send("POST", CLOSE, body, repeatable=False, params=params)
+    reply = await api.send("POST", CLOSE, body, request=Request.FINDABLE, params=params)
     return [read_record(item, Incident) for item in items_of(reply, "incidents")]

@@ -11,6 +11,7 @@ from typing import TypeVar
 import httpx
 
 from reconciler.api.door import Api, Patience
+from reconciler.api.rules import Request
 from reconciler.api.secret import Secret
 
 KEY = "canary-key-3f9a1c"
@@ -34,9 +35,13 @@ class FakeTime:
         self.slept.append(seconds)
         self.now += timedelta(seconds=seconds)
 
+    def clock(self) -> float:
+        """Give the time as seconds that never go back."""
+        return self.now.timestamp()
+
     def patience(self, deadline: float = 5.0) -> Patience:
         """Give this time to a door."""
-        return Patience(deadline, self.sleep, lambda: self.chance, lambda: self.now)
+        return Patience(deadline, self.sleep, lambda: self.chance, lambda: self.now, self.clock)
 
 
 def asked(
@@ -72,6 +77,11 @@ def answering(*responses: httpx.Response | Exception) -> tuple[httpx.MockTranspo
     return httpx.MockTransport(answer), requests
 
 
+def find(api: Api) -> Awaitable[object]:
+    """Send a write that must not be repeated, and whose outcome can be looked up."""
+    return api.send("POST", "/v1/dashboards/dashboards", {"a": 1}, request=Request.FINDABLE)
+
+
 def read(api: Api) -> Awaitable[object]:
     """Ask for one dashboard."""
     return api.read("/v1/dashboards/dashboards/abc")
@@ -79,9 +89,9 @@ def read(api: Api) -> Awaitable[object]:
 
 def create(api: Api) -> Awaitable[object]:
     """Send a write that must not be repeated."""
-    return api.send("POST", "/v1/slo/slos", {"name": "a"}, repeatable=False)
+    return api.send("POST", "/v1/slo/slos", {"name": "a"}, request=Request.BLIND)
 
 
 def replace(api: Api) -> Awaitable[object]:
     """Send a write that may be repeated."""
-    return api.send("PUT", "/v1/slo/slos", {"name": "a"}, repeatable=True)
+    return api.send("PUT", "/v1/slo/slos", {"name": "a"}, request=Request.REPLACE)

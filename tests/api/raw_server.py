@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -69,13 +70,14 @@ class RawServer:
     connections: int = 0
     sent: int = 0
     base_url: str = ""
+    tls: ssl.SSLContext | None = None
     _server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:
         """Listen on a port that is free."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls)
         port = self._server.sockets[0].getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{port}"
+        self.base_url = f"http{'s' if self.tls else ''}://127.0.0.1:{port}"
         return self
 
     async def __aexit__(

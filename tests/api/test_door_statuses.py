@@ -11,6 +11,7 @@ import respx
 from doors import API_ROOT, KEY, SERVICE, Call, FakeTime, answering, asked, create, read, replace
 
 from reconciler.api.door import Api
+from reconciler.api.rules import Request
 from reconciler.document import ABSENT
 from reconciler.errors import (
     NotAuthorised,
@@ -139,7 +140,7 @@ def test_limited(call: Call) -> None:
         ([("Retry-After", "-5")], [1.0]),
         ([("Retry-After", "soon")], [1.0]),
         ([("Retry-After", "")], [1.0]),
-        ([("Retry-After", "2"), ("Retry-After", "3")], [1.0]),
+        ([("Retry-After", "2"), ("Retry-After", "3")], [3.0]),
         ([("Retry-After", format_datetime(FakeTime.now + timedelta(seconds=30)))], [30.0]),
         ([("Retry-After", format_datetime(FakeTime.now - timedelta(days=1)))], [1.0]),
         ([], [1.0]),
@@ -244,6 +245,15 @@ def test_redirect(status: int, call: Call) -> None:
     assert KEY not in str(raised.value)
 
 
+@pytest.mark.parametrize("status", [301, 307])
+def test_redirect_to_nowhere(status: int) -> None:
+    """A redirect to what is no address at all is an answer that says nothing."""
+    service, _ = answering(httpx.Response(status, headers={"Location": "http:x"}))
+
+    with pytest.raises(Unavailable, match="no address"):
+        asked(read, transport=service)
+
+
 @pytest.mark.parametrize(
     "body", [b"", b"{", b'{"a": 1', HTML.encode(), b"\xff", b"{'a': 1}", b"NaN"]
 )
@@ -276,7 +286,7 @@ def test_empty_answer(status: int) -> None:
     service, _ = answering(httpx.Response(status))
 
     async def replace_dashboard(api: Api) -> object:
-        return await api.send("PUT", "/x", {}, repeatable=True, may_be_empty=True)
+        return await api.send("PUT", "/x", {}, request=Request.REPLACE, may_be_empty=True)
 
     assert asked(replace_dashboard, transport=service) == {}
     with pytest.raises(UnreadableReply):

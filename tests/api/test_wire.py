@@ -22,7 +22,8 @@ from raw_server import (
     response,
 )
 
-from reconciler.api.door import LARGEST_REPLY, Api
+from reconciler.api.door import Api
+from reconciler.api.exchange import LARGEST_REPLY
 from reconciler.api.secret import Secret
 from reconciler.errors import OutcomeUnknown, ReconcilerError, Redirected, Unavailable
 

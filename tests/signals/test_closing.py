@@ -96,7 +96,8 @@ def test_lost_after_the_close(wire: Wire) -> None:
     closed = close(wire, ids)
 
     assert [(one.id, one.is_open) for one in closed] == [(one, False) for one in ids]
-    assert (count(wire, CLOSE), count(wire, INCIDENTS)) == (1, 1)
+    # The open ones, where they are not any more, then all.
+    assert (count(wire, CLOSE), count(wire, INCIDENTS)) == (1, 2)
 
 
 def test_lost_before_the_close(wire: Wire) -> None:
@@ -163,18 +164,38 @@ def test_left_out_of_the_answer(demo_data: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_find_stops_early(wire: Wire) -> None:
-    """Looking for incidents reads no further than the page that holds the last of them."""
-    newest = ask(wire, list_first)
+def test_find_asks_for_open_ones_first(wire: Wire) -> None:
+    """Open incidents are found by a filter of the service, in one page of a long listing."""
+    ids = open_ids(wire, 3)
+
+    found = ask(wire, lambda api: find_incidents(api, ids))
+
+    assert set(found) == set(ids)
+    assert count(wire, INCIDENTS) == 1
+
+
+def test_find_reads_on_for_the_others(wire: Wire) -> None:
+    """A resolved incident is found too, and the listing is read no further than to it."""
+    newest = ask(wire, first_resolved)
     wire.sent.clear()
 
     found = ask(wire, lambda api: find_incidents(api, [newest]))
 
     assert list(found) == [newest]
-    assert count(wire, INCIDENTS) == 1
+    assert count(wire, INCIDENTS) == 2
 
 
-async def list_first(api: Api) -> str:
-    async for one in list_incidents(api, IncidentFilter()):
+def test_find_judges_again() -> None:
+    """A service that ignores the filter still gives the right incidents."""
+    page = {"incidents": [{"id": "a", "status": "INCIDENT_STATUS_RESOLVED"}, {"id": "b"}]}
+
+    found = ask(Scripted(page), lambda api: find_incidents(api, ["a", "b"]))
+
+    assert set(found) == {"a", "b"}
+
+
+async def first_resolved(api: Api) -> str:
+    wanted = IncidentFilter(statuses=("INCIDENT_STATUS_RESOLVED",))
+    async for one in list_incidents(api, wanted):
         return one.id
-    raise AssertionError("the demo has incidents")
+    raise AssertionError("the demo has resolved incidents")

@@ -1,4 +1,4 @@
-"""The one gate for foreign text: harmless in a terminal, a log or a table (S8). Pure."""
+"""Foreign text in a terminal, a log or a table, and inside JSON. Pure."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ _CONTROL = "\x00-\x1f"
 # Controls, what reorders a line, and what is there without being seen (tags, fillers, shy hyphens).
 _OTHERS = (
     "\x7f-\x9f\xad\ud800-\udfff\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\uffff\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# `##[` begins a command of a CI runner wherever it stands in a line.
-_RUNNER_COMMAND = r"#(?=#\[)"
+# `##[` and `##word[` begin a command of a CI runner wherever they stand in a line.
+_RUNNER_COMMAND = r"#(?=#[A-Za-z]*\[)"
 _UNSAFE = re.compile(f"[{_CONTROL}{_OTHERS}]|{_RUNNER_COMMAND}")
 _UNSAFE_IN_JSON = re.compile(f"[{_OTHERS}]|{_RUNNER_COMMAND}")
+# `::word` begins one at the start of a line, where a table's first cell stands.
+_LINE_COMMAND = re.compile(r"\s*:(?=:[A-Za-z])")
 ELLIPSIS = "…"
 
 
 def safe(text: str, longest: int | None = None) -> str:
     """Give the text on one line, control and bidirectional characters by their numbers."""
     shown = text
-    if not (text.isascii() and text.isprintable()) or "##[" in text:
+    if not (text.isascii() and text.isprintable()) or "##" in text:
         shown = _UNSAFE.sub(_escaped, text)
+    if command := _LINE_COMMAND.match(shown):
+        shown = f"{command.group()[:-1]}\\u003a{shown[command.end() :]}"
     if longest is not None and len(shown) > longest:
         return shown[: max(0, longest - 1)] + ELLIPSIS
     return shown

@@ -1,0 +1,137 @@
+"""The retry rules as a table: documented as they are, and played cell by cell."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from doors import Call, FakeTime, answering, asked
+
+from reconciler.api.door import Api
+from reconciler.api.rules import RULES, Phase, Request, Verdict, phase_of_status
+from reconciler.errors import (
+    NotAuthorised,
+    OutcomeUnknown,
+    ReconcilerError,
+    ServiceRefused,
+    Unavailable,
+    WrongRoute,
+)
+
+PAGE = Path(__file__).parents[2] / "docs" / "network.md"
+ANSWERS: dict[Phase, tuple[httpx.Response | Exception, ...]] = {
+    Phase.NOT_SENT: (httpx.ConnectError("refused"), httpx.ConnectTimeout("no answer")),
+    Phase.LIMITED: (httpx.Response(429),),
+    Phase.LOST: (
+        httpx.ReadError("the connection broke"),
+        httpx.WriteError("the connection broke"),
+        httpx.ReadTimeout("no answer"),
+        httpx.RemoteProtocolError("no HTTP"),
+        *(httpx.Response(status) for status in (408, 499, 500, 502, 503, 504, 520)),
+        httpx.Response(200, text="<html>"),
+    ),
+    Phase.BARRED: (httpx.Response(401), httpx.Response(403)),
+    Phase.MISLED: (
+        *(httpx.Response(status) for status in (301, 302, 303, 304, 307, 308, 501)),
+        httpx.Response(404, html="<html>"),
+    ),
+    Phase.REFUSED: tuple(
+        httpx.Response(status, json={"message": "no"}) for status in (400, 409, 410, 413, 422)
+    ),
+    Phase.ANSWERED: (httpx.Response(200, json={}), httpx.Response(201, json={})),
+}
+ERRORS: dict[Verdict, tuple[type[ReconcilerError], ...]] = {
+    Verdict.RETRY: (Unavailable,),
+    Verdict.RESOLVE: (OutcomeUnknown,),
+    Verdict.LEAVE: (OutcomeUnknown,),
+    Verdict.STOP: (NotAuthorised, WrongRoute, Unavailable),
+    Verdict.REFUSE: (ServiceRefused,),
+}
+CELLS = [
+    (request, phase, answer)
+    for request, phase in itertools.product(Request, Phase)
+    for answer in ANSWERS[phase]
+]
+
+
+def sending(request: Request) -> Call:
+    """Give a call under the rules of one kind of request."""
+    return lambda api: api.send("POST", "/x", {}, request=request)
+
+
+def named(cell: object) -> str:
+    """Name a cell of the table, or what is answered in it."""
+    return str(cell.status_code) if isinstance(cell, httpx.Response) else str(cell)
+
+
+def test_documented_rules() -> None:
+    """docs/network.md has the very table by which requests are made."""
+    rows = re.findall(r"^\| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    cells = [row.split(" | ") for row in rows]
+
+    documented = cells[: len(Phase) + 1]
+    assert documented[0] == ["what happened", *(request.value for request in Request)]
+    assert documented[1:] == [
+        [phase.value, *(RULES[request][phase].value for request in Request)] for phase in Phase
+    ]
+
+
+@pytest.mark.parametrize(("request_", "phase", "answer"), CELLS, ids=named)
+def test_each_cell(request_: Request, phase: Phase, answer: httpx.Response | Exception) -> None:
+    """Whatever happens to whatever request, the door does what the table says."""
+    verdict = RULES[request_][phase]
+    service, requests = answering(answer)
+
+    if verdict is Verdict.TAKE:
+        assert asked(sending(request_), transport=service) == {}
+    else:
+        with pytest.raises(ERRORS[verdict]):
+            asked(sending(request_), transport=service)
+
+    assert len(requests) == (5 if verdict is Verdict.RETRY else 1)
+
+
+@pytest.mark.parametrize("request_", [Request.FINDABLE, Request.BLIND])
+def test_no_create_goes_out_twice(request_: Request) -> None:
+    """Whatever comes before, nothing follows a create of which a byte may have been heard."""
+    harmless = [*ANSWERS[Phase.NOT_SENT], *ANSWERS[Phase.LIMITED]]
+    for before, lost in itertools.product(harmless, ANSWERS[Phase.LOST]):
+        service, requests = answering(before, before, lost, httpx.Response(200, json={}))
+
+        with pytest.raises(OutcomeUnknown):
+            asked(sending(request_), transport=service)
+
+        assert len(requests) == 3
+
+
+def test_every_status_has_a_phase() -> None:
+    """Of all statuses only those of the table say nothing, and none below 300 is refused."""
+    phases = {status: phase_of_status(status) for status in range(200, 600)}
+
+    assert all(phases[status] is Phase.ANSWERED for status in range(200, 300))
+    assert all(phases[status] is Phase.MISLED for status in range(300, 400))
+    unclear = {status for status, phase in phases.items() if phase is Phase.LOST}
+    assert unclear == {408, 499, 500, 502, 503, 504, 520}
+
+
+def test_ten_minutes_in_all() -> None:
+    """A service that asks for a minute every time is waited for ten minutes a run, then left."""
+    service, requests = answering(httpx.Response(429, headers={"Retry-After": "60"}))
+    time = FakeTime()
+
+    async def one_after_another(api: Api) -> str:
+        said = ""
+        for _ in range(100):
+            with pytest.raises(Unavailable) as raised:
+                await api.read("/x")
+            said = str(raised.value)
+        return said
+
+    said = asked(one_after_another, transport=service, time=time)
+
+    assert sum(time.slept) == 600.0
+    assert len(requests) == 110
+    assert "ten minutes" in said

@@ -1,0 +1,102 @@
+"""What is fuzzed: for each target, how an input is made of a seed, and what reads it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Protocol
+
+from unsafe_text import unsafe_in
+
+SECRETS = {"TOKEN": "canary-token-5b1e", "EMPTY": ""}
+
+
+class Target(Protocol):
+    """Makes inputs, and reads one; whatever that raises is a defect."""
+
+    def make(self, rng: Random) -> bytes:
+        """Make the input that a seed stands for."""
+
+    def read(self, content: bytes) -> None:
+        """Do all that the product does with such an input."""
+
+
+@dataclass
+class Manifests:
+    """Files of manifests, read, checked, and complained about in every format."""
+
+    folder: Path
+    notes: dict[str, int] = field(default_factory=dict)
+
+    def make(self, rng: Random) -> bytes:
+        """Make the text of a file."""
+        from hostile_yaml import manifest_text  # noqa: PLC0415 - the byte fuzzer needs none
+
+        return manifest_text(rng)
+
+    def read(self, content: bytes) -> None:
+        """Validate a folder that holds this file, once as YAML and beside an export."""
+        from reconciler.manifests.expressions import Scope  # noqa: PLC0415 - after instrumenting
+        from reconciler.manifests.workspace import load_workspace  # noqa: PLC0415 - the same
+        from reconciler.report.complaints_document import complaints_json  # noqa: PLC0415 - the same
+        from reconciler.report.complaints_text import complaints_text  # noqa: PLC0415 - the same
+        from reconciler.report.style import Style  # noqa: PLC0415 - the same
+
+        (self.folder / "a.yaml").write_bytes(content)
+        scope = Scope("local", {"team": "payments"}, SECRETS, "salt")
+        found = load_workspace([self.folder], self.folder, scope, {"local": {}})
+        shown = complaints_text(found.complaints, Style(width=80, verbose=True))
+        shown += complaints_json(found.complaints, len(found.manifests), found.files)
+        for code in {one.code for one in found.complaints} or {"none"}:
+            self.notes[code] = self.notes.get(code, 0) + 1
+        if unsafe := unsafe_in(shown):
+            raise AssertionError(f"a complaint holds {unsafe!a}")
+        if SECRETS["TOKEN"] in shown:
+            raise AssertionError("a complaint tells a secret")
+
+
+@dataclass
+class Failing:
+    """One input of four does what must be seen: proof that the watch is awake."""
+
+    fail: Callable[[], object]
+    read_so_far: int = 0
+
+    def make(self, _: Random) -> bytes:
+        """Make nothing in particular."""
+        return b""
+
+    def read(self, _: bytes) -> None:
+        """Fail at the third input; the first is the warm-up."""
+        self.read_so_far += 1
+        if self.read_so_far == 3:
+            self.fail()
+
+
+def _hang() -> None:
+    while True:
+        pass
+
+
+def _answers() -> Target:
+    from hostile_answers import Answers  # noqa: PLC0415 - brings the emulator
+
+    return Answers(scratch())
+
+
+def scratch() -> Path:
+    """Give the folder that our parent made and will remove, whatever becomes of us."""
+    return Path(os.environ["FUZZ_SCRATCH"])
+
+
+TARGETS: dict[str, Callable[[], Target]] = {
+    "manifests": lambda: Manifests(scratch()),
+    "answers": _answers,
+    "raising": lambda: Failing(lambda: 1 // 0),
+    "hanging": lambda: Failing(_hang),
+    "crashing": lambda: Failing(lambda: os.kill(os.getpid(), signal.SIGSEGV)),
+}
