@@ -12,9 +12,11 @@ INSTALL_SELF := $(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade)
 
+WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
+
 headline = @printf '\n== %s\n' "$(1)"
 
-.PHONY: help demo test lint types floors static unit schemas lock bench conformance format clean
+.PHONY: help demo test lint types floors static unit image sbom schemas lock bench conformance format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | while IFS= read -r line; do \
@@ -38,18 +40,29 @@ floors: $(VENV)/.dev ## which part may import which
 	$(call headline,Floors: import-linter)
 	@$(BIN)/lint-imports
 
-static: $(VENV)/.dev ## shell scripts, the action and the Dockerfile
+static: $(VENV)/.dev ## shell scripts, the action, the workflows and the Dockerfile
 	$(call headline,Shell scripts: shellcheck)
-	@$(BIN)/shellcheck .ci/run
-	$(call headline,Action: its schema and zizmor)
+	@$(BIN)/shellcheck .ci/run examples/workflows/pipeline.sh
+	$(call headline,Action and workflows: their schemas and zizmor)
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
-	@$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic action.yml
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	@$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic action.yml $(WORKFLOWS)
 	$(call headline,Dockerfile: hadolint)
 	@$(BIN)/hadolint Dockerfile
 
 unit: $(VENV)/.dev ## the tests, with branch coverage; PYTEST_ARGS are passed on
 	$(call headline,Tests: pytest)
 	@$(BIN)/pytest --numprocesses 2 --cov --cov-report term $(PYTEST_ARGS)
+
+image: $(VENV)/.dev ## build and run the image, install the hook; IMAGE_BUILDS=2 builds twice
+	$(call headline,Image and hook: as they are delivered)
+	@IMAGE_BUILDS=$${IMAGE_BUILDS:-1} TRY_REPO=$${TRY_REPO-1} $(BIN)/pytest --numprocesses 0 \
+		tests/delivery/test_image_build.py tests/delivery/test_pre_commit.py
+
+sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
+	@mkdir -p build
+	@$(BIN)/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
+		--output-file build/sbom.json requirements/runtime.txt
 
 schemas: $(VENV)/.runtime ## write schemas/ again from the models
 	@$(BIN)/python scripts/write_schemas.py

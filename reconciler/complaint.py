@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from reconciler.document import Path
 from reconciler.finding import Finding, Severity
 
 WIDEST_EXCERPT = 120
@@ -34,7 +35,11 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Complaint:
-    """What is wrong, where (from 1; line 0 is the file as a whole), and what to write instead."""
+    """What is wrong, where (from 1; line 0 is the file as a whole), and what to write instead.
+
+    `ref` (`Kind/name`) and the path of the field stay what they are when lines
+    move; they are empty where the text itself is wrong.
+    """
 
     file: str
     line: int
@@ -44,6 +49,8 @@ class Complaint:
     suggestion: str = ""
     severity: Severity = field(default=Severity.ERROR, compare=False)
     excerpt: Excerpt | None = field(default=None, compare=False)
+    ref: str = field(default="", compare=False)
+    path: Path = field(default=(), compare=False)
 
     @property
     def is_error(self) -> bool:

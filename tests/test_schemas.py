@@ -92,6 +92,52 @@ def test_plans_fit_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert actions == {"create", "update", "assert", "keep"}
 
 
+# What is printed, by what, and the schema of the whole or of each line.
+PRINTED = [
+    (["validate", "--format", "json"], "complaints", False),
+    (["validate", "--format", "jsonl"], "complaint", True),
+    (["plan", "--format", "jsonl"], "plan-line", True),
+    (["apply", "--yes", "--format", "json"], "applied", False),
+    (["drift", "--format", "json"], "drift", False),
+    (["plan", "--format", "json"], "plan", False),
+    (["journal", "show", "--format", "json"], "journal-entries", False),
+    (["journal", "history", "--format", "json"], "journal-history", False),
+    (["journal", "history", "Dashboard/checkout", "--format", "json"], "journal-history", False),
+    (["journal", "verify", "--format", "json"], "journal-verified", False),
+    (["doctor", "--format", "json"], "doctor", False),
+    (["conformance", "--format", "json"], "conformance", False),
+]
+
+
+def test_what_commands_print_fits_the_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What each command prints as JSON, on a workspace with a warning, fits its schema."""
+    shop = tmp_path / "shop"
+    shutil.copytree(EXAMPLES, shop, ignore=shutil.ignore_patterns(".reconciler"))
+    (shop / "empty.yaml").write_text("# nothing yet\n", encoding="utf-8")
+    for arguments, name, by_line in PRINTED:
+        run([*arguments, "--project", str(shop / "reconciler.yaml")])
+        printed = capsys.readouterr().out
+        found = [json.loads(one) for one in (printed.splitlines() if by_line else [printed])]
+        assert found, arguments
+        for document in found:
+            validator(name).validate(document)
+
+
+def test_a_line_of_a_plan_is_of_one_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first line of a plan tells all but its changes, and each other line is one change."""
+    shop = tmp_path / "shop"
+    shutil.copytree(EXAMPLES, shop, ignore=shutil.ignore_patterns(".reconciler"))
+    whole = run(["plan", str(shop), "--format", "json"]), json.loads(capsys.readouterr().out)
+    run(["plan", str(shop), "--format", "jsonl"])
+    head, *changes = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    assert {**head["plan"], "changes": [one["change"] for one in changes]} == whole[1]
+
+
 def test_openapi_is_valid() -> None:
     """schemas/management-api.openapi.json is a valid OpenAPI 3.1 document of all 21 endpoints."""
     document = json.loads((FOLDER / "management-api.openapi.json").read_text(encoding="utf-8"))

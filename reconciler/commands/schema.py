@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import click
+from pydantic import BaseModel
 
 from reconciler.commands import options
 from reconciler.commands.output import data
@@ -13,7 +14,18 @@ from reconciler.finding import nearest
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import Schema, manifest_schema, workspace_schema
 from reconciler.project import ProjectFile
+from reconciler.report.complaints_document import ComplaintDocument, ComplaintsDocument
+from reconciler.report.output_documents import (
+    AppliedDocument,
+    ConformanceDocument,
+    DoctorDocument,
+    DriftDocument,
+    EntriesDocument,
+    HistoryDocument,
+    VerifiedDocument,
+)
 from reconciler.report.plan_document import PlanDocument
+from reconciler.report.plan_lines import plan_line_schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -33,8 +45,22 @@ def schemas() -> dict[str, Schema]:
         **kinds,
         "manifest": workspace_schema(kinds.values()),
         "project": _titled(ProjectFile.model_json_schema(), "reconciler.yaml"),
-        "plan": _titled(PlanDocument.model_json_schema(mode="serialization"), "A plan"),
+        "plan": _of(PlanDocument, "A plan"),
+        "plan-line": _titled(plan_line_schema(), "A line of a plan"),
+        "complaints": _of(ComplaintsDocument, "What validate found"),
+        "complaint": _of(ComplaintDocument, "A line of what validate found"),
+        "applied": _of(AppliedDocument, "What an apply did"),
+        "drift": _of(DriftDocument, "What drifted"),
+        "journal-entries": _of(EntriesDocument, "What a journal holds"),
+        "journal-history": _of(HistoryDocument, "The runs of a journal"),
+        "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),
+        "doctor": _of(DoctorDocument, "What doctor found"),
+        "conformance": _of(ConformanceDocument, "What a service answered"),
     }
+
+
+def _of(model: type[BaseModel], title: str) -> Schema:
+    return _titled(model.model_json_schema(mode="serialization"), title)
 
 
 def _titled(schema: Schema, title: str) -> Schema:
@@ -46,7 +72,7 @@ def _titled(schema: Schema, title: str) -> Schema:
 @options.verbose
 @options.quiet
 def schema(name: str | None, *, verbose: bool, quiet: bool) -> int:
-    """Print a JSON Schema: of a kind, `manifest` (any kind), `project` or `plan`.
+    """Print a JSON Schema: of a kind, `manifest` (any kind), `project`, or what a command prints.
 
     Without NAME, list the names.
     """

@@ -7,19 +7,17 @@ from pathlib import Path
 import click
 
 from reconciler.commands import options
-from reconciler.commands.opening import Asked, manifest_paths, open_project
+from reconciler.commands.checking import Checked, check
+from reconciler.commands.opening import Asked
 from reconciler.commands.output import data, stdout_style, words
 from reconciler.errors import InvalidInput
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.workspace import load_workspace
-from reconciler.project import choose_environment
-from reconciler.report.complaints_document import complaints_json
+from reconciler.report.complaints_document import complaints_json, complaints_jsonl
 from reconciler.report.complaints_text import complaints_summary, complaints_text
 
 
 @click.command
 @options.reading
-@options.formats("text", "json")
+@options.formats("text", "json", "jsonl", "sarif", "junit")
 def validate(
     *,
     paths: tuple[Path, ...],
@@ -34,19 +32,33 @@ def validate(
     Without PATH, the manifests of the project file are checked, else those in
     this folder. No service, key or secret is needed.
     """
-    asked = Asked(paths, environment, project, verbose, quiet)
-    found = open_project(asked)
-    name, chosen = choose_environment(found, environment)
-    scope = Scope(name, chosen.variables)
-    workspace = load_workspace(
-        manifest_paths(asked, found), found.root, scope, found.settings.environments
-    )
-    count, files = len(workspace.manifests), workspace.files
-    if form == "json":
-        data(complaints_json(workspace.complaints, count, files))
-    else:
+    checked = check(Asked(paths, environment, project, verbose, quiet))
+    workspace = checked.workspace
+    if form == "text":
         shown = workspace.errors if quiet else workspace.complaints
         data(complaints_text(shown, stdout_style(verbose=verbose)))
+    else:
+        data(rendered(checked, form))
     if not quiet:
-        words(complaints_summary(workspace.complaints, count, files))
+        count = len(workspace.manifests)
+        words(complaints_summary(workspace.complaints, count, workspace.files))
     return InvalidInput.exit_code if workspace.errors else 0
+
+
+def rendered(checked: Checked, form: str) -> str:
+    """Give what was found in a machine's format by its name: all of it, never cut."""
+    # Each of the last two is loaded only where it is asked for.
+    workspace = checked.workspace
+    match form:
+        case "jsonl":
+            return complaints_jsonl(workspace.complaints)
+        case "sarif":
+            from reconciler.report.complaints_sarif import complaints_sarif  # noqa: PLC0415 - rare
+
+            return complaints_sarif(workspace.complaints, checked.folder, checked.environment)
+        case "junit":
+            from reconciler.report.complaints_junit import complaints_junit  # noqa: PLC0415 - rare
+
+            return complaints_junit(workspace.complaints, workspace.manifests, workspace.elsewhere)
+        case _:
+            return complaints_json(workspace.complaints, len(workspace.manifests), workspace.files)

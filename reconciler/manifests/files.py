@@ -112,6 +112,17 @@ def display_name(path: Path, root: Path) -> str:
     return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
 
 
+def folder_in_repository(root: Path) -> str:
+    """Give where the project stands in the repository around it, "" at its root or without one.
+
+    The CI systems that show complaints beside the lines want files named from there.
+    """
+    for folder in (root, *root.parents):
+        if (folder / ".git").exists():
+            return "" if folder == root else root.relative_to(folder).as_posix()
+    return ""
+
+
 def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
     """Give a file's text, or the complaint that says why it cannot be had.
 

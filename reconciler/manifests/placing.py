@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconciler.complaint import Complaint, complaint_at
 from reconciler.document import Path
@@ -15,19 +15,22 @@ from reconciler.manifests.parsed import Document, Reading
 class Text:
     """A document and the file it stands in, where complaints are placed.
 
-    `prefix` leads from the document's root to what findings are relative to.
+    `prefix` leads from the document's root to what findings are relative to,
+    `ref` is the resource that the document declares, as far as it can be told.
     """
 
     file: str
     document: Document
     prefix: Path = ()
     dropped: int = 0
+    ref: str = ""
 
     def complaint(self, finding: Finding) -> Complaint:
         """Place a finding in the file."""
         path = (*self.prefix, *finding.path[self.dropped :])
         line, column = self.document.locate(path, at_key=finding.at_key)
-        return complaint_at(self.file, self.document.lines, line, column, finding)
+        placed = complaint_at(self.file, self.document.lines, line, column, finding)
+        return replace(placed, ref=self.ref, path=path)
 
 
 def complaints_of_text(file: str, reading: Reading) -> Iterator[Complaint]:

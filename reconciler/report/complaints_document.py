@@ -1,13 +1,44 @@
-"""Complaints as JSON."""
+"""Complaints as JSON and as JSON Lines. Described by schemas/complaints.schema.json."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from reconciler.complaint import Complaint
 from reconciler.document import Json
+from reconciler.report.complaints_order import field_path
 from reconciler.report.safe import safe_json
+
+
+class ComplaintDocument(BaseModel):
+    """One complaint: an object of `validate --format json`, a line of `--format jsonl`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    code: Annotated[str, Field(pattern="^[MP][0-9]{3}$")]
+    severity: Literal["error", "warning"]
+    file: Annotated[str, Field(description="Relative to the project file.")]
+    line: Annotated[int, Field(ge=0, description="From 1; 0 is the file as a whole.")]
+    column: Annotated[int, Field(ge=0, description="From 1, in characters.")]
+    message: str
+    suggestion: Annotated[str, Field(description="What to write instead; may be empty.")]
+    ref: Annotated[str, Field(description="Kind/name; empty where the text itself is wrong.")]
+    path: Annotated[list[str | int], Field(description="Keys and indices from 0 to the field.")]
+
+
+class ComplaintsDocument(BaseModel):
+    """What `validate --format json` prints."""
+
+    model_config = ConfigDict(frozen=True)
+
+    valid: Annotated[bool, Field(description="Whether none of the complaints is an error.")]
+    resources: int
+    files: int
+    complaints: list[ComplaintDocument]
 
 
 def complaints_json(complaints: Sequence[Complaint], resources: int, files: int) -> str:
@@ -21,6 +52,13 @@ def complaints_json(complaints: Sequence[Complaint], resources: int, files: int)
     return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 
+def complaints_jsonl(complaints: Sequence[Complaint]) -> str:
+    """Give each complaint as an object on a line of its own."""
+    return "".join(
+        safe_json(json.dumps(_complaint(one), ensure_ascii=False)) + "\n" for one in complaints
+    )
+
+
 def _complaint(complaint: Complaint) -> dict[str, Json]:
     return {
         "code": complaint.code,
@@ -30,4 +68,6 @@ def _complaint(complaint: Complaint) -> dict[str, Json]:
         "column": complaint.column,
         "message": complaint.message,
         "suggestion": complaint.suggestion,
+        "ref": complaint.ref,
+        "path": [*field_path(complaint)],
     }

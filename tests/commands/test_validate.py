@@ -120,6 +120,8 @@ def test_the_json_form(project: Workspace) -> None:
                 "column": 3,
                 "message": "unknown field `nmae`",
                 "suggestion": "name",
+                "ref": "SavedView/errors",
+                "path": ["spec", "nmae"],
             }
         ],
     }

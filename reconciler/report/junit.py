@@ -1,0 +1,54 @@
+"""Results as JUnit XML, which most CI systems show as tests. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reconciler.report.safe import for_html
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One resource, or one file. `details` are lines; a passed one may have some too."""
+
+    group: str
+    name: str
+    state: Literal["passed", "failure", "error", "skipped"] = "passed"
+    message: str = ""
+    details: tuple[str, ...] = ()
+    file: str = ""
+
+
+def junit(suite: str, cases: Sequence[Case]) -> str:
+    """Give the XML of one suite, ending in a line break."""
+    counts = f'tests="{len(cases)}"' + "".join(
+        f' {name}="{sum(case.state == state for case in cases)}"'
+        for name, state in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
+    )
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f"<testsuites {counts}>",
+        f'  <testsuite name="{for_html(suite)}" {counts}>',
+        *(line for case in cases for line in _case(case)),
+        "  </testsuite>",
+        "</testsuites>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _case(case: Case) -> Iterator[str]:
+    place = f' file="{for_html(case.file)}"' if case.file else ""
+    head = f'classname="{for_html(case.group)}" name="{for_html(case.name)}"{place}'
+    details = "\n".join(map(for_html, case.details))
+    if case.state == "passed" and not details:
+        yield f"    <testcase {head}/>"
+        return
+    yield f"    <testcase {head}>"
+    if case.state == "passed":
+        yield f"      <system-out>{details}</system-out>"
+    else:
+        said = f'message="{for_html(case.message)}"'
+        yield f"      <{case.state} {said}>{details}</{case.state}>"
+    yield "    </testcase>"
