@@ -24,7 +24,8 @@ from reconciler.emulator.clock import utc_now
 from reconciler.emulator.fault_injection import FaultInjection
 from reconciler.emulator.fault_rules import FaultRules
 from reconciler.emulator.faults import Faults, Rule
-from reconciler.journal.file_store import FileJournal
+from reconciler.journal.file_store import FileStore
+from reconciler.journal.journal import Journal
 
 KEY = "canary-key-8d1f77"
 ALERT_ID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
@@ -136,11 +137,13 @@ def reconciler(
     return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
-def in_this_process(folder: Path, base_url: str, *arguments: str) -> Ended:
+def in_this_process(
+    folder: Path, base_url: str, *arguments: str, more: Mapping[str, str] | None = None
+) -> Ended:
     """Run one command without starting a process, which is quicker."""
     out, err = io.StringIO(), io.StringIO()
     with (
-        mock.patch.dict(os.environ, environment(base_url), clear=True),
+        mock.patch.dict(os.environ, environment(base_url, **(more or {})), clear=True),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -148,10 +151,10 @@ def in_this_process(folder: Path, base_url: str, *arguments: str) -> Ended:
     return Ended(code, out.getvalue(), err.getvalue())
 
 
-def journal(folder: Path, base_url: str) -> FileJournal:
+def journal(folder: Path, base_url: str) -> Journal:
     """Read the journal of a folder; it can always be read (I5)."""
-    found = FileJournal(
-        folder / ".reconciler" / "journal.jsonl",
+    found = Journal(
+        FileStore(folder / ".reconciler" / "journal.jsonl"),
         "default",
         base_url,
         lambda: datetime(2025, 1, 31, tzinfo=UTC),

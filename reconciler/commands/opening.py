@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reconciler.commands.journal_opening import open_journal
 from reconciler.commands.output import redact_with, stderr_style, words
+from reconciler.complaint import Complaint
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.files import PROJECT_FILE
@@ -25,7 +27,6 @@ from reconciler.project import (
     Target,
     choose_environment,
     choose_target,
-    journal_path,
 )
 from reconciler.report.complaints_text import complaints_summary, complaints_text
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from reconciler.api.door import Api
     from reconciler.api.secret import Redaction
-    from reconciler.journal.file_store import FileJournal
+    from reconciler.journal.journal import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +60,33 @@ def open_project(asked: Asked) -> Project:
     Raises UsageError for a file that is not there and InvalidInput for one that
     is malformed, once all its complaints are printed.
     """
-    if asked.project is not None and not asked.project.is_file():
-        raise UsageError(f"there is no project file {asked.project}")
-    file = asked.project or _find_project(asked.paths)
-    if file is None:
-        return Project(_folder_of(asked.paths[0] if asked.paths else Path()))
-    project, complaints = load_project(file)
+    project, complaints = read_project(asked)
     if complaints:
         words(complaints_text(complaints, stderr_style(verbose=asked.verbose)))
     if project is None:
-        raise InvalidInput(f"{file} is not a valid project file")
+        raise InvalidInput(f"{project_file(asked)} is not a valid project file")
     return project
+
+
+def read_project(asked: Asked) -> tuple[Project | None, Sequence[Complaint]]:
+    """Give the project, None where its file is malformed, and what is wrong with that.
+
+    Raises UsageError for a file that is not there.
+    """
+    file = project_file(asked)
+    if file is None:
+        return Project(_folder_of(asked.paths[0] if asked.paths else Path())), ()
+    return load_project(file)
+
+
+def project_file(asked: Asked) -> Path | None:
+    """Find the project file: as asked, else upward from the manifests; None where there is none.
+
+    Raises UsageError for a file that is not there.
+    """
+    if asked.project is not None and not asked.project.is_file():
+        raise UsageError(f"there is no project file {asked.project}")
+    return asked.project or _find_project(asked.paths)
 
 
 def _find_project(paths: Sequence[Path]) -> Path | None:
@@ -130,17 +147,12 @@ class Bench:
     workspace: Workspace
     whole: bool
 
-    def journal(self) -> FileJournal:
+    def journal(self) -> Journal:
         """Give the journal of the environment, read.
 
         Raises JournalError or InvalidInput.
         """
-        from reconciler.journal.file_store import FileJournal  # noqa: PLC0415 - not for validate
-
-        path = journal_path(self.project, self.name, self.environment)
-        journal = FileJournal(path, self.name, self.target.name, now)
-        journal.load()
-        return journal
+        return open_journal(self.project, self.name, self.environment, self.target)
 
 
 def open_target(asked: Asked) -> Bench:

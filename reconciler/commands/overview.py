@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "policies": ("policies", "policies", "List, test and add log policies."),
     "doctor": ("doctor", "doctor", "Check everything that a run needs, with reads only."),
     "conformance": ("conformance", "conformance", "Compare a service with the API document."),
+    "ci": ("ci", "ci", "Do the same inside CI: comment, summary, outputs."),
     "schema": ("schema", "schema", "Print the JSON Schema of a kind of manifest."),
     "emulator": ("emulator", "emulator", "Run the management API on this machine."),
 }

@@ -11,7 +11,9 @@ import click
 from reconciler.commands import options
 from reconciler.commands.opening import Asked, Bench, open_api, open_bench
 from reconciler.commands.output import data, redacted, stdout_style, words
-from reconciler.errors import InvalidInput, Unsettled
+from reconciler.commands.partial import as_part, find_changed, part_of, tell_part
+from reconciler.errors import InvalidInput, Unsettled, worst
+from reconciler.guards import with_guards
 from reconciler.journal.history import History
 from reconciler.planning.plan import Place, make_plan
 from reconciler.report.plan_document import plan_json
@@ -25,7 +27,7 @@ CHANGES = 2
 
 @click.command
 @options.reading
-@options.formats("text", "json", "markdown")
+@options.formats("text", "json", "jsonl", "markdown", "html")
 @click.option(
     "--out",
     metavar="FILE",
@@ -33,6 +35,12 @@ CHANGES = 2
     help="Also write the plan as JSON, for `apply --plan FILE`.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 2 where there are changes.")
+@click.option(
+    "--changed-since",
+    "since",
+    metavar="REV",
+    help="Examine only what changed since the last commit in common with REV.",
+)
 def plan(  # noqa: PLR0913 - one parameter a flag
     *,
     paths: tuple[Path, ...],
@@ -43,25 +51,43 @@ def plan(  # noqa: PLR0913 - one parameter a flag
     form: str,
     out: Path | None,
     exit_code: bool,
+    since: str | None,
 ) -> int:
     """Show what apply would do. Nothing is written, neither to the service nor to the journal."""
-    bench = open_bench(Asked(paths, environment, project, verbose, quiet))
-    made = asyncio.run(plan_now(bench, bench.journal().history))
+    asked = Asked(paths, environment, project, verbose, quiet)
+    bench = open_bench(asked)
+    if out is not None:
+        check_writable(out)
+    changed = find_changed(bench, asked, since) if since is not None else None
+    bench = part_of(bench, changed) if changed is not None else bench
+    history = bench.journal().history
+    made = asyncio.run(plan_now(bench, history))
+    if changed is not None:
+        made = as_part(made, changed, history)
+        tell_part(changed, quiet=quiet)
     if out is not None:
         write_private(out, plan_json(made))
     data(shown(made, form, stdout_style(verbose=verbose)))
-    if made.unsettled:
-        if not quiet:
-            words("nothing can be applied before the unsettled creates are settled")
-        return Unsettled.exit_code
-    return CHANGES if exit_code and made.has_changes else 0
+    if made.unsettled and not quiet:
+        words("nothing can be applied before the unsettled creates are settled")
+    failures = failures_of(made)
+    if failures:
+        return worst(failures)
+    return CHANGES if exit_code and (made.has_changes or made.turns_protection) else 0
+
+
+def failures_of(made: Plan) -> set[int]:
+    """Give the exit codes of what a plan could not find out."""
+    unread = {one.exit_code for one in made.unread}
+    return unread | ({Unsettled.exit_code} if made.unsettled else set())
 
 
 async def plan_now(bench: Bench, history: History) -> Plan:
-    """Observe and decide, over a door of its own."""
+    """Observe and decide, over a door of its own, and tell what an apply would refuse."""
     place = Place(bench.name, bench.target.name)
     async with open_api(bench) as api:
-        return await make_plan(api, bench.workspace.manifests, history, place, whole=bench.whole)
+        made = await make_plan(api, bench.workspace.manifests, history, place, whole=bench.whole)
+        return await with_guards(api, made, bench.environment.guards)
 
 
 def shown(made: Plan, form: str, style: Style) -> str:
@@ -69,10 +95,38 @@ def shown(made: Plan, form: str, style: Style) -> str:
     match form:
         case "json":
             return plan_json(made)
+        case "jsonl":
+            from reconciler.report.plan_lines import plan_jsonl  # noqa: PLC0415 - for this format only
+
+            return plan_jsonl(made)
         case "markdown":
             return plan_markdown(made)
+        case "html":
+            from reconciler.report.html import plan_html  # noqa: PLC0415 - for this format only
+
+            return plan_html(made)
         case _:
             return plan_text(made, style)
+
+
+def check_writable(file: Path) -> None:
+    """Find out before the first request whether a file could be written.
+
+    Raises InvalidInput where it could not.
+    """
+    folder = file.parent
+    try:
+        # What is there already must be a file of our own; nothing is written to it yet.
+        os.close(os.open(file, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK))
+    except FileNotFoundError:
+        why = "" if folder.is_dir() else f"there is no folder {folder}"
+        why = why or ("" if os.access(folder, os.W_OK) else "its folder is read-only")
+    except OSError as error:
+        why = error.strerror or "it cannot be opened"
+    else:
+        why = ""
+    if why:
+        raise InvalidInput(f"{file} cannot be written: {why}")
 
 
 def write_private(file: Path, text: str) -> None:

@@ -96,12 +96,13 @@ def _run(arguments: Sequence[str]) -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else INTERNAL
     except BaseException as error:  # noqa: BLE001 - the last line of defence: never a traceback
-        return _exit_code(_first(error) if isinstance(error, BaseExceptionGroup) else error)
+        return tell_error(error)
     return result if isinstance(result, int) else 0
 
 
-def _exit_code(error: BaseException) -> int:
+def tell_error(error: BaseException) -> int:
     """Say what went wrong, and give the code for it."""
+    error = first_of(error)
     match error:
         case click.ClickException():
             _show_usage(error)
@@ -139,10 +140,10 @@ def _closed_pipe() -> int:
     return SIGPIPE_CODE
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def first_of(raised: BaseException) -> BaseException:
     """Give the error of a group that says most: one of ours before any other."""
     leaves: list[BaseException] = []
-    stack: list[BaseException] = [group]
+    stack: list[BaseException] = [raised]
     while stack:
         error = stack.pop()
         if isinstance(error, BaseExceptionGroup):

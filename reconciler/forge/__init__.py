@@ -1,1 +1,4 @@
-"""The forge: events, pull requests and comments over its REST API. Only `ci` uses it."""
+"""The forge that keeps the repository: its events, pull requests and comments.
+
+Only `commands/ci` uses it. Source: pr-experience.md.
+"""

@@ -13,6 +13,7 @@ from reconciler.report.words import place, plural, value
 from reconciler.resource import (
     InDoubt,
     Outcome,
+    Overtaken,
     Ref,
     Refused,
     Skipped,
@@ -29,6 +30,8 @@ _COLOURS = {
     "inDoubt": Colour.MAGENTA,
 }
 MOST_REWRITTEN = 5
+MOST_NAMED = 10
+MOST_REASONS = 5
 
 
 def word(outcome: Outcome) -> str:
@@ -60,16 +63,22 @@ def outcome_line(outcome: Outcome, style: Style) -> str:
 
 
 def applied_text(
-    outcomes: Sequence[Outcome], rewritten: Mapping[Ref, tuple[Difference, ...]], style: Style
+    outcomes: Sequence[Outcome],
+    rewritten: Mapping[Ref, tuple[Difference, ...]],
+    style: Style,
+    overtaken: Mapping[Ref, Overtaken] | None = None,
 ) -> str:
     """Give the closing words of an apply, ending in a line break."""
     lines: list[str] = []
     for ref, found in rewritten.items():
         lines.extend(_rewritten_lines(ref, found, style))
+    for ref, by in (overtaken or {}).items():
+        lines.extend(_overtaken_lines(ref, by, style))
     counts = _counts(outcomes)
     spoken = {"inDoubt": "in doubt"}
     words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
     lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
+    lines.extend(_not_done_lines(outcomes))
     for outcome in outcomes:
         if isinstance(outcome, InDoubt):
             lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
@@ -78,13 +87,39 @@ def applied_text(
     return "\n".join(lines) + "\n"
 
 
+def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Name what was not done, by the reason why."""
+    by_reason: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if isinstance(outcome, Skipped):
+            by_reason.setdefault(outcome.message, []).append(safe(str(outcome.ref)))
+    for reason, names in list(by_reason.items())[:MOST_REASONS]:
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        yield f"Not done ({safe(reason)}): {', '.join(names[:MOST_NAMED])}{more}"
+    if len(by_reason) > MOST_REASONS:
+        rest = sum(len(names) for names in list(by_reason.values())[MOST_REASONS:])
+        yield f"Not done for other reasons: {plural(rest, 'resource')}"
+
+
 def _rewritten_lines(ref: Ref, found: Sequence[Difference], style: Style) -> Iterator[str]:
     said = f"The service stored {plural(len(found), 'field')} of {ref} otherwise than sent:"
     yield style.paint(safe(said), Colour.CYAN)
+    yield from _field_lines(found, "stored", style)
+
+
+def _overtaken_lines(ref: Ref, by: Overtaken, style: Style) -> Iterator[str]:
+    who = f" ({by.attribution})" if by.attribution else ""
+    count = plural(len(by.differences), "field")
+    said = f"Another writer changed {count} of {ref} right after it was written{who}:"
+    yield style.paint(safe(said), Colour.RED)
+    yield from _field_lines(by.differences, "live", style)
+
+
+def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterator[str]:
     room = max(20, style.width // 3)
     for difference in found[:MOST_REWRITTEN]:
         before, after = value(difference.before, room), value(difference.after, room)
-        yield f"  {place(difference.path)}: sent {before}, stored {after}"
+        yield f"  {place(difference.path)}: sent {before}, {now} {after}"
     if len(found) > MOST_REWRITTEN:
         yield f"  and {len(found) - MOST_REWRITTEN} more"
 

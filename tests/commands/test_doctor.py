@@ -16,7 +16,8 @@ from workspaces import Ran
 
 from reconciler.emulator import Fault, Faults, Rule
 from reconciler.journal.entries import Entry, Started
-from reconciler.journal.file_store import FileJournal
+from reconciler.journal.file_store import FileStore
+from reconciler.journal.journal import Journal
 from reconciler.resource import Ref
 
 CANARY = "canary-0f1e2d3c"
@@ -71,9 +72,9 @@ def files(root: Path) -> dict[str, bytes]:
     }
 
 
-def journal(shop: Shop, *entries: Entry, target: str = "emulator") -> FileJournal:
+def journal(shop: Shop, *entries: Entry, target: str = "emulator") -> Journal:
     """Write a journal of the project's environment."""
-    made = FileJournal(shop.root / JOURNAL, "local", target, lambda: datetime.now(UTC))
+    made = Journal(FileStore(shop.root / JOURNAL), "local", target, lambda: datetime.now(UTC))
     with made.locked():
         made.append(list(entries))
     return made
@@ -371,7 +372,7 @@ def test_journal(shop: Shop) -> None:
 
     code, checks = examine(shop)
 
-    assert checks["journal"] == ("ok", f"{made.path}, 1 entry")
+    assert checks["journal"] == ("ok", f"{made.place}, 1 entry")
     assert checks["lock"] == ("ok", "free")
     assert code == 7
 
@@ -448,7 +449,7 @@ def test_locked_journal(shop: Shop) -> None:
     """A lock that another run holds is a warning that names the holder, and stays held."""
     made = journal(shop)
     with made.locked():
-        lock = made.path.with_name(made.path.name + ".lock")
+        lock = Path(f"{made.place}.lock")
         before = lock.read_bytes()
 
         code, checks = examine(shop)

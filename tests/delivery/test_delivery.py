@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner import DEFAULTS, ROOT
+from runner import ROOT
 
+from reconciler.commands.ci.ended import RESULTS, WORDS
+from reconciler.commands.ci.inputs import FLAG, INPUTS, NO_FLAG
+from reconciler.commands.ci.telling import OUTPUTS
 from reconciler.manifests.reading import read_text
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -88,27 +91,35 @@ def test_the_action_is_thin() -> None:
 
 
 def test_the_action_hands_over_its_inputs() -> None:
-    """Every input reaches the script, under the name that the tests' runner uses too."""
+    """Every input of the command line is one of the action, and reaches it by its name."""
     (handed,) = [step["env"] for step in STEPS if "env" in step]
-    names = {name: f"INPUT_{name.upper().replace('-', '_')}" for name in ACTION["inputs"]}
-    defaults = {names[name]: about["default"] for name, about in ACTION["inputs"].items()}
+    names = {name: f"INPUT_{name.upper().replace('-', '_')}" for name in INPUTS}
+    defaults = {name: about["default"] for name, about in ACTION["inputs"].items()}
 
     assert handed == {names[name]: f"${{{{ inputs.{name} }}}}" for name in names}
-    assert {**defaults, "INPUT_COMMAND": "plan"} == DEFAULTS
+    assert defaults == {name: given[0] for name, given in INPUTS.items()} | {
+        "token": "${{ github.token }}"
+    }
+
+
+def test_the_action_tells_what_its_inputs_may_say() -> None:
+    """The description of an input names all of its values."""
+    for name, choices in INPUTS.items():
+        said = ACTION["inputs"][name]["description"]
+        flags = choices in (FLAG, NO_FLAG)
+        wanted = [choice for choice in choices if choice and (not flags or choice == "true")]
+        assert [choice for choice in wanted if f"`{choice}`" not in said] == [], name
 
 
 def test_the_action_gives_its_outputs() -> None:
-    """Every output is the script's own of that name."""
-    assert {
-        name: about["value"] == f"${{{{ steps.run.outputs.{name} }}}}"
-        for name, about in ACTION["outputs"].items()
-    } == dict.fromkeys(
-        (
-            *("result", "exit-code", "create", "update", "assert", "keep", "blocked"),
-            *("digest", "plan-path"),
-        ),
-        True,
-    )
+    """Every output is the command's own of that name, and none is missing."""
+    own = {name: about["value"] for name, about in ACTION["outputs"].items()}
+    reasons = ACTION["outputs"]["failure-reason"]["description"]
+    results = ACTION["outputs"]["result"]["description"]
+
+    assert own == {name: f"${{{{ steps.run.outputs.{name} }}}}" for name in OUTPUTS}
+    assert set(re.findall(r"`([a-z-]+)`", reasons)) == set(WORDS)
+    assert set(re.findall(r"`([a-z-]+)`", results)) == set(RESULTS)
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if "run" in step], ids=range(2))
@@ -129,7 +140,7 @@ def test_the_image() -> None:
     """The base is the builder's choice, and the last stage runs as nobody, with no pip."""
     last = DOCKERFILE.split("\nFROM ")[-1]
 
-    assert re.findall(r"^ARG .*|^FROM .*", DOCKERFILE, re.MULTILINE) == [
+    assert re.findall(r"^ARG BASE.*|^FROM .*", DOCKERFILE, re.MULTILINE) == [
         *("ARG BASE", "FROM ${BASE} AS build", "FROM ${BASE}")
     ]
     assert DOCKERFILE.count("--require-hashes") == 2

@@ -13,6 +13,7 @@ from sites import Wire, lost_after, lost_before
 from starlette.applications import Starlette
 
 from reconciler.api.door import Api
+from reconciler.document import Json
 from reconciler.emulator import Fault, Faults, Rule, create_app
 from reconciler.emulator.faults import PartialBulk
 from reconciler.errors import OutcomeUnknown
@@ -187,7 +188,7 @@ def test_find_reads_on_for_the_others(wire: Wire) -> None:
 
 def test_find_judges_again() -> None:
     """A service that ignores the filter still gives the right incidents."""
-    page = {"incidents": [{"id": "a", "status": "INCIDENT_STATUS_RESOLVED"}, {"id": "b"}]}
+    page: Json = {"incidents": [{"id": "a", "status": "INCIDENT_STATUS_RESOLVED"}, {"id": "b"}]}
 
     found = ask(Scripted(page), lambda api: find_incidents(api, ["a", "b"]))
 

@@ -1,0 +1,113 @@
+"""Apply on merge: what was reviewed, planned again from here, and nothing else.
+
+The comment is evidence of a review, not trust: its digest is only compared with
+that of a new plan. Source: pr-experience.md, part 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reconciler.applying.run import Applied
+from reconciler.commands.apply import plan_and_apply, read_plan_file, tell
+from reconciler.commands.ci.conversation import Conversation
+from reconciler.commands.ci.ended import Ended, PlanNotFound, has_work
+from reconciler.commands.ci.inputs import Inputs
+from reconciler.commands.ci.reading import asked_by, open_for
+from reconciler.commands.consent import Consent
+from reconciler.errors import Stale, worst
+from reconciler.forge.client import ForgeError
+from reconciler.forge.sticky import Standing
+from reconciler.report.comment_changes import changed_since_review, changes_in
+from reconciler.report.plan_document import PlanDocument
+from reconciler.resource import Plan
+
+
+@dataclass(slots=True)
+class _Review:
+    """What was reviewed: our comment, or the file that plan wrote."""
+
+    inputs: Inputs
+    comment: Standing | None
+    file: PlanDocument | None
+    missing: str
+
+    def agree(self, made: Plan) -> Consent:
+        """Give what the review consents to of this plan.
+
+        A plan that does nothing needs none: a job that runs again after its
+        apply is no failure. Raises Stale and PlanNotFound.
+        """
+        destroy = self.inputs.allow_destroy
+        if not has_work(made) or self.inputs.require_plan == "none":
+            return Consent(yes=True, allow_destroy=destroy)
+        if self.file is not None:
+            return Consent(reviewed=self.file, allow_destroy=destroy)
+        if self.comment is None or not self.comment.marker.digest:
+            raise PlanNotFound(self.missing)
+        reviewed = self.comment.marker.digest
+        known = changes_in(self.comment.comment.body)
+        if made.digest != reviewed and known is not None:
+            named = changed_since_review(known, made)
+            said = f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
+            raise Stale("\n".join((said, *(f"  {line}" for line in named))))
+        return Consent(expect=reviewed, allow_destroy=destroy)
+
+
+def apply_for(talk: Conversation, ended: Ended) -> None:
+    """Apply the plan of the pull request that brought this commit, and tell it there.
+
+    Raises what stands in the way, once the pull request is told.
+    """
+    asked = asked_by(talk.inputs)
+    bench = open_for(talk.inputs, talk.event, ended, asked)
+    review = _review(talk, ended)
+
+    def agree(made: Plan) -> Consent:
+        ended.plan = made
+        return review.agree(made)
+
+    def begin() -> None:
+        ended.writing = True
+        if ended.plan is not None and has_work(ended.plan):
+            talk.show_applying(ended, ended.plan)
+
+    made, applied = plan_and_apply(
+        bench, agree, "ci apply", verbose=False, quiet=False, begin=begin
+    )
+    ended.plan, ended.applied = made, applied
+    tell(applied, made, "text", verbose=False)
+    code = worst(applied.exit_codes)
+    if code:
+        ended.fail(code, _what_stopped(applied))
+
+
+def _what_stopped(applied: Applied) -> list[str]:
+    if applied.stopped_by is not None:
+        return str(applied.stopped_by).splitlines()
+    return ["the run was stopped by a signal"] if applied.signal_code is not None else []
+
+
+def _review(talk: Conversation, ended: Ended) -> _Review:
+    """Find what was reviewed. Raises ForgeError or InvalidInput where that cannot be read."""
+    inputs = talk.inputs
+    file = None
+    missing = talk.missing and f"the reviewed plan stands in a comment, and {talk.missing}"
+    if inputs.require_plan == "file":
+        if not inputs.plan_file.is_file():
+            raise PlanNotFound(f"there is no plan file {inputs.plan_file.name}: download it first")
+        file = read_plan_file(inputs.plan_file)
+    try:
+        comment = talk.reviewed(ended.environment)
+        number = talk.pull_request()
+    except ForgeError:
+        if inputs.require_plan == "comment":
+            raise
+        # Then it is only for the words.
+        comment, number = None, None
+    if not missing and number is None:
+        missing = "no pull request brought this commit here"
+    if not missing:
+        missing = f"pull request {number} has no plan of ours that could be applied"
+    ended.review = comment
+    return _Review(inputs, comment, file, f"{missing}; or use `require-plan: file` or `none`")

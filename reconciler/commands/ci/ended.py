@@ -1,0 +1,149 @@
+"""What one command of a job came to: filled in as it goes on, so that a failure loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reconciler.applying.run import Applied
+from reconciler.complaint import Complaint
+from reconciler.errors import GuardRefused
+from reconciler.forge.marker import State
+from reconciler.forge.pull_requests import Comment
+from reconciler.forge.sticky import Standing
+from reconciler.report.complaints_order import message, worst_first
+from reconciler.resource import Action, Drift, InDoubt, Outcome, Plan, Unchanged, Written
+
+CHANGES = 2
+IN_DOUBT = 7
+API = 9
+
+REASONS = {
+    1: "internal",
+    3: "partial",
+    4: "validation",
+    5: "locked",
+    6: "stale",
+    IN_DOUBT: "in-doubt",
+    8: "journal",
+    API: "api",
+    10: "auth",
+    11: "guard",
+    64: "validation",
+    130: "internal",
+    143: "internal",
+}
+"""The output `failure-reason` for each exit code that is a failure."""
+
+WORDS = {
+    "validation": "the manifests, the project file or the inputs are not valid",
+    "auth": "the service does not accept the key, or there is none",
+    "plan-not-found": "no reviewed plan was found",
+    "stale": "the plan is not the reviewed one",
+    "locked": "another run holds the journal",
+    "guard": "a guard refused it",
+    "partial": "some resources were not written",
+    "in-doubt": "nobody knows what became of a create",
+    "journal": "the journal could not be read or written",
+    "api": "the service or the forge gave no usable answer",
+    "internal": "the run ended early",
+}
+"""What a reason says to people."""
+
+RESULTS = (
+    *("no-changes", "changes", "applied", "partial"),
+    *("failed", "stale", "blocked", "in-doubt"),
+)
+"""What the output `result` may say."""
+
+_RESULTS = {3: "partial", 6: "stale", IN_DOUBT: "in-doubt", 11: "blocked"}
+_STATES: dict[str, State] = {
+    "applied": "applied",
+    "partial": "partial",
+    "in-doubt": "in-doubt",
+    "no-changes": "no-changes",
+}
+
+
+class PlanNotFound(GuardRefused):
+    """Nobody reviewed a plan that could be compared with this one."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """The run of one command. `errors` are its failure in words, a line each.
+
+    `writing` says that an apply began to write; `review` is the comment that it
+    compares with.
+    """
+
+    command: str
+    code: int = 0
+    environment: str = ""
+    folder: str = ""
+    complaints: Sequence[Complaint] = ()
+    resources: int = 0
+    files: int = 0
+    plan: Plan | None = None
+    is_offline: bool = False
+    writing: bool = False
+    applied: Applied | None = None
+    drifts: Sequence[Drift] | None = None
+    errors: list[str] = field(default_factory=list)
+    comment: Comment | None = None
+    review: Standing | None = None
+    reason: str = ""
+
+    def fail(self, code: int, errors: Sequence[str], reason: str = "") -> None:
+        """Note why the run failed."""
+        self.code = code
+        self.errors = list(errors)
+        self.reason = reason or REASONS.get(code, "internal")
+
+    @property
+    def outcomes(self) -> Sequence[Outcome]:
+        """What became of each change, as far as anything was written."""
+        return self.applied.outcomes if self.applied is not None else ()
+
+    @property
+    def result(self) -> str:
+        """The output `result`."""
+        if self.applied is not None and (word := self._applied_word(self.applied)):
+            return word
+        if self.code not in (0, CHANGES):
+            return _RESULTS.get(self.code, "failed")
+        if self.plan is not None and self.command == "plan" and has_work(self.plan):
+            return "changes" if _writes(self.plan) else "blocked"
+        return "changes" if self.code == CHANGES else "no-changes"
+
+    def _applied_word(self, applied: Applied) -> str:
+        """Give the result of an apply that got as far as writing; "" where its code says it."""
+        written = any(isinstance(one, Written | Unchanged) for one in applied.outcomes)
+        if any(isinstance(one, InDoubt) for one in applied.outcomes):
+            return "in-doubt"
+        if self.code:
+            return "partial" if written else ""
+        return "applied" if written else "no-changes"
+
+    @property
+    def state(self) -> State:
+        """What the comment says became of the plan."""
+        return _STATES.get(self.result, "not-applied")
+
+    @property
+    def complaint_lines(self) -> list[str]:
+        """The errors of the manifests, a line each, by file."""
+        return [
+            f"{one.file}:{one.line}: {one.code} {message(one)}"
+            for one in worst_first(self.complaints)
+            if one.is_error
+        ]
+
+
+def has_work(plan: Plan) -> bool:
+    """Tell whether applying a plan would do anything, or cannot do what is declared."""
+    return plan.has_changes or plan.turns_protection
+
+
+def _writes(plan: Plan) -> bool:
+    return plan.turns_protection or any(plan.count(one) for one in Action if one.writes)

@@ -1,0 +1,118 @@
+"""What a job is told in the end: outputs, summary, annotations, SARIF. Source: part 1 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reconciler.commands.ci.conversation import Conversation
+from reconciler.commands.ci.ended import CHANGES, WORDS, Ended
+from reconciler.commands.ci.inputs import Inputs
+from reconciler.commands.output import redacted
+from reconciler.commands.plan import write_private
+from reconciler.report import complaints_annotations
+from reconciler.report.applied_markdown import Result, applied_markdown
+from reconciler.report.comment import OFFLINE, failure_markdown
+from reconciler.report.complaints_sarif import complaints_sarif
+from reconciler.report.complaints_text import complaints_summary, complaints_text
+from reconciler.report.drift_text import drift_text
+from reconciler.report.limits import SUMMARY_BYTES
+from reconciler.report.markup import code, fenced
+from reconciler.report.plan_markdown import plan_markdown
+from reconciler.report.style import Style
+from reconciler.resource import Action, Plan
+
+PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)
+
+OUTPUTS = (
+    *("result", "exit-code", "create", "update", "assert", "keep", "blocked", "unsettled"),
+    *("digest", "plan-path", "artifact-name", "comment-id", "comment-url", "failure-reason"),
+)
+"""The outputs of action.yml, in its order."""
+
+_ACTIONS = (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.KEEP, Action.BLOCKED)
+
+
+def outputs_of(inputs: Inputs, ended: Ended) -> dict[str, str]:
+    """Give the outputs of action.yml; those about a plan or a comment only where there is one."""
+    outputs = {"result": ended.result, "exit-code": str(ended.code)}
+    if ended.plan is not None:
+        outputs |= {action.word: str(ended.plan.count(action)) for action in _ACTIONS}
+        outputs["unsettled"] = str(len(ended.plan.unsettled))
+        outputs["digest"] = ended.plan.digest
+    if inputs.plan_file.is_file() and inputs.command in ("plan", "apply"):
+        outputs["plan-path"] = str(inputs.plan_file)
+        outputs["artifact-name"] = inputs.artifact
+    if ended.comment is not None:
+        outputs["comment-id"] = str(ended.comment.id)
+        outputs["comment-url"] = ended.comment.url
+    if ended.reason:
+        outputs["failure-reason"] = ended.reason
+    return outputs
+
+
+def tell(talk: Conversation, ended: Ended) -> None:
+    """Write annotations, SARIF and summary, as far as they are asked for.
+
+    Raises InvalidInput for a file that cannot be written.
+    """
+    inputs, runner = talk.inputs, talk.runner
+    if inputs.annotations:
+        lines = complaints_annotations.annotations(ended.complaints, folder=ended.folder)
+        runner.annotate(lines)
+    if inputs.sarif_file is not None:
+        text = complaints_sarif(ended.complaints, ended.folder, ended.environment)
+        write_private(inputs.sarif_file, redacted(text))
+    if inputs.summary:
+        runner.write_summary(summary_of(talk, ended))
+    if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
+        runner.say("notice", f"no comment: {talk.missing}")
+    # The lines above have said it where the manifests themselves are wrong.
+    if ended.reason and not (inputs.annotations and ended.complaint_lines):
+        said = ended.errors[0] if ended.errors else WORDS[ended.reason]
+        runner.say("error", f"{inputs.command}: {said}")
+
+
+def summary_of(talk: Conversation, ended: Ended) -> str:
+    """Give the job's summary: always at least a line, and never more than it takes."""
+    parts = []
+    if ended.applied is not None and ended.plan is not None:
+        said = "\n".join(ended.errors)
+        parts.append(applied_markdown(Result(ended.plan, ended.outcomes, ended.state, said)))
+    elif ended.reason:
+        where = f" for {code(ended.environment, 80)}" if ended.environment else ""
+        title = f"`{ended.command}`{where}: {WORDS[ended.reason]}"
+        parts.append(failure_markdown(title, ended.errors))
+    if ended.plan is not None:
+        parts.append(_plan(ended.plan, ended, talk))
+    elif ended.drifts is not None:
+        title = "drift" if ended.code == CHANGES else "no drift"
+        text = drift_text(ended.drifts, PLAIN)
+        parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
+    elif not ended.reason:
+        counts = complaints_summary(ended.complaints, ended.resources, ended.files)
+        text = complaints_text(ended.complaints, PLAIN)
+        parts.append(f"### `validate`: {counts}\n\n{_fenced(text)}")
+    return "\n".join(parts)
+
+
+def _plan(plan: Plan, ended: Ended, talk: Conversation) -> str:
+    above = f"{OFFLINE}\n\n" if ended.is_offline else ""
+    budget = SUMMARY_BYTES // 2
+    return above + plan_markdown(plan, budget=budget, whole=talk.origin.whole)
+
+
+def _fenced(text: str) -> str:
+    """Give the lines of a text that fit, inside a fence; "" for none."""
+    kept: list[str] = []
+    room = SUMMARY_BYTES // 2
+    for line in text.splitlines():
+        room -= len(line.encode()) + 1
+        if room < 0:
+            kept.append("(the rest stands in the log)")
+            break
+        kept.append(line)
+    return fenced("text", _trimmed(kept)) + "\n" if text.strip() else ""
+
+
+def _trimmed(lines: Sequence[str]) -> list[str]:
+    return "\n".join(lines).strip("\n").split("\n")

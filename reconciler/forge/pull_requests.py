@@ -1,0 +1,148 @@
+"""Pull requests and their comments, as far as a plan's comment needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.forge.client import Client, ForgeError
+
+PAGE = 100
+MOST_PAGES = 50
+"""5,000 comments; a pull request that has more is not read to its end."""
+
+JOB_USER = "github-actions[bot]"
+"""Whom the job's own token writes as, where it may not ask."""
+
+_VIEWER = "query { viewer { login databaseId } }"
+_FOLD = (
+    "mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) "
+    "{ minimizedComment { isMinimized } } }"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One comment. `node` is its name in GraphQL, "" where it is not told."""
+
+    id: int
+    author: str
+    author_id: int
+    body: str
+    url: str = ""
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Our token's user; `id` is 0 where only the login is known."""
+
+    login: str
+    id: int = 0
+
+    def wrote(self, comment: Comment) -> bool:
+        """Tell whether a comment is ours; a login may be told in two forms, an id not."""
+        if self.id and comment.author_id:
+            return self.id == comment.author_id
+        return self.login == comment.author
+
+
+@dataclass(slots=True)
+class Repository:
+    """One repository of the forge, through a client that is open."""
+
+    client: Client
+    name: str
+    _own: Own | None = field(default=None, init=False)
+
+    @property
+    def own(self) -> Own:
+        """Our token's user. Raises ForgeError where it cannot be told."""
+        if self._own is None:
+            self._own = self._ask_own()
+        return self._own
+
+    def _ask_own(self) -> Own:
+        """Ask for our user: a job's token may not use the plain request for it."""
+        with suppress(ForgeError):
+            viewer = self.client.ask(_VIEWER).get("viewer") or {}
+            if viewer.get("login"):
+                return Own(str(viewer["login"]), _number(viewer.get("databaseId")))
+        try:
+            user = self.client.get("/user")
+        except ForgeError as error:
+            if not error.is_forbidden:
+                raise
+            return Own(JOB_USER)
+        return Own(str(user.get("login", "")), _number(user.get("id")))
+
+    def comments(self, pull_request: int) -> list[Comment]:
+        """Give all comments of a pull request, oldest first. Raises ForgeError."""
+        path = f"/repos/{self.name}/issues/{pull_request}/comments"
+        found = [_comment(one) for one in self._pages(path)]
+        return sorted(found, key=lambda comment: comment.id)
+
+    def create(self, pull_request: int, body: str) -> Comment:
+        """Write a new comment. Raises ForgeError; with `is_lost` it may stand there."""
+        path = f"/repos/{self.name}/issues/{pull_request}/comments"
+        return _comment(self.client.create(path, {"body": body}))
+
+    def edit(self, comment: Comment, body: str) -> Comment:
+        """Change a comment in its place. Raises ForgeError."""
+        path = f"/repos/{self.name}/issues/comments/{comment.id}"
+        return _comment(self.client.edit(path, {"body": body}))
+
+    def fold(self, comment: Comment) -> None:
+        """Fold a comment away, as outdated. Raises ForgeError."""
+        if comment.node:
+            self.client.ask(_FOLD, id=comment.node)
+
+    def merged_from(self, commit: str, branch: str) -> int | None:
+        """Give the pull request that brought a commit to a branch, None where none did.
+
+        It does not matter how: merge, squash, rebase or queue. Raises ForgeError.
+        """
+        found = [
+            one
+            for one in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
+            if one.get("merged_at") and (one.get("base") or {}).get("ref") == branch
+        ]
+        found.sort(key=lambda one: (one.get("merge_commit_sha") == commit, one["merged_at"]))
+        return _number(found[-1].get("number")) or None if found else None
+
+    def open_at(self, commit: str) -> int | None:
+        """Give the open pull request whose newest commit this is. Raises ForgeError."""
+        for one in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
+            if one.get("state") == "open" and (one.get("head") or {}).get("sha") == commit:
+                return _number(one.get("number")) or None
+        return None
+
+    def _pages(self, path: str) -> Iterator[dict[str, Any]]:
+        for page in range(1, MOST_PAGES + 1):
+            found = self.client.get(path, per_page=PAGE, page=page)
+            if not isinstance(found, list):
+                raise ForgeError(f"GET {path}: the forge did not answer with a list")
+            yield from (one for one in found if isinstance(one, dict))
+            if len(found) < PAGE:
+                return
+
+
+def _comment(document: object) -> Comment:
+    if not isinstance(document, dict) or not _number(document.get("id")):
+        raise ForgeError("the forge answered with something that is no comment", is_lost=True)
+    user = document.get("user")
+    user = user if isinstance(user, dict) else {}
+    return Comment(
+        _number(document.get("id")),
+        str(user.get("login", "")),
+        _number(user.get("id")),
+        str(document.get("body") or ""),
+        str(document.get("html_url") or ""),
+        str(document.get("node_id") or ""),
+    )
+
+
+def _number(found: object) -> int:
+    return found if type(found) is int and found > 0 else 0

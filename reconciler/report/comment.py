@@ -1,0 +1,118 @@
+"""What stands under a pull request: the plan, or why there is none. Pure.
+
+The first line is the marker for the next run, the second names what was
+reviewed, and the rest is for people. Source: pr-experience.md, part 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from reconciler.forge.marker import Marker
+from reconciler.report.comment_changes import changes_line
+from reconciler.report.limits import COMMENT_BYTES
+from reconciler.report.markup import code, fenced
+from reconciler.report.plan_markdown import plan_markdown
+from reconciler.report.safe import safe
+from reconciler.resource import Plan
+
+MOST_ERRORS = 10
+LONGEST_LINE = 500
+LONGEST_NAME = 80
+COMMIT_DIGITS = 12
+
+OFFLINE = (
+    "> **No live comparison.** This change comes without the key, so it was planned on an empty "
+    "emulator of the service: the plan shows that the manifests can be applied, and nothing of "
+    "what is there now. It cannot be applied from here."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a comment comes from: the run's address, and what holds the whole plan."""
+
+    run_url: str = ""
+    artifact: str = ""
+
+    @property
+    def whole(self) -> str:
+        """What a reader is sent to for what was left out."""
+        return "the artifact" if self.artifact else "the summary of the job"
+
+    def foot(self, marker: Marker) -> str:
+        """Give the last line: commit, run and artifact."""
+        parts = [f"commit {code(marker.head[:COMMIT_DIGITS])}"] if marker.head else []
+        parts += [f"[run]({self.run_url})"] if self.run_url else []
+        parts += [f"artifact {code(self.artifact)}"] if self.artifact else []
+        return f"\n<sub>{' · '.join(parts)}</sub>\n" if parts else ""
+
+
+def plan_comment(plan: Plan, marker: Marker, origin: Origin, said: str = "") -> str:
+    """Give the comment for a plan, within the budget; `said` stands above it.
+
+    The marker of the comment says whether diffs were left out.
+    """
+    above = OFFLINE if marker.state == "offline" else said
+    reviewed = changes_line(plan) if marker.digest else ""
+    # Room for the longer of both answers to "truncated".
+    longest = replace(marker, truncated=False).line
+    head = "".join(f"{part}\n\n" for part in (above,) if part)
+    foot = origin.foot(marker)
+    room = COMMENT_BYTES - sum(len(part.encode()) + 1 for part in (longest, reviewed, head, foot))
+    text = plan_markdown(plan, budget=room, whole=origin.whole)
+    whole = plan_markdown(plan, budget=10 * COMMENT_BYTES, whole=origin.whole)
+    line = replace(marker, truncated=text != whole).line
+    return "\n".join(part for part in (line, reviewed, f"{head}{text}{foot}") if part)
+
+
+def failed_comment(marker: Marker, reason: str, errors: Sequence[str], origin: Origin) -> str:
+    """Give the comment for a run that came to no plan: the first ten errors, and no digest."""
+    marker = replace(marker, digest="", state="failed")
+    title = f"No plan for {code(marker.environment, LONGEST_NAME)}: {reason}"
+    return f"{marker.line}\n{failure_markdown(title, errors)}{origin.foot(marker)}"
+
+
+def refused_comment(
+    plan: Plan | None, marker: Marker, errors: Sequence[str], origin: Origin, reviewed: str
+) -> str:
+    """Give the comment for an apply that refused to begin: why, and the plan as it is now.
+
+    The digest stays that of the reviewed plan, as `reviewed` stays the line that
+    names what is in it: should live become what it was, it may still be applied.
+    """
+    marker = replace(marker, state="not-applied")
+    title = f"### Not applied to {code(marker.environment, LONGEST_NAME)}"
+    why = fenced("text", list(_shown(errors)))
+    head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + f"{title}\n\n{why}\n"
+    foot = origin.foot(marker)
+    room = COMMENT_BYTES - len((head + foot).encode())
+    title = "The plan as it is now, which nobody reviewed"
+    now = folded_plan(plan, title, room, origin) if plan is not None else ""
+    return head + now + foot
+
+
+def folded_plan(plan: Plan, title: str, room: int, origin: Origin) -> str:
+    """Give a plan folded under a title, "" where not even its table has room."""
+    opened = f"\n<details><summary>{title}</summary>\n\n"
+    closed = "\n</details>\n"
+    inside = room - len((opened + closed).encode())
+    text = plan_markdown(plan, budget=inside, whole=origin.whole)
+    return opened + text + closed if len(text.encode()) <= inside else ""
+
+
+def failure_markdown(title: str, errors: Sequence[str]) -> str:
+    """Give a failure under a title, which is no foreign text: the first ten errors.
+
+    Ends in a line break.
+    """
+    shown = fenced("text", list(_shown(errors))) + "\n" if errors else ""
+    return f"### {title}\n\n{shown}"
+
+
+def _shown(errors: Sequence[str]) -> Iterator[str]:
+    for error in errors[:MOST_ERRORS]:
+        yield safe(error, LONGEST_LINE)
+    if len(errors) > MOST_ERRORS:
+        yield f"and {len(errors) - MOST_ERRORS:,} more"

@@ -1,0 +1,212 @@
+"""The inputs of a job, its log, and jobs outside of the forge."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ci_jobs import PROJECT
+
+from reconciler import __version__
+from reconciler.commands.ci.ended import REASONS, WORDS
+from reconciler.commands.ci.inputs import INPUTS, read_inputs
+from reconciler.commands.ci.runner import Log, Runner
+from reconciler.commands.root import run
+from reconciler.errors import EXIT_CODES, InvalidInput, UsageError
+from reconciler.report.limits import LARGEST_OUTPUTS, SUMMARY_BYTES
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"command": "aply"}, "`command` is one of plan, apply, validate, drift, and not `aply`"),
+        ({"command": "aply"}, "did you mean `apply`?"),
+        ({"allow-destroy": "True"}, "`allow-destroy` is true or false, and not `True`"),
+        ({"fail-on-changes": "no"}, "did you mean `false`?"),
+        ({"summary": "0"}, "did you mean `false`?"),
+        ({"annotations": "yes"}, "did you mean `true`?"),
+        ({"comment": "change"}, "did you mean `changes`?"),
+        ({"comment-failure": "fail"}, "`comment-failure` is warn or error, and not `fail`"),
+        ({"require-plan": "comments"}, "did you mean `comment`?"),
+        ({"version": "0.0.1"}, f"this is {__version__}"),
+        ({"environment": "a/b"}, "`a/b` is no name of an environment"),
+    ],
+    ids=str,
+)
+def test_wrong_inputs(inputs: dict[str, str], said: str) -> None:
+    """An input that cannot be meant is refused by its name, with what it may say."""
+    given = {f"INPUT_{name.replace('-', '_').upper()}": text for name, text in inputs.items()}
+
+    with pytest.raises(UsageError, match=re.escape(said)):
+        read_inputs(given, None)
+
+
+def test_defaults() -> None:
+    """Every input has the first of its values where nothing is said, or an empty one."""
+    empty = {f"INPUT_{name.replace('-', '_').upper()}": "" for name in INPUTS}
+    inputs = read_inputs({}, None)
+
+    assert inputs == read_inputs(empty, None)
+    assert (inputs.command, inputs.path, inputs.comment) == ("plan", ".", "changes")
+    assert (inputs.require_plan, inputs.summary, inputs.allow_destroy) == ("comment", True, False)
+
+
+def test_plan_files() -> None:
+    """Each environment and folder has a plan file and an artifact of its own."""
+    places = [("", "."), ("production", "."), ("production", "infra"), ("production", "infra/eu")]
+    found = [
+        read_inputs({"INPUT_ENVIRONMENT": name, "INPUT_PATH": path, "RUNNER_TEMP": "/tmp/x"}, None)  # noqa: S108 - only a name
+        for name, path in places
+    ]
+
+    assert [str(one.plan_file) for one in found[:2]] == [
+        "/tmp/x/plan-default.json",  # noqa: S108 - only a name
+        "/tmp/x/plan-production.json",  # noqa: S108 - only a name
+    ]
+    assert len({one.artifact for one in found}) == len(places)
+
+
+def test_every_reason_has_words() -> None:
+    """Each exit code that is a failure has a reason, and each reason is said in words."""
+    assert set(REASONS) == set(EXIT_CODES) - {0, 2}
+    assert set(WORDS) == {*REASONS.values(), "plan-not-found"}
+
+
+def test_the_log_is_foreign() -> None:
+    """No line that a command prints can speak to the runner, however it is cut."""
+    stream = io.StringIO()
+    log = Log(stream)
+    for text in ("::error::x\n", "a\r::error::b", "c\n  ::warning::d\n##[error]x\x1b[31m\n", "end"):
+        log.write(text)
+    log.end()
+
+    lines = stream.getvalue().splitlines()
+    assert all(line.startswith("| ") for line in lines)
+    assert lines[-1] == "| end"
+    assert not any("##[" in line or "\x1b" in line or "\r" in line for line in lines)
+
+
+def test_outputs_cannot_be_broken_out_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value that holds its own delimiter is refused, and nothing is written."""
+    runner = Runner(io.StringIO(), is_forge=True, output=tmp_path / "output")
+    monkeypatch.setattr("secrets.token_hex", lambda _: "delimiter")
+    with pytest.raises(InvalidInput, match="digest"):
+        runner.write_outputs({"result": "x", "digest": "a\ndelimiter\nresult=b"})
+    with pytest.raises(InvalidInput, match="larger"):
+        runner.write_outputs({"result": "x" * LARGEST_OUTPUTS})
+
+    assert not (tmp_path / "output").exists()
+
+
+def test_a_summary_that_is_too_long(tmp_path: Path) -> None:
+    """A summary above the limit is cut at a line, as the runner would drop all of it."""
+    runner = Runner(io.StringIO(), is_forge=True, summary=tmp_path / "summary")
+    runner.write_summary("line of drift ✓\n" * 100_000)
+
+    written = (tmp_path / "summary").read_bytes()
+    assert 0.99 * SUMMARY_BYTES < len(written) <= SUMMARY_BYTES
+    assert written.endswith("✓\n".encode())
+
+
+def test_annotations_are_counted() -> None:
+    """Beyond ten of a level, the runner would drop them: the rest goes to the log."""
+    stream = io.StringIO()
+    runner = Runner(stream, is_forge=True)
+    for number in range(12):
+        runner.say("warning", f"number {number}")
+
+    lines = stream.getvalue().splitlines()
+    assert sum(line.startswith("::warning") for line in lines) == 10
+    assert lines[-1] == "| warning: number 11"
+
+
+@pytest.fixture
+def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns(".reconciler"))
+    monkeypatch.chdir(folder)
+    for name in ("GITHUB_ACTIONS", "GITHUB_OUTPUT", "GITHUB_EVENT_NAME", "GITHUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
+    return folder
+
+
+def test_outside_of_the_forge(
+    examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any other CI the same commands work, in plain words, and say what they leave out."""
+    said = []
+    monkeypatch.setenv("INPUT_REQUIRE_PLAN", "file")
+    for command in ("validate", "plan", "apply", "plan", "drift"):
+        assert run(["ci", command]) == 0, examples
+        said.append(capsys.readouterr().out)
+
+    assert not any(line.startswith("::") for text in said for line in text.splitlines())
+    assert "| notice: no comment: this is no job of the forge\n" in said[1]
+    assert "21 written" in said[2]
+    assert "| No drift;" in said[4]
+
+
+def test_a_key_outside_of_the_forge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where no base branch is known, the workflow itself has to say where the key may go."""
+    url = "http://127.0.0.1:9"
+    (tmp_path / "reconciler.yaml").write_text(PROJECT.format(url=url), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_EVENT_NAME", raising=False)
+    monkeypatch.setenv("RECONCILER_API_KEY", "canary-3f81")
+
+    assert run(["ci", "plan"]) == 11
+    assert "set RECONCILER_BASE_URL" in capsys.readouterr().out
+    monkeypatch.setenv("RECONCILER_BASE_URL", "https://other.example.com")
+    assert run(["ci", "plan"]) == 11
+    assert "canary" not in capsys.readouterr().out
+
+
+def test_an_internal_error(
+    examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug of ours is told as that, and never as a traceback."""
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("::error::broken")
+
+    monkeypatch.setattr("reconciler.commands.ci.reading.plan_now", fail)
+
+    assert run(["ci", "plan"]) == 1, examples
+    lines = capsys.readouterr().out.splitlines()
+    assert any("| internal error: RuntimeError" in line for line in lines)
+    assert not any(line.startswith("::") for line in lines)
+
+
+def test_a_signal(
+    examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is stopped says so, and gives its outputs."""
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reconciler.commands.ci.reading.plan_now", stop)
+    monkeypatch.setenv("GITHUB_OUTPUT", str(examples.parent / "output"))
+
+    assert run(["ci", "plan"]) == 130
+    assert "::error title=reconciler::plan: stopped by a signal\n" in capsys.readouterr().out
+    assert "\n130\n" in (examples.parent / "output").read_text(encoding="utf-8")
+
+
+def test_a_file_that_cannot_be_written(
+    examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that went well but could not be told fails."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(examples / "none" / "summary"))
+
+    assert run(["ci", "validate"]) == 4
+    assert "cannot be written" in capsys.readouterr().out

@@ -1,0 +1,200 @@
+"""A forge on this machine: comments, pull requests of a commit, and what goes wrong there.
+
+`answer` is the whole of it, so a test may also ask without a port. Made by hand
+from what the forge's own documentation says of these requests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+REPOSITORY = "team/shop"
+TOKEN = "job-token-5d1c"  # noqa: S105 - of the fake
+READ_ONLY = "fork-token-77aa"
+PERSON = "person-token-1f1f"
+JOB_USER = {"login": "github-actions[bot]", "id": 41898282}
+USERS = {TOKEN: JOB_USER, READ_ONLY: JOB_USER, PERSON: {"login": "mallory", "id": 666}}
+LONGEST_COMMENT = 65_536
+
+Answer = tuple[int, dict[str, str], Any]
+
+
+@dataclass
+class Fault:
+    """The next `times` requests of a method, whose path matches, go this way.
+
+    Where `carried_out`, they are, and only the answer is this one.
+    """
+
+    method: str
+    path: str
+    status: int
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    times: int = 1
+    carried_out: bool = False
+
+
+def secondary_limit(method: str, path: str, times: int = 1) -> Fault:
+    """Give the refusal of a client that is too quick; its status is that of a lack of rights."""
+    said = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}
+    return Fault(method, path, 403, said, {"retry-after": "1"}, times)
+
+
+@dataclass
+class FakeForge:
+    """One repository. `pulls` are the pull requests of each commit."""
+
+    comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    pulls: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    folded: set[str] = field(default_factory=set)
+    url: str = ""
+    _next: int = 1
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def visible(self, pull_request: int) -> list[dict[str, Any]]:
+        """Give the comments that are not folded away."""
+        found = self.comments.get(pull_request, [])
+        return [one for one in found if one["node_id"] not in self.folded]
+
+    def write(self, pull_request: int, body: str, token: str = TOKEN) -> dict[str, Any]:
+        """Let somebody comment."""
+        with self._lock:
+            comment = {
+                "id": self._next,
+                "node_id": f"IC_{self._next}",
+                "user": USERS[token],
+                "body": body,
+                "html_url": f"https://forge.example.com/{REPOSITORY}/pull/{pull_request}#{self._next}",
+            }
+            self._next += 1
+            self.comments.setdefault(pull_request, []).append(comment)
+            return comment
+
+    def answer(self, method: str, url: str, token: str, body: Any) -> Answer:
+        """Answer one request."""
+        parts = urlsplit(url)
+        self.requests.append(f"{method} {parts.path}")
+        for fault in self.faults:
+            if fault.times and fault.method == method and re.fullmatch(fault.path, parts.path):
+                fault.times -= 1
+                if fault.carried_out:
+                    self._answer(method, parts.path, parse_qs(parts.query), token, body)
+                return fault.status, fault.headers, fault.body
+        return self._answer(method, parts.path, parse_qs(parts.query), token, body)
+
+    def _answer(
+        self, method: str, path: str, query: dict[str, list[str]], token: str, body: Any
+    ) -> Answer:
+        if token not in USERS:
+            return 401, {}, {"message": "Bad credentials"}
+        matched = re.fullmatch(
+            rf"/repos/{REPOSITORY}/(issues/comments|issues|commits)/(\w+).*", path
+        )
+        kind, name = (matched[1], matched[2]) if matched else ("", path)
+        match method, kind, name:
+            case "POST", "", "/graphql":
+                answer = self._graphql(token, body)
+            case "GET", "", "/user":
+                answer = self._user(token)
+            case "GET", "issues", _:
+                answer = self._page(self.comments.get(int(name), []), query)
+            case "POST", "issues", _:
+                refused = self._refused(token, body)
+                answer = refused or (201, {}, self.write(int(name), body["body"], token))
+            case "PATCH", "issues/comments", _:
+                answer = self._edit(int(name), token, body)
+            case "GET", "commits", _:
+                answer = self._page(self.pulls.get(name, []), query)
+            case _:
+                answer = 404, {}, {"message": "Not Found"}
+        return answer
+
+    def _user(self, token: str) -> Answer:
+        if USERS[token] is JOB_USER:
+            return 403, {}, {"message": "Resource not accessible by integration"}
+        return 200, {}, USERS[token]
+
+    def _page(self, found: list[Any], query: dict[str, list[str]]) -> Answer:
+        size, page = int(query["per_page"][0]), int(query["page"][0])
+        assert size <= 100
+        return 200, {}, found[(page - 1) * size : page * size]
+
+    def _refused(self, token: str, body: Any) -> Answer | None:
+        """Refuse what may not be written; None for what may."""
+        if token == READ_ONLY:
+            return 403, {}, {"message": "Resource not accessible by integration"}
+        if len(body["body"]) > LONGEST_COMMENT:
+            return 422, {}, {"message": "Validation Failed", "errors": ["body is too long"]}
+        return None
+
+    def _edit(self, number: int, token: str, body: Any) -> Answer:
+        every = [one for found in self.comments.values() for one in found]
+        comment = next((one for one in every if one["id"] == number), None)
+        if comment is None:
+            return 404, {}, {"message": "Not Found"}
+        if refused := self._refused(token, body):
+            return refused
+        comment["body"] = body["body"]
+        return 200, {}, comment
+
+    def _graphql(self, token: str, body: Any) -> Answer:
+        if "viewer" in body["query"]:
+            user = USERS[token]
+            viewer = {"login": user["login"], "databaseId": user["id"]}
+            return 200, {}, {"data": {"viewer": viewer}}
+        if token == READ_ONLY:
+            return 200, {}, {"errors": [{"message": "Resource not accessible by integration"}]}
+        self.folded.add(body["variables"]["id"])
+        done = {"minimizeComment": {"minimizedComment": {"isMinimized": True}}}
+        return 200, {}, {"data": done}
+
+
+@contextmanager
+def served_forge() -> Iterator[FakeForge]:
+    """Serve a forge on a free port until the end of the block."""
+    forge = FakeForge()
+
+    class Door(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _handle(self) -> None:
+            size = int(self.headers.get("content-length", 0))
+            body = json.loads(self.rfile.read(size)) if size else None
+            token = self.headers.get("authorization", "").removeprefix("Bearer ")
+            status, headers, document = forge.answer(self.command, self.path, token, body)
+            content = json.dumps(document).encode()
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = do_PATCH = _handle  # noqa: N815 - the server's own names
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    forge.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield forge
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

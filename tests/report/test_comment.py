@@ -1,0 +1,184 @@
+"""What stands under a pull request, whatever the manifests, the service or the plan say."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from random_plans import MARK, TEXTS, plans
+from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
+
+from reconciler.forge.marker import Marker, read_marker, root_of
+from reconciler.report.applied_markdown import Result, applied_comment, applied_markdown
+from reconciler.report.comment import (
+    Origin,
+    failed_comment,
+    plan_comment,
+    refused_comment,
+)
+from reconciler.report.comment_changes import changed_since_review, changes_in, line_in
+from reconciler.report.limits import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
+from reconciler.resource import (
+    InDoubt,
+    Outcome,
+    Plan,
+    Ref,
+    Refused,
+    Skipped,
+    Unchanged,
+    Written,
+)
+
+COMMENTS = int(os.environ.get("COMMENTS", "20"))
+PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table"])
+DIGEST = "sha256:" + "5a" * 32
+MARKER = Marker("production", root_of("."), DIGEST, "a" * 40, "b" * 40, 12)
+ORIGIN = Origin("https://forge.example.com/team/shop/actions/runs/12", "plan-production")
+LONG = st.one_of(TEXTS, TEXTS.map(lambda text: text * 50))
+OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
+    st.builds(Written, st.builds(Ref, TEXTS, TEXTS), TEXTS, LONG),
+    st.builds(Unchanged, st.builds(Ref, TEXTS, TEXTS), TEXTS, LONG),
+    st.builds(Refused, st.builds(Ref, TEXTS, LONG), LONG),
+    st.builds(Skipped, st.builds(Ref, TEXTS, TEXTS), LONG),
+    st.builds(InDoubt, st.builds(Ref, LONG, LONG), LONG),
+)
+
+
+def outside_of_code(markdown: str) -> str:
+    """Give what a reader's browser takes as more than code; hidden lines are left out."""
+    shown = markdown.split("\n", 1)[1] if markdown.startswith("<!-- ") else markdown
+    if shown.startswith("<!-- "):
+        shown = shown.split("\n", 1)[1]
+    words = []
+    for token in PARSER.parse(shown):
+        if token.type not in ("fence", "inline"):
+            words.append(token.content)
+        spoken = (inner for inner in token.children or () if inner.type != "code_inline")
+        words.extend(inner.content + str(inner.attrs.get("href", "")) for inner in spoken)
+    # The title of a folded diff stands in an HTML element, all of it escaped.
+    return re.sub(r"<code>[^<>]*</code>", "", "".join(words))
+
+
+def check(body: str) -> None:
+    """Assert what holds for every comment of ours."""
+    assert len(body.encode()) <= COMMENT_BYTES
+    assert len(body) <= LARGEST_COMMENT_CHARACTERS
+    assert read_marker(body) is not None
+    shown = outside_of_code(body)
+    assert shown.count("<details") == shown.count("</details>")
+    assert MARK not in shown
+
+
+@settings(max_examples=COMMENTS)
+@given(plan=plans(most=60), offline=st.booleans())
+def test_plan(plan: Plan, *, offline: bool) -> None:
+    """A plan's comment fits, has a marker that is read again, and foreign text only in code."""
+    marker = replace(MARKER, digest="" if offline else DIGEST)
+    marker = replace(marker, state="offline" if offline else "planned")
+    body = plan_comment(plan, marker, ORIGIN)
+
+    check(body)
+    found = read_marker(body)
+    assert found is not None
+    assert replace(found, truncated=False) == marker
+    assert ("**No live comparison.**" in body) is offline
+    if offline:
+        assert changes_in(body) is None
+
+
+@settings(max_examples=COMMENTS)
+@given(plan=plans(most=30), outcomes=st.lists(OUTCOMES, max_size=60), stopped=LONG)
+def test_applied(plan: Plan, outcomes: Sequence[Outcome], stopped: str) -> None:
+    """The comment after an apply fits too, however many outcomes there are and what they say."""
+    result = Result(plan, outcomes, "partial", stopped)
+
+    assert len(applied_markdown(result).encode()) < 50_000
+    check(applied_comment(result, MARKER, ORIGIN, ""))
+
+
+@settings(max_examples=COMMENTS)
+@given(plan=st.one_of(st.none(), plans(most=30)), errors=st.lists(LONG, max_size=15))
+def test_refused_and_failed(plan: Plan | None, errors: Sequence[str]) -> None:
+    """A refusal keeps the digest that was reviewed, and a failure loses it."""
+    refused = refused_comment(plan, MARKER, errors, ORIGIN, "")
+    failed = failed_comment(MARKER, "the words", errors, ORIGIN)
+
+    for body, digest, state in ((refused, DIGEST, "not-applied"), (failed, "", "failed")):
+        check(body)
+        marker = read_marker(body)
+        assert marker is not None
+        assert (marker.digest, marker.state) == (digest, state)
+
+
+def test_truncated() -> None:
+    """The marker says whether diffs were left out, and the comment where they are."""
+    whole = read_marker(plan_comment(plan_of_three(), MARKER, ORIGIN))
+    large = plan_of_three_hundred()
+    cut = plan_comment(replace(large, changes=large.changes * 3), MARKER, ORIGIN)
+    marker = read_marker(cut)
+
+    assert whole is not None
+    assert not whole.truncated
+    assert marker is not None
+    assert marker.truncated is ("left out: see the artifact" in cut)
+
+
+def test_foot() -> None:
+    """The foot leads to commit, run and artifact, as far as there are any."""
+    body = plan_comment(plan_of_none(), MARKER, ORIGIN)
+    bare = plan_comment(plan_of_none(), replace(MARKER, head=""), Origin())
+
+    assert body.endswith(
+        "\n<sub>commit `aaaaaaaaaaaa` · "
+        "[run](https://forge.example.com/team/shop/actions/runs/12) · "
+        "artifact `plan-production`</sub>\n"
+    )
+    assert "<sub>commit" not in bare
+
+
+def test_what_differs() -> None:
+    """The line of a reviewed plan tells resources that are new, gone or otherwise by now."""
+    plan = plan_of_three()
+    body = plan_comment(plan, MARKER, ORIGIN)
+    known = changes_in(body)
+    assert known is not None
+    first, *rest = [change for change in plan.changes if change.action.writes]
+    other = replace(first, notes=("moved",), manifest=replace(first.manifest, labels={"a": "b"}))
+    same = replace(plan, changes=(other, *rest))
+    changed = replace(first, differences=(*first.differences, *first.differences))
+    now = replace(plan, changes=(changed, *rest[1:]))
+
+    assert line_in(body) == body.split("\n")[1]
+    assert changed_since_review(known, same) == []
+    assert changed_since_review(known, now)[:2] == sorted(
+        [
+            f"{first.ref}: another change than the reviewed one",
+            f"{rest[0].ref}: was to be changed, and is no more",
+        ]
+    )
+    assert changed_since_review({}, now)[0].endswith("is to be changed, and was not")
+
+
+def test_a_plan_too_large_for_the_line() -> None:
+    """A plan of very many changes has no such line: the digest alone decides then."""
+    plan = plan_of_three()
+    writes = tuple(change for change in plan.changes if change.action.writes)
+
+    assert changes_in(plan_comment(replace(plan, changes=writes * 101), MARKER, ORIGIN)) is None
+
+
+def test_lines_that_are_none() -> None:
+    """A line of any other form says nothing."""
+    for line in (
+        "",
+        "### Plan",
+        "<!-- reconciler-changes {x} -->",
+        "<!-- reconciler-changes [] -->",
+    ):
+        assert changes_in(f"{MARKER.line}\n{line}\n") is None
+        assert line_in(f"{MARKER.line}\n{line}\n") == ""
