@@ -16,7 +16,8 @@ WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
 
 headline = @printf '\n== %s\n' "$(1)"
 
-.PHONY: help demo test lint types floors static unit image sbom schemas lock bench conformance format clean
+.PHONY: help demo test lint types floors static unit image sbom schemas lock bench conformance campaign \
+	fuzz canary mutation format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | while IFS= read -r line; do \
@@ -83,6 +84,16 @@ bench: $(VENV)/.dev ## measure; prints ratios, takes minutes
 conformance: $(VENV)/.dev ## long run of generated requests against the emulator
 	@CONFORMANCE_EXAMPLES=$${CONFORMANCE_EXAMPLES:-300} $(BIN)/pytest --numprocesses 2 \
 		tests/emulator/test_emulated_schemathesis.py
+
+campaign: $(VENV)/.dev ## kill, break, race and edit applies, for hours; CAMPAIGN="kill:1000 lost:500"
+	@$(BIN)/python tests/campaigns/run_campaigns.py $(CAMPAIGN)
+
+fuzz: $(VENV)/.dev ## fuzz manifests and answers; FUZZ_INPUTS, FUZZ_SEED, FUZZ_SECONDS
+	@PYTHONPATH=tests $(BIN)/python tests/fuzz/campaign.py
+
+canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, FOREIGN_TEXTS
+	@CANARY_RUNS=$${CANARY_RUNS:-1000} FOREIGN_TEXTS=$${FOREIGN_TEXTS:-1000000} \
+		$(BIN)/pytest --numprocesses 0 tests/security
 
 format: $(VENV)/.dev ## put the Python code into its one form
 	@$(BIN)/ruff check --fix-only --quiet .

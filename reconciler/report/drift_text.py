@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from reconciler.document import Difference
+from reconciler.report.field_change import drift_changes
+from reconciler.report.field_lines import INDENT, subject_lines
 from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
-from reconciler.report.words import around_difference, place, plural, value
+from reconciler.report.words import plural
 from reconciler.resource import Drift
 
-INDENT = "      "
 MOST_FIELDS = 12
 
 
@@ -21,6 +21,9 @@ def drift_text(drifts: Sequence[Drift], style: Style) -> str:
     for drift in drifts:
         if drift.drifted:
             lines.extend((*_lines(drift, style), ""))
+        elif drift.exit_code:
+            sign = style.paint(f"x {safe(str(drift.ref))}", Colour.RED)
+            lines.extend((f"  {sign}  {safe(drift.note)}", ""))
         elif style.verbose:
             lines.append(style.paint(f"  = {safe(str(drift.ref))}  {drift.state}", Colour.DIM))
     counts = Counter(drift.state for drift in drifts)
@@ -40,22 +43,10 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
     yield f"  {name}  {style.paint(safe(str(drift.source)), Colour.DIM)}"
     if drift.note:
         yield INDENT + style.paint(f"{'gone: ' if gone else ''}{safe(drift.note)}", Colour.CYAN)
-    shown = drift.differences if style.verbose else drift.differences[:MOST_FIELDS]
-    for difference in shown:
-        yield from _difference_lines(difference, drift, style)
-    rest = len(drift.differences) - len(shown)
-    if rest:
+    found = drift_changes(drift)
+    shown = found if style.verbose else found[:MOST_FIELDS]
+    if shown:
+        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
+    yield from subject_lines(shown, style)
+    if rest := len(found) - len(shown):
         yield f"{INDENT}and {plural(rest, 'field')} more (-v shows them)"
-
-
-def _difference_lines(difference: Difference, drift: Drift, style: Style) -> Iterator[str]:
-    where = place(difference.path, drift.live)
-    if difference.operation == "move":
-        yield f"{INDENT}{where}: moved"
-        return
-    room = max(20, style.width - len(INDENT) - 12)
-    yield f"{INDENT}{where}"
-    whole = value(difference.before, 10**6), value(difference.after, 10**6)
-    applied, live = around_difference(*whole, room)
-    yield f"{INDENT}  applied  {style.paint(applied, Colour.GREEN)}"
-    yield f"{INDENT}  live     {style.paint(live, Colour.RED)}"

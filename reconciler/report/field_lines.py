@@ -1,70 +1,114 @@
-"""What a write does to one field, for a terminal."""
+"""What a write does to the fields of one resource, for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from reconciler.document import ABSENT, Difference, Json, Missing
+from reconciler.report.field_change import FieldChange, Leaf, by_subject, field_changes
+from reconciler.report.line_diff import Line
+from reconciler.report.picture_text import picture_lines
+from reconciler.report.pictures import drawing_of
 from reconciler.report.safe import columns, safe
 from reconciler.report.style import Colour, Style
-from reconciler.report.words import around_difference, leaves, place, standing, value
+from reconciler.report.words import around_difference, plural
+from reconciler.resource import Change
 
 INDENT = "      "
 DEEPER = INDENT + "    "
 MOST_LEAVES = 8
+MOST_LINES = 16
 NARROWEST_VALUE = 20
+_SIGNS = {
+    "add": ("+", Colour.GREEN),
+    "remove": ("-", Colour.RED),
+    "change": ("~", Colour.YELLOW),
+    "move": ("↕", Colour.CYAN),
+}
 
 
-def difference_lines(
-    difference: Difference, after: Json, before: Json | Missing, style: Style
-) -> Iterator[str]:
-    """Yield the lines for one difference between two whole documents."""
-    where = place(difference.path, after, before)
-    match difference.operation:
+def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
+    """Yield the picture of a planned write, and its fields part by part, `most` of them."""
+    room = style.width - len(INDENT)
+    for line in picture_lines(drawing_of(change), room):
+        yield INDENT + style.paint(line, Colour.DIM)
+    found = field_changes(change)
+    shown = found if style.verbose else found[:most]
+    yield from subject_lines(shown, style)
+    if rest := len(found) - len(shown):
+        yield INDENT + style.paint(f"and {plural(rest, 'field')} more (-v shows them)", Colour.DIM)
+
+
+def subject_lines(found: Sequence[FieldChange], style: Style) -> Iterator[str]:
+    """Yield differences below the part of the resource that they are about."""
+    for subject, changes in by_subject(found):
+        margin = INDENT
+        for change in changes:
+            if subject and not change.field:
+                yield from _lines(change, subject, INDENT, style)
+                margin = INDENT + "  "
+                continue
+            if subject and margin == INDENT:
+                yield f"{INDENT}{style.paint(subject, Colour.BOLD)}"
+                margin = INDENT + "  "
+            yield from _lines(change, change.field, margin, style)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What stands before a value, painted, and how many columns that takes."""
+
+    text: str
+    width: int
+
+
+def _lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterator[str]:
+    sign, colour = _SIGNS[change.operation]
+    if change.operation == "add" and change.stands:
+        words += f" {change.stands}"
+    head = _Head(f"{margin}{style.paint(sign, colour)} {words}", columns(f"{margin}  {words}"))
+    match change.operation:
         case "move":
-            was, now = (
-                int(position) + 1 if isinstance(position, int) else 0
-                for position in (difference.before, difference.after)
-            )
-            moved = f"moves from place {was} to place {now}"
-            yield f"{INDENT}{style.paint('↕', Colour.CYAN)} {where}: {moved}"
+            yield f"{head.text}: moves {change.stands}"
         case "add":
-            stands = standing(difference.path, after)
-            where += f" at place {stands[0]} of {stands[1]}" if stands else ""
-            yield from _whole_lines("+", where, difference.after, Colour.GREEN, style)
+            yield from _whole_lines(head, change.after, change.leaves, colour, style)
         case "remove":
-            yield from _whole_lines("-", where, difference.before, Colour.RED, style)
+            yield from _whole_lines(head, change.before, change.leaves, colour, style)
         case "change":
-            yield from _changed_lines(difference, where, style)
+            yield from _changed_lines(change, head, style)
 
 
 def _whole_lines(
-    sign: str, where: str, document: Json | Missing, colour: Colour, style: Style
+    head: _Head, text: str, leaves: Sequence[Leaf], colour: Colour, style: Style
 ) -> Iterator[str]:
     """Yield a value that comes or goes: on one line where it fits, else one line an end."""
-    head = f"{INDENT}{style.paint(sign, colour)} {where}"
-    shown = value(document, 10**6)
-    if columns(where) + columns(shown) + len(INDENT) + 4 <= style.width:
-        yield f"{head}: {shown}"
+    if head.width + 2 + columns(text) <= style.width:
+        yield f"{head.text}: {text}"
         return
-    yield f"{head}:"
-    ends = [] if document is ABSENT else list(leaves(document))
+    yield f"{head.text}:"
+    ends = leaves or (Leaf("", "", text),)
     most = len(ends) if style.verbose else MOST_LEAVES
-    for path, end in ends[:most]:
-        label = f"{place(path, document)}: " if path else ""
+    subject = ""
+    for end in ends[:most]:
+        if end.subject != subject:
+            subject = end.subject
+            yield DEEPER + style.paint(subject, colour)
+        label = ("  " if subject else "") + (f"{end.field}: " if end.field else "")
         room = max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(label))
-        yield DEEPER + style.paint(label + value(end, room), colour)
+        yield DEEPER + style.paint(label + safe(end.text, room), colour)
     if len(ends) > most:
         yield DEEPER + style.paint(f"and {len(ends) - most:,} more (-v shows them)", Colour.DIM)
 
 
-def _changed_lines(difference: Difference, where: str, style: Style) -> Iterator[str]:
-    before, after = value(difference.before, 10**6), value(difference.after, 10**6)
-    sign = style.paint("~", Colour.YELLOW)
-    if columns(where) + columns(before) + columns(after) + len(INDENT) + 7 <= style.width:
-        yield f"{INDENT}{sign} {where}: {before} → {after}"
+def _changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[str]:
+    before, after = change.before, change.after
+    if head.width + columns(before) + columns(after) + 5 <= style.width:
+        yield f"{head.text}: {before} → {after}"
         return
-    yield f"{INDENT}{sign} {where}:"
+    yield f"{head.text}:"
+    if change.lines:
+        yield from _line_diff(change.lines, style)
+        return
     if columns(before) + columns(after) + len(DEEPER) + 3 <= style.width:
         yield f"{DEEPER}{before} → {after}"
         return
@@ -72,6 +116,18 @@ def _changed_lines(difference: Difference, where: str, style: Style) -> Iterator
     before, after = around_difference(before, after, room)
     yield f"{DEEPER}{style.paint('- ' + before, Colour.RED)}"
     yield f"{DEEPER}{style.paint('+ ' + after, Colour.GREEN)}"
+
+
+def _line_diff(lines: Sequence[Line], style: Style) -> Iterator[str]:
+    most = len(lines) if style.verbose else MOST_LINES
+    colours = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM, "…": Colour.DIM}
+    room = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
+    for sign, text in lines[:most]:
+        for at in range(0, max(1, len(text)), room):
+            yield DEEPER + style.paint(f"{sign} {text[at : at + room]}".rstrip(), colours[sign])
+    if len(lines) > most:
+        more = f"and {plural(len(lines) - most, 'line')} more (-v shows them)"
+        yield DEEPER + style.paint(more, Colour.DIM)
 
 
 def wrapped(text: str, style: Style, colour: Colour) -> Iterator[str]:

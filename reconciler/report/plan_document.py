@@ -76,6 +76,15 @@ class UnsettledDocument(_Part):
     request_id: str
 
 
+class GuardDocument(_Part):
+    """What an apply of the plan would need consent for."""
+
+    code: Annotated[str, Field(description="Names the guard for good: docs/guards.md.")] = ""
+    ref: Annotated[str | None, Field(description="null where it is about many resources.")] = None
+    message: str
+    ways_out: list[str]
+
+
 class SummaryDocument(_Part):
     """How many resources stand under each action."""
 
@@ -97,6 +106,13 @@ class PlanDocument(_Part):
     changes: list[ChangeDocument]
     orphans: list[OrphanDocument]
     unsettled: list[UnsettledDocument]
+    guards: list[GuardDocument] = []
+    changed_since: Annotated[
+        str, Field(description="What the plan of a part was compared with; empty for a whole one.")
+    ] = ""
+    not_examined: Annotated[
+        int, Field(ge=0, description="How many resources the plan of a part left out.")
+    ] = 0
 
 
 def plan_document(plan: Plan) -> dict[str, Json]:
@@ -113,6 +129,17 @@ def plan_document(plan: Plan) -> dict[str, Json]:
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
             for one in plan.unsettled
         ],
+        "guards": [
+            {
+                "code": one.code,
+                "ref": str(one.ref) if one.ref is not None else None,
+                "message": one.message,
+                "waysOut": list(one.ways_out),
+            }
+            for one in plan.guarded
+        ],
+        "changedSince": plan.changed_since,
+        "notExamined": plan.not_examined,
     }
 
 

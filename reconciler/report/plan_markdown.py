@@ -8,44 +8,54 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 
-from reconciler.document import ABSENT, Difference, Json, Missing
-from reconciler.report.markup import code, element, fenced
+from reconciler.report.attention import Notice, notices
+from reconciler.report.change_markdown import LONGEST_INLINE, diff_lines
+from reconciler.report.field_change import field_changes
+from reconciler.report.folding import WHOLE, Fold, folds_markdown
+from reconciler.report.limits import COMMENT_BYTES
+from reconciler.report.markup import code
+from reconciler.report.picture_text import picture_lines
+from reconciler.report.pictures import drawing_of
 from reconciler.report.safe import safe
-from reconciler.report.words import (
-    around_difference,
-    evidence,
-    leaves,
-    live_document,
-    place,
-    plural,
-    standing,
-    summary,
-    value,
-)
-from reconciler.resource import Action, Change, Evidence, Plan
+from reconciler.report.words import EVIDENCE_MEANINGS, evidence, plural, summary
+from reconciler.resource import Action, Change, Plan
 
-BUDGET_BYTES = 60_000
-NOTICE_BYTES = 200
 MOST_ROWS = 50
-MOST_WARNINGS = 20
+MOST_NOTICES = 20
+MOST_NAMED = 5
 FEWEST_ALIKE = 5
 MOST_NAMES = 500
-MOST_LEAVES = 40
 OPEN_BELOW_LINES = 10
 LONGEST_CELL = 80
-LONGEST_VALUE = 300
-LONGEST_INLINE = 100
+LONGEST_SAID = 300
+LIVE = "live"
 
 _ORDER = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE)
 
 
-def plan_markdown(plan: Plan, budget: int = BUDGET_BYTES) -> str:
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Changes that are alike: what is said of the first holds for all of them."""
+
+    changes: Sequence[Change]
+    picture: Sequence[str]
+    lines: Sequence[str]
+
+    @property
+    def first(self) -> Change:
+        """The one that is shown."""
+        return self.changes[0]
+
+
+def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -> str:
     """Give the comment, never above `budget` bytes of UTF-8, ending in a line break.
 
-    What does not fit is left out whole, the largest diffs first; counts and
-    table always stay. Many changes that are alike share one row and one diff.
+    What does not fit is left out whole, the largest diffs first, and `whole`
+    names where it stands; counts, warnings and table always stay, for which
+    40,000 bytes are enough. Changes that are alike share one row and one diff.
     """
     changes = sorted(
         (change for change in plan.changes if change.action is not Action.KEEP),
@@ -55,25 +65,9 @@ def plan_markdown(plan: Plan, budget: int = BUDGET_BYTES) -> str:
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
     head = "\n".join((*_head(plan), *_warnings(plan), *counts, *_table(groups)))
     foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
-    diffs = [_diff(alike, lines) for alike, lines in groups if lines or len(alike) > 1]
-    room = budget - len((head + foot).encode()) - NOTICE_BYTES
-    shown = _fitting(diffs, room)
-    left_out = len(diffs) - len(shown)
-    notice = ""
-    if left_out:
-        notice = f"\n{left_out} of {len(diffs)} diffs left out: see the whole plan.\n"
-    return head + "\n" + "".join(shown) + notice + foot
-
-
-def _fitting(diffs: Sequence[str], room: int) -> list[str]:
-    sizes = sorted((len(diff.encode()), index) for index, diff in enumerate(diffs))
-    kept: set[int] = set()
-    for size, index in sizes:
-        if size > room:
-            break
-        room -= size
-        kept.add(index)
-    return [diff for index, diff in enumerate(diffs) if index in kept]
+    folds = [_fold(one) for one in groups if one.lines or one.picture or len(one.changes) > 1]
+    room = budget - len((head + foot).encode()) - 1
+    return head + "\n" + folds_markdown(folds, room, whole) + foot
 
 
 def _head(plan: Plan) -> Iterator[str]:
@@ -86,51 +80,58 @@ def _head(plan: Plan) -> Iterator[str]:
 
 def _warnings(plan: Plan) -> Iterator[str]:
     """Yield one quoted paragraph for each thing a reviewer must not miss."""
-    destroying = [change for change in plan.changes if change.destroys]
-    groups = (
-        [_destroys(change) for change in destroying],
-        [
-            f"{_named(one.ref)} is unsettled: the answer to its create was lost, "
-            "and nothing can be applied"
-            for one in plan.unsettled
-        ],
-        [f"{_named(one.ref)} is no longer declared; the API has no delete" for one in plan.orphans],
-    )
+    found = list(notices(plan))
+    counts = Counter(notice.title for notice in found)
     quoted: list[str] = []
-    for warnings in groups:
-        quoted.extend(warnings[:MOST_WARNINGS])
-        if len(warnings) > MOST_WARNINGS:
-            quoted.append(f"and {len(warnings) - MOST_WARNINGS:,} more like the last")
+    told: Counter[str] = Counter()
+    for notice in found:
+        told[notice.title] += 1
+        if told[notice.title] <= MOST_NOTICES:
+            quoted.append(_notice(notice))
+        elif told[notice.title] == counts[notice.title]:
+            quoted.append(f"and {counts[notice.title] - MOST_NOTICES:,} more like the last")
     if quoted:
-        yield "\n>\n".join(f"> ⚠️ {warning}" for warning in quoted)
+        yield "\n>\n".join(f"> {warning}" for warning in quoted)
         yield ""
 
 
-def _destroys(change: Change) -> str:
-    names = ", ".join(code(name, LONGEST_CELL) for name in change.destroys[:MOST_WARNINGS])
-    more = len(change.destroys) - MOST_WARNINGS
-    rest = f" and {more:,} more" if more > 0 else ""
-    return f"{_named(change.ref)} **destroys for good**: {names}{rest}"
+def _notice(notice: Notice) -> str:
+    said = code(notice.said, LONGEST_SAID) if notice.said else notice.words
+    if notice.names:
+        said = f"loses {_listed(notice.names, MOST_NOTICES)}"
+    if notice.refs and not notice.said:
+        said = f"{_listed([str(ref) for ref in notice.refs], MOST_NAMED)}: {said}"
+    ways = [code(way.replace("`", ""), LONGEST_SAID) for way in notice.ways]
+    return "<br>- ".join((f"⚠️ **{notice.title}**: {said}", *ways))
 
 
-def _named(ref: object) -> str:
-    return code(str(ref), LONGEST_CELL)
+def _listed(names: Sequence[str], most: int) -> str:
+    shown = ", ".join(code(name, LONGEST_CELL) for name in names[:most])
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
-def _groups(changes: Sequence[Change]) -> Iterator[tuple[list[Change], list[str]]]:
-    """Yield changes with the lines of their diff, together where all is the same for many."""
+def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
+    """Yield changes with what is said of them, together where all is the same for many."""
     groups: dict[tuple[object, ...], list[Change]] = {}
-    said: dict[tuple[object, ...], list[str]] = {}
+    said: dict[tuple[object, ...], tuple[list[str], list[str]]] = {}
     for change in changes:
-        lines = list(_lines(change))
-        key = change.ref.kind, change.action, change.evidence, *change.notes[:1], *lines
-        said[key] = lines
+        picture, lines = picture_lines(drawing_of(change)), list(_lines(change))
+        if len(picture) == 1:
+            lines.append(f"# {picture.pop()}")
+        key = change.ref.kind, change.action, change.evidence, *change.notes[:1], *picture, *lines
+        said[key] = picture, lines
         groups.setdefault(key, []).append(change)
     for key, alike in groups.items():
         if len(alike) < FEWEST_ALIKE:
-            yield from (([change], said[key]) for change in alike)
+            yield from (_Group([change], *said[key]) for change in alike)
         else:
-            yield alike, said[key]
+            yield _Group(alike, *said[key])
+
+
+def _lines(change: Change) -> Iterator[str]:
+    for note in change.notes[1:]:
+        yield f"# {safe(note)}"
+    yield from diff_lines(field_changes(change))
 
 
 def _kinds(changes: Sequence[Change]) -> Iterator[str]:
@@ -144,14 +145,14 @@ def _kinds(changes: Sequence[Change]) -> Iterator[str]:
     yield ""
 
 
-def _table(groups: Sequence[tuple[Sequence[Change], object]]) -> Iterator[str]:
+def _table(groups: Sequence[_Group]) -> Iterator[str]:
     if not groups:
         return
     yield "| action | resource | fields | evidence | note |"
     yield "|---|---|--:|---|---|"
-    for alike, _ in groups[:MOST_ROWS]:
-        yield _row(alike[0], len(alike) - 1)
-    if rest := sum(len(alike) for alike, _ in groups[MOST_ROWS:]):
+    for group in groups[:MOST_ROWS]:
+        yield _row(group.first, len(group.changes) - 1)
+    if rest := sum(len(group.changes) for group in groups[MOST_ROWS:]):
         yield f"| | and {rest:,} more | | | |"
     yield ""
 
@@ -161,31 +162,31 @@ def _row(change: Change, others: int) -> str:
     note = code(change.notes[0], LONGEST_CELL) if change.notes else ""
     sign = f"`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
-    return f"| {sign} | {_named(change.ref)}{more} | {fields} | {evidence(change)} | {note} |"
+    named = code(str(change.ref), LONGEST_CELL)
+    return f"| {sign} | {named}{more} | {fields} | {evidence(change)} | {note} |"
 
 
 def _legend(changes: Sequence[Change]) -> Iterator[str]:
     """Explain what a change rests on, where that is not the live document."""
-    if any(change.evidence is Evidence.JOURNAL for change in changes):
-        yield "<sub>journal: the API cannot show it, so it is compared with the last write</sub>"
-        yield ""
-    if any(change.evidence is Evidence.NONE for change in changes):
-        yield "<sub>unseen: the API cannot show it, and the journal has no write of it</sub>"
-        yield ""
+    found = {evidence(change) for change in changes}
+    for word, meaning in EVIDENCE_MEANINGS.items():
+        if word in found and word != LIVE:
+            yield f"<sub>{word}: {meaning}</sub>"
+            yield ""
     if any(change.action is Action.ASSERT for change in changes):
         yield "<sub>assert: a write without having seen; it replaces whatever is there</sub>"
         yield ""
 
 
-def _diff(alike: Sequence[Change], lines: Sequence[str]) -> str:
-    first, *others = alike
-    whole = (*lines, *_names(others))
-    is_open = len(whole) < OPEN_BELOW_LINES and first.action is Action.UPDATE
-    title = f"{element('code', str(first.ref))} {first.action.word}"
+def _fold(group: _Group) -> Fold:
+    others = group.changes[1:]
+    lines = (*group.lines, *_names(others))
+    is_open = len(lines) + len(group.picture) < OPEN_BELOW_LINES
+    title = f"{group.first.action.word}, {evidence(group.first)}"
     if others:
         title += f" and {len(others):,} alike"
-    opened = "<details open>" if is_open else "<details>"
-    return f"\n{opened}<summary>{title}</summary>\n\n{fenced('diff', whole)}\n</details>\n"
+    only = group.first.action is Action.UPDATE
+    return Fold(str(group.first.ref), title, lines, group.picture, is_open=is_open and only)
 
 
 def _names(others: Sequence[Change]) -> Iterator[str]:
@@ -198,55 +199,3 @@ def _names(others: Sequence[Change]) -> Iterator[str]:
         yield f"#   {line}"
     if len(others) > MOST_NAMES:
         yield f"#   and {len(others) - MOST_NAMES:,} more"
-
-
-def _lines(change: Change) -> Iterator[str]:
-    for note in change.notes[1:]:
-        yield f"# {safe(note)}"
-    if change.action.writes:
-        live = live_document(change)
-        for difference in change.differences:
-            yield from _difference_lines(difference, change.body, live)
-
-
-def _difference_lines(difference: Difference, body: Json, live: Json | Missing) -> Iterator[str]:
-    where = place(difference.path, body, live)
-    match difference.operation:
-        case "move":
-            before, after = (
-                position + 1 if isinstance(position, int) else position
-                for position in (difference.before, difference.after)
-            )
-            yield f"! {where} moves from place {before} to place {after}"
-        case "add":
-            stands = standing(difference.path, body)
-            where += f" at place {stands[0]} of {stands[1]}" if stands else ""
-            yield from _whole_lines("+", where, difference.after)
-        case "remove":
-            yield from _whole_lines("-", where, difference.before)
-        case "change":
-            yield from _changed_lines(difference, where)
-
-
-def _whole_lines(sign: str, where: str, document: Json | Missing) -> Iterator[str]:
-    ends = [] if document is ABSENT else list(leaves(document))
-    if len(ends) == 1 and ends[0][0] == ():
-        yield f"{sign} {where}: {value(document, LONGEST_VALUE)}"
-        return
-    yield f"{sign} {where}:"
-    for path, end in ends[:MOST_LEAVES]:
-        yield f"{sign}   {place(path, document)}: {value(end, LONGEST_VALUE)}"
-    if len(ends) > MOST_LEAVES:
-        yield f"{sign}   and {len(ends) - MOST_LEAVES:,} more"
-
-
-def _changed_lines(difference: Difference, where: str) -> Iterator[str]:
-    whole = value(difference.before, 10**6), value(difference.after, 10**6)
-    before, after = around_difference(*whole, LONGEST_VALUE)
-    if len(where) + max(len(before), len(after)) <= LONGEST_INLINE:
-        yield f"- {where}: {before}"
-        yield f"+ {where}: {after}"
-        return
-    yield f"@@ {where} @@"
-    yield f"- {before}"
-    yield f"+ {after}"

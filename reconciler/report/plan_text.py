@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from reconciler.report.field_lines import INDENT, difference_lines, wrapped
+from reconciler.report.field_lines import INDENT, change_lines, wrapped
+from reconciler.report.partial import partial_words
 from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
-from reconciler.report.words import evidence, live_document, plural, summary
-from reconciler.resource import Action, Change, Evidence, Plan
+from reconciler.report.words import evidence, plural, summary
+from reconciler.resource import Action, Change, Evidence, Objection, Plan
 
 _COLOURS = {
     Action.CREATE: Colour.GREEN,
@@ -42,9 +43,10 @@ def plan_text(plan: Plan, style: Style) -> str:
     """
     busy = sum(change.action is Action.UPDATE for change in plan.changes)
     most = MOST_FIELDS if busy <= LONG_PLAN else MOST_FIELDS_OF_MANY
-    lines = [_title(plan, style), ""]
+    lines = [_title(plan, style), *filter(None, (partial_words(plan),)), ""]
     for kind, changes in groupby(plan.changes, key=lambda change: change.ref.kind):
         lines.extend(_kind_lines(kind, list(changes), most, style))
+    lines.extend(_guard_lines(plan, style))
     lines.extend(_orphan_lines(plan, style))
     lines.extend(_unsettled_lines(plan, style))
     lines.extend(_legend(plan, style))
@@ -61,6 +63,9 @@ def _title(plan: Plan, style: Style) -> str:
 def _closing(plan: Plan) -> str:
     if not plan.changes:
         return "No manifest applies to this environment."
+    if not plan.has_changes and plan.turns_protection:
+        count = sum(change.turns_protection for change in plan.changes)
+        return f"Nothing to send; an apply notes the protection of {plural(count, 'resource')}."
     if not plan.has_changes:
         return f"Nothing to do: {plural(len(plan.changes), 'resource')} as declared."
     return f"{summary(plan)[0].upper()}{summary(plan)[1:]}."
@@ -68,7 +73,11 @@ def _closing(plan: Plan) -> str:
 
 def _kind_lines(kind: str, changes: Sequence[Change], most: int, style: Style) -> Iterator[str]:
     kept = [change for change in changes if change.action is Action.KEEP]
-    shown = [one for one in changes if style.verbose or one.action is not Action.KEEP]
+    shown = [
+        one
+        for one in changes
+        if style.verbose or one.turns_protection or one.action is not Action.KEEP
+    ]
     shown.sort(key=lambda change: _ORDER.index(change.action))
     if not shown:
         return
@@ -137,7 +146,7 @@ def _details(change: Change, most: int, style: Style) -> Iterator[str]:
     for note in _notes(change):
         yield from wrapped(note, style, Colour.CYAN)
     if change.action is Action.UPDATE or (change.action.writes and style.verbose):
-        yield from _field_lines(change, most, style)
+        yield from change_lines(change, most, style)
     for name in change.destroys:
         foreign = " (not written by this journal)" if name in change.foreign else ""
         yield INDENT + style.paint(f"- destroys {safe(name, 80)}{foreign}", Colour.RED)
@@ -150,13 +159,20 @@ def _notes(change: Change) -> Sequence[str]:
     return change.notes
 
 
-def _field_lines(change: Change, most: int, style: Style) -> Iterator[str]:
-    shown = change.differences if style.verbose else change.differences[:most]
-    for difference in shown:
-        yield from difference_lines(difference, change.body, live_document(change), style)
-    rest = len(change.differences) - len(shown)
-    if rest:
-        yield INDENT + style.paint(f"and {plural(rest, 'field')} more (-v shows them)", Colour.DIM)
+def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
+    if not plan.guarded:
+        return
+    yield style.paint("Needs consent: an apply refuses this", Colour.RED, Colour.BOLD)
+    for one in plan.guarded:
+        yield from _wrapped_guard(one, style)
+    yield ""
+
+
+def _wrapped_guard(one: Objection, style: Style) -> Iterator[str]:
+    code = f" [{one.code}]" if one.code else ""
+    yield from wrapped(f"{one.message}{code}", style, Colour.RED)
+    for way in one.ways_out:
+        yield from wrapped(f"- {way}", style, Colour.CYAN)
 
 
 def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:

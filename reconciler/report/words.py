@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from reconciler.document import ABSENT, Json, Missing, Path, value_at
 from reconciler.report.safe import ELLIPSIS, safe
-from reconciler.resource import Action, Change, Evidence, Plan, Remembered, Seen
+from reconciler.resource import Action, Change, Drift, Evidence, Plan, Remembered, Seen
 from reconciler.template import references_in
 
 _IDENTITIES = (("id", "value"), ("policy", "name"), ("id",), ("name",), ("fieldName",))
@@ -26,6 +27,13 @@ VERBS = {
     Action.ASSERT: "assert",
     Action.BLOCKED: "blocked",
     Action.KEEP: "unchanged",
+}
+
+
+EVIDENCE_MEANINGS = {
+    "live": "the service was asked just now",
+    "journal": "the API cannot show it, so it is compared with the last write",
+    "unseen": "the API cannot show it, and the journal has no write of it",
 }
 
 
@@ -61,6 +69,13 @@ def place(path: Path, *documents: Json | Missing) -> str:
     return safe(words)
 
 
+def item_at(items: Sequence[Json], step: str | int) -> tuple[int, Json | Missing]:
+    """Find an item of a list by its identity or index; `(-1, ABSENT)` where it is not there."""
+    if isinstance(step, int):
+        return (step, items[step]) if step < len(items) else (-1, ABSENT)
+    return _item(items, step)
+
+
 def _item(items: Sequence[Json], key: str) -> tuple[int, Json | Missing]:
     for identity in _IDENTITIES:
         for index, item in enumerate(items):
@@ -70,14 +85,15 @@ def _item(items: Sequence[Json], key: str) -> tuple[int, Json | Missing]:
 
 
 def _label(index: int, items: Sequence[Json]) -> str:
-    name = _name(items[index])
+    name = name_of(items[index])
     if not name:
         return str(index)
     shown = json.dumps(name, ensure_ascii=False)
-    return f"{index} {shown}" if sum(_name(item) == name for item in items) > 1 else shown
+    return f"{index} {shown}" if sum(name_of(item) == name for item in items) > 1 else shown
 
 
-def _name(item: Json) -> str:
+def name_of(item: Json) -> str:
+    """Give what a person called an item of a list; "" where nobody did."""
     for path in _LABELS:
         value = value_at(item, path)
         if isinstance(value, str) and value:
@@ -180,3 +196,25 @@ def plural(count: int, noun: str) -> str:
 def lost_json(change: Change) -> str:
     """Give whole what a write destroys, so that it can be restored by hand (R22)."""
     return json.dumps(list(change.lost), ensure_ascii=True)
+
+
+def drift_word(drift: Drift) -> str:
+    """Say what became of a resource; `unread` where the answer was of no use."""
+    return "unread" if drift.exit_code else drift.state
+
+
+def drift_summary(drifts: Sequence[Drift]) -> str:
+    """Give the counts of a comparison with live in one line, the worst first."""
+    counts = Counter(map(drift_word, drifts))
+    drifted = counts["drifted"] + counts["gone"]
+    words = [
+        f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",
+        f"{counts['same']:,} as applied",
+    ]
+    if counts["unread"]:
+        words.append(f"{counts['unread']:,} that could not be read")
+    if counts["unseen"]:
+        words.append(f"{counts['unseen']:,} that the API cannot show")
+    if counts["unapplied"]:
+        words.append(f"{counts['unapplied']:,} never applied")
+    return ", ".join(words)

@@ -24,7 +24,7 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.guards import objections
+from reconciler.guards import objections, unmet
 from reconciler.project import Guards
 from reconciler.resource import Evidence, Seen
 
@@ -126,8 +126,8 @@ def test_all_at_once(site: Site) -> None:
 def refused(site: Site, *policies: dict[str, Json]) -> list[str]:
     """Give what a guard says of a list without consent."""
     made = site.plan(policy_set(*policies))
-    found = objections(made, Guards(), allow_destroy=False, override=False)
-    assert objections(made, Guards(), allow_destroy=True, override=True) == []
+    found = objections(made, Guards())
+    assert unmet(found, allow_destroy=True, override=True) == ()
     return [one.message for one in found]
 
 
@@ -137,7 +137,10 @@ def test_empty_list(site: Site) -> None:
 
     (said,) = refused(site)
 
-    assert said == "LogPolicySet/all destroys 2: `a`, `b`"
+    assert said == (
+        "LogPolicySet/all destroys 2: `a`, `b`; "
+        "the list that it declares is empty, so none would be left"
+    )
     site.apply(policy_set())
     assert live(site) == []
     assert_settled(site, policy_set())

@@ -80,6 +80,7 @@ def test_the_closing_words() -> None:
     """The end of an apply counts what happened, and says what a person has to do."""
     assert applied_text(ONE_OF_EACH, {}, PLAIN) == (
         "1 written, 1 unchanged, 1 refused, 1 skipped, 1 in doubt.\n"
+        "Not done (depends on SLO/wrong): Dashboard/later\n"
         "Look for SavedView/errors, then run:\n"
         "  reconciler journal settle SavedView/errors --id ID    or    --never-happened\n"
     )
@@ -144,9 +145,8 @@ def test_what_drifted_field_by_field() -> None:
     assert drift_text([field, gone], PLAIN) == (
         "  ~ Dashboard/checkout  dashboards/checkout.yaml:3\n"
         "      live was last changed by ada\n"
-        "      title\n"
-        '        applied  "Applied"\n'
-        '        live     "Live"\n'
+        "      applied (-) → live (+)\n"
+        '      ~ title: "Applied" → "Live"\n'
         "\n"
         "  - Dashboard/checkout  dashboards/checkout.yaml:3\n"
         "      gone: the service has no dashboard with the slug checkout\n"
@@ -179,10 +179,10 @@ def test_long_drifts_are_folded() -> None:
 
 
 def test_a_move_by_hand() -> None:
-    """What only moved has no values to show."""
+    """What only moved says from where and to where, and has no values to show."""
     text = drift_text([drifted(Difference(("rows", "a"), 0, 1, "move"))], PLAIN)
 
-    assert "      rows.a: moved\n" in text
+    assert "      ↕ rows.a: moves from place 1 to place 2\n" in text
 
 
 @given(drifts=st.lists(DRIFTS, max_size=5))

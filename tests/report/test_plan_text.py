@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_plans import plans
 from sample_plans import (
@@ -66,6 +66,7 @@ def test_foreign_text_is_harmless(plan: Plan, verbose: bool) -> None:
     assert not any(line.startswith("::") for line in text.splitlines())
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(plan=plans(most=60))
 def test_no_update_is_hidden(plan: Plan) -> None:
     """Each resource that an apply would overwrite or cannot write is named, however many."""
@@ -111,8 +112,8 @@ def test_values_fit_the_width(width: int) -> None:
     lines = plan_text(plan_of_three(), Style(width=width)).splitlines()
 
     too_long = [line for line in lines if len(line) > width]
-    paths = r"      [~+↕-] \S+(: moves from place \d+ to place \d+| at place \d+ of \d+|)?:?$"
-    titles = r"Plan for |  ~ |Digest |      [~↕] dashboard\.|\d+ to "
+    paths = r"      +[~+↕-] .*?(: moves from place \d+ to place \d+| at place \d+ of \d+|)?:?$"
+    titles = r"Plan for |  ~ |Digest |\d+ to "
     assert [line for line in too_long if not re.match(f"{paths}|{titles}", line)] == []
 
 
@@ -140,8 +141,8 @@ def test_added_policies_say_their_place() -> None:
     """Order is meaning in a policy set, so an added policy says where it would stand."""
     text = plan_text(plan_of([policy_change()]), Style())
 
-    assert '+ policies["Health checks"] at place 2 of 4:' in text
-    assert '↕ policies["Errors"]: moves from place 3 to place 1' in text
+    assert '+ policy "Health checks" at place 2 of 4:' in text
+    assert '↕ policy "Errors": moves from place 3 to place 1' in text
 
 
 def test_words_are_explained_only_where_they_stand() -> None:

@@ -1,7 +1,9 @@
 """Write the golden reports again: look at every change of them before you keep it."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from example_change import SUFFIXES, example_reports
 from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
 
 from reconciler.report.plan_markdown import plan_markdown
@@ -18,3 +20,7 @@ for name, make in {
     plan = make()
     (GOLDEN / f"plan-{name}.txt").write_text(plan_text(plan, Style()), encoding="utf-8")
     (GOLDEN / f"plan-{name}.md").write_text(plan_markdown(plan), encoding="utf-8")
+
+with TemporaryDirectory() as folder:
+    for form, text in example_reports(Path(folder)).items():
+        (GOLDEN / f"example{SUFFIXES[form]}").write_text(text, encoding="utf-8")

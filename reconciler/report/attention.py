@@ -1,0 +1,77 @@
+"""What a reviewer must not miss in a plan, the worst first. Pure; every report reads this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reconciler.report.words import plural
+from reconciler.resource import Action, Change, Plan, Ref
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
+
+    `title` says what is the matter in a word or two, `ways` what a person can
+    do. Notices of one `title` stand together.
+    """
+
+    title: str
+    words: str = ""
+    refs: tuple[Ref, ...] = ()
+    said: str = ""
+    names: tuple[str, ...] = ()
+    ways: tuple[str, ...] = ()
+
+
+def notices(plan: Plan) -> Iterator[Notice]:
+    """Yield guards, destroys, what is in doubt, blocked or unverified, and what is left behind."""
+    if plan.changed_since:
+        rest = f"{plural(plan.not_examined, 'resource')} not"
+        said = f"only what changed since {plan.changed_since} was examined; {rest}"
+        yield Notice("partial", said=said)
+    for guard in plan.guarded:
+        refs = (guard.ref,) if guard.ref else ()
+        yield Notice("needs consent", "", refs, guard.message, ways=guard.ways_out)
+    for change in plan.changes:
+        if change.destroys and not _told_by_guard(change, plan):
+            yield Notice("destroys for good", "", (change.ref,), names=change.destroys)
+    for one in plan.unsettled:
+        words = "the answer to its create was lost, and nothing can be applied before it is settled"
+        way = f"reconciler journal settle {one.ref} --id ID"
+        never = f"reconciler journal settle {one.ref} --never-happened"
+        yield Notice("in doubt", words, (one.ref,), ways=(way, never))
+    yield from _protection(plan)
+    yield from _under(plan, Action.BLOCKED, "blocked", "cannot be done")
+    yield from _under(
+        plan, Action.ASSERT, "unverified", "written without having seen what is there"
+    )
+    if plan.orphans:
+        words = "stays where it is, as the API has no delete"
+        yield Notice("no longer declared", words, tuple(one.ref for one in plan.orphans))
+
+
+def _told_by_guard(change: Change, plan: Plan) -> bool:
+    """Tell whether the guard that holds a destroy names already all that goes."""
+    return len(change.destroys) <= MOST_NAMED and any(
+        guard.ref == change.ref and all(name in guard.message for name in change.destroys)
+        for guard in plan.guarded
+    )
+
+
+def _protection(plan: Plan) -> Iterator[Notice]:
+    turns = [change for change in plan.changes if change.turns_protection]
+    for begins, words in ((True, "begins with this apply"), (False, "ends with this apply")):
+        refs = tuple(change.ref for change in turns if change.manifest.protect is begins)
+        if refs:
+            yield Notice("protection", words, refs)
+
+
+def _under(plan: Plan, action: Action, title: str, words: str) -> Iterator[Notice]:
+    refs = tuple(change.ref for change in plan.changes if change.action is action)
+    if refs:
+        count = f"{plural(len(refs), 'resource')} " if len(refs) > 1 else ""
+        yield Notice(title, count + words, refs)

@@ -1,0 +1,80 @@
+"""Parts of inline pictures: boxes, texts that fit, and the figure around them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reconciler.report.html.element import Markup, element, joined, of_class
+from reconciler.report.safe import ELLIPSIS, columns
+
+# Of a letter's height; the widest of the usual fonts, so that nothing runs over an edge.
+_LETTER = 0.58
+_LETTER_OF_CODE = 0.63
+SIZES = {"t": 12.5, "s": 11.0, "c": 10.5}
+"""Classes of text in a picture and their sizes: title, small, code."""
+
+
+def number(value: float) -> Markup:
+    """Give a coordinate with one digit at most."""
+    return Markup(f"{value:.1f}".removesuffix(".0"))
+
+
+def shape(name: str, classes: str, **places: float) -> Markup:
+    """Give one shape by its coordinates."""
+    attributes = {key: number(value) for key, value in places.items()}
+    return element(name, {"class": Markup(classes), **attributes})
+
+
+def path(classes: str, *steps: str | float) -> Markup:
+    """Give a line by the letters and numbers of its steps."""
+    words = (step if isinstance(step, str) else number(step) for step in steps)
+    return element("path", {"class": Markup(classes), "d": Markup(" ".join(words))})
+
+
+def box(classes: str, left: float, top: float, width: float, height: float) -> Markup:
+    """Give a box with round corners."""
+    return shape("rect", classes, x=left, y=top, width=width, height=height, rx=5)
+
+
+def words(text: str, classes: str, left: float, top: float, room: float | None = None) -> Markup:
+    """Give a text at its baseline, cut to `room` where that is given.
+
+    The first of the classes decides the size.
+    """
+    shown = text if room is None else fitting(text, room, classes.split(maxsplit=1)[0])
+    return element("text", {"class": Markup(classes), "x": number(left), "y": number(top)}, shown)
+
+
+def fitting(text: str, room: float, size: str) -> str:
+    """Cut a text to what surely fits."""
+    letter = SIZES[size] * (_LETTER_OF_CODE if size == "c" else _LETTER)
+    most = int(room / letter)
+    if columns(text) <= most:
+        return text
+    while text and columns(text) >= most:
+        text = text[: min(len(text) - 1, most)]
+    return text + ELLIPSIS if most > 1 else ""
+
+
+def group(title: str, *children: Markup) -> Markup:
+    """Give shapes that tell what they are when they are pointed at."""
+    return element("g", None, element("title", None, title), *children)
+
+
+def picture(label: str, width: float, height: float, *children: Markup) -> Markup:
+    """Give a picture that a reader who cannot see it is told in one sentence."""
+    attributes: Mapping[str, str | bool] = {
+        "viewBox": f"0 0 {number(width)} {number(height)}",
+        "width": number(width),
+        "height": number(height),
+        "role": "img",
+        "aria-label": label,
+    }
+    return element("svg", attributes, *children)
+
+
+def figure(caption: str, *parts: Markup, wide: bool = False) -> Markup:
+    """Give pictures under one caption."""
+    kept = joined(part for part in parts if part)
+    classes = "picture wide" if wide else "picture"
+    return of_class("figure", classes, element("figcaption", None, caption), kept)

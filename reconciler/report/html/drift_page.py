@@ -1,0 +1,105 @@
+"""What drifted, as one page. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from reconciler.report.field_change import drift_changes
+from reconciler.report.html.card import Card, Chip, card, group, notes
+from reconciler.report.html.element import NOTHING, Markup, element, of_class
+from reconciler.report.html.fields import fields_table
+from reconciler.report.html.filters import filter_bar
+from reconciler.report.html.page import page, skip_link
+from reconciler.report.words import drift_summary, drift_word, plural
+from reconciler.resource import Drift
+
+SIDES = "applied", "live"
+OPEN_UP_TO = 3
+_SIGNS = {"drifted": "~", "gone": "−", "unread": "x"}  # noqa: RUF001 - a minus as wide as a plus
+_STATES = ("unread", "gone", "drifted", "unapplied", "unseen", "same")
+_MEANINGS = {
+    "unread": "it was asked for, and the answer was of no use",
+    "drifted": "live differs from what was applied",
+    "gone": "the service has it no more",
+    "unapplied": "the journal has no write of it",
+    "unseen": "the API cannot show it",
+    "same": "as applied",
+}
+
+
+def drift_html(drifts: Sequence[Drift], environment: str, target: str) -> str:
+    """Give the page, ending in a line break. All that drifted is in it, whole."""
+    told = (drift for drift in drifts if drift.drifted or drift.exit_code)
+    found = sorted(told, key=lambda one: one.ref)
+    shown = [_card(drift, f"drift-{number}") for number, drift in enumerate(found, 1)]
+    title = f"Drift of {environment}"
+    return page(
+        f"{title}: {drift_summary(drifts)}",
+        skip_link("changes", "To what drifted"),
+        element(
+            "header",
+            None,
+            element("h1", None, title),
+            of_class("p", "target", target),
+            _counts(drifts),
+        ),
+        element(
+            "main",
+            None,
+            filter_bar(shown),
+            element("div", {"id": "changes", "tabindex": "-1"}, *_groups(shown)),
+            _rest(drifts),
+        ),
+        element("footer", None, of_class("p", "legend", "applied: what the journal says was sent")),
+    )
+
+
+def _counts(drifts: Sequence[Drift]) -> Markup:
+    counts = Counter(map(drift_word, drifts))
+    items = (
+        element(
+            "li",
+            {"title": _MEANINGS[state]},
+            of_class("span", "number", f"{counts[state]:,}"),
+            f" {state}",
+        )
+        for state in _STATES
+        if counts[state]
+    )
+    return of_class("ul", "counts", *items)
+
+
+def _groups(shown: Sequence[Card]) -> Iterator[Markup]:
+    for kind, run in groupby(shown, key=lambda one: one.ref.kind):
+        cards = [card(one, is_open=len(shown) <= OPEN_UP_TO) for one in run]
+        yield group(kind, plural(len(cards), "resource"), cards)
+
+
+def _card(drift: Drift, identity: str) -> Card:
+    word = drift_word(drift)
+    chips = [Chip(plural(len(drift.differences), "field"))] if drift.differences else []
+    return Card(
+        identity,
+        drift.ref,
+        drift.source,
+        _SIGNS[word],
+        word,
+        [("kind", drift.ref.kind), ("state", word)],
+        chips,
+        (notes((drift.note,) if drift.note else ()), fields_table(drift_changes(drift), SIDES)),
+    )
+
+
+def _rest(drifts: Sequence[Drift]) -> Markup:
+    rest = (drift for drift in drifts if not drift.drifted and not drift.exit_code)
+    calm = sorted(rest, key=lambda one: one.state)
+    if not calm:
+        return NOTHING
+    lists = []
+    for state, run in groupby(calm, key=lambda one: one.state):
+        names = (element("li", None, str(drift.ref)) for drift in run)
+        lists += [element("h3", None, _MEANINGS[state]), of_class("ul", "names", *names)]
+    said = element("summary", None, f"{plural(len(calm), 'resource')} not drifted")
+    return of_class("details", "unchanged", said, *lists)

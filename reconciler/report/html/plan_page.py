@@ -1,0 +1,193 @@
+"""A plan as one page. Source: pr-experience.md, part 3; the same order of things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from reconciler.report.attention import Notice, notices
+from reconciler.report.field_change import field_changes
+from reconciler.report.html.card import TEAM, Card, Chip, card, group, notes
+from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
+from reconciler.report.html.fields import fields_table
+from reconciler.report.html.filters import filter_bar
+from reconciler.report.html.page import page, skip_link
+from reconciler.report.html.picture import picture_of
+from reconciler.report.pictures import drawing_of
+from reconciler.report.words import EVIDENCE_MEANINGS, VERBS, evidence, plural, summary
+from reconciler.resource import Action, Change, Plan, Ref
+
+SIDES = "before", "after"
+MOST_REFS = 20
+MOST_NOTICES = 50
+OPEN_UP_TO = 5
+_ORDER = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE)
+
+
+def plan_html(plan: Plan) -> str:
+    """Give the page, ending in a line break. Every change is in it, whole."""
+    changes = [change for change in plan.changes if change.action is not Action.KEEP]
+    shown = [_card(change, f"change-{number}") for number, change in enumerate(changes, 1)]
+    identities = {one.ref: one.identity for one in shown}
+    title = f"Plan for {plan.environment}"
+    return page(
+        f"{title}: {summary(plan)}",
+        skip_link("changes", "To the changes"),
+        element(
+            "header",
+            None,
+            element("h1", None, title),
+            of_class("p", "target", plan.target),
+            _counts(plan),
+        ),
+        element(
+            "main",
+            None,
+            _attention(plan, identities),
+            filter_bar(shown),
+            element("div", {"id": "changes", "tabindex": "-1"}, *_groups(changes, shown)),
+            _unchanged(plan),
+        ),
+        _foot(plan, changes),
+    )
+
+
+def _counts(plan: Plan) -> Markup:
+    items = []
+    for action in (*_ORDER, Action.KEEP):
+        if count := plan.count(action):
+            sign = of_class("span", f"sign {action.word}", action.value)
+            number = of_class("span", "number", f"{count:,}")
+            items.append(element("li", None, sign, " ", number, " ", VERBS[action]))
+    if destroyed := sum(len(change.destroys) for change in plan.changes):
+        sign = of_class("span", "sign blocked", "−")  # noqa: RUF001 - a minus as wide as a plus
+        number = of_class("span", "number", f"{destroyed:,}")
+        items.append(element("li", None, sign, " ", number, " destroyed for good"))
+    return of_class("ul", "counts", *items) if items else of_class("p", "counts", summary(plan))
+
+
+def _attention(plan: Plan, identities: Mapping[Ref, str]) -> Markup:
+    found = list(notices(plan))
+    if not found:
+        return NOTHING
+    items = [_notice(one, identities) for one in found[:MOST_NOTICES]]
+    if len(found) > MOST_NOTICES:
+        items.append(of_class("li", "quiet", f"and {len(found) - MOST_NOTICES:,} more"))
+    heading = element("h2", {"id": "attention"}, "What needs your eyes")
+    body = of_class("ul", "notices", *items)
+    return element("section", {"class": "attention", "aria-labelledby": "attention"}, heading, body)
+
+
+def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
+    refs = [_link(ref, identities) for ref in notice.refs[:MOST_REFS]]
+    more = len(notice.refs) - len(refs)
+    named = joined((*refs, f"and {more:,} more") if more > 0 else refs, ", ")
+    parts: list[str] = [element("strong", None, notice.title), " "]
+    if notice.said:
+        first = str(notice.refs[0]) if notice.refs else ""
+        leads = bool(first) and notice.said.startswith(first)
+        parts += [named if leads else "", _spans(notice.said[len(first) if leads else 0 :])]
+    else:
+        parts += [named, ": ", notice.words]
+    if notice.names:
+        parts += ["loses ", joined((element("code", None, name) for name in notice.names), ", ")]
+    if notice.ways:
+        ways = (element("li", None, _spans(way)) for way in notice.ways)
+        parts.append(of_class("ul", "ways", *ways))
+    return element("li", None, *parts)
+
+
+def _spans(text: str) -> Markup:
+    """Give a text whose words between backticks are code."""
+    parts = text.split("`")
+    return joined(
+        element("code", None, part) if index % 2 and index + 1 < len(parts) else part
+        for index, part in enumerate(parts)
+    )
+
+
+def _link(ref: Ref, identities: Mapping[Ref, str]) -> Markup:
+    if ref not in identities:
+        return element("code", None, str(ref))
+    return element("a", {"href": f"#{identities[ref]}"}, str(ref))
+
+
+def _groups(changes: Sequence[Change], shown: Sequence[Card]) -> Iterator[Markup]:
+    pairs = list(zip(changes, shown, strict=True))
+    for kind, run in groupby(pairs, key=lambda pair: pair[0].ref.kind):
+        ordered = sorted(
+            run,
+            key=lambda pair: (_ORDER.index(pair[0].action), not pair[0].destroys, pair[0].ref),
+        )
+        cards = [card(one, is_open=len(shown) <= OPEN_UP_TO) for _, one in ordered]
+        yield group(kind, plural(len(cards), "change"), cards)
+
+
+def _card(change: Change, identity: str) -> Card:
+    team = change.manifest.labels.get(TEAM, "")
+    facets = [("kind", change.ref.kind), ("action", change.action.word)]
+    facets += [("evidence", evidence(change)), (TEAM, team)]
+    found = field_changes(change)
+    body = (
+        notes(change.notes),
+        _destroyed(change),
+        picture_of(drawing_of(change)),
+        fields_table(found, SIDES),
+    )
+    return Card(
+        identity,
+        change.ref,
+        change.manifest.source,
+        change.action.value,
+        change.action.word,
+        facets,
+        list(_chips(change, team)),
+        body,
+    )
+
+
+def _chips(change: Change, team: str) -> Iterator[Chip]:
+    if change.destroys:
+        yield Chip(f"destroys {len(change.destroys):,}", "what it loses is gone for good", "danger")
+    if change.action is Action.UPDATE:
+        yield Chip(plural(len(change.differences), "field"))
+    word = evidence(change)
+    yield Chip(word, EVIDENCE_MEANINGS[word], f"evidence {word}")
+    if team:
+        yield Chip(team, "the label team")
+
+
+def _destroyed(change: Change) -> Markup:
+    if not change.destroys:
+        return NOTHING
+    names = (
+        element(
+            "li", None, name, " (not written by this journal)" if name in change.foreign else ""
+        )
+        for name in change.destroys
+    )
+    return of_class(
+        "div", "danger", element("p", None, "Destroys for good:"), element("ul", None, *names)
+    )
+
+
+def _unchanged(plan: Plan) -> Markup:
+    kept = [change.ref for change in plan.changes if change.action is Action.KEEP]
+    if not kept:
+        return NOTHING
+    lists = []
+    for kind, refs in groupby(kept, key=lambda ref: ref.kind):
+        names = (element("li", None, ref.name) for ref in refs)
+        lists += [element("h3", None, kind), of_class("ul", "names", *names)]
+    said = element("summary", None, f"{plural(len(kept), 'resource')} as declared")
+    return of_class("details", "unchanged", said, *lists)
+
+
+def _foot(plan: Plan, changes: Sequence[Change]) -> Markup:
+    words = dict.fromkeys(evidence(change) for change in changes)
+    meanings = [element("li", None, f"{word}: {EVIDENCE_MEANINGS[word]}") for word in words]
+    if any(change.action is Action.ASSERT for change in changes):
+        said = "assert: a write without having seen; it replaces whatever is there"
+        meanings.append(element("li", None, said))
+    digest = of_class("p", "digest", "Digest ", element("code", None, plan.digest))
+    return element("footer", None, of_class("ul", "legend", *meanings), digest)

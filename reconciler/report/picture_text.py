@@ -1,0 +1,127 @@
+"""Pictures of a change as compact text, for terminals and comments. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import assert_never
+
+from reconciler.report.grid import Cell, Mark, Row, Section, Sides
+from reconciler.report.objective import AimSides, budget_words
+from reconciler.report.pictures import Drawing
+from reconciler.report.ranking import Ranked, RankingSides
+from reconciler.report.safe import ELLIPSIS, columns
+
+WIDTH = 96
+NARROWEST_CELL = 12
+MOST_LINES = 40
+FEWEST_FOLDED = 3
+
+
+def picture_lines(drawing: Drawing | None, room: int = WIDTH) -> list[str]:
+    """Give the picture in safe lines of `room` columns, none where the fields say it as well.
+
+    A grid is drawn where its layout changes or begins, a ranking where its
+    order does, an objective where its target or window does.
+    """
+    match drawing:
+        case None:
+            return []
+        case Sides():
+            lines = list(_grid(drawing, room))
+        case RankingSides():
+            lines = list(_ranking(drawing))
+        case AimSides():
+            lines = list(_objective(drawing))
+        case _:
+            assert_never(drawing)
+    if len(lines) > MOST_LINES:
+        return [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES:,} lines more"]
+    return lines
+
+
+def _grid(sides: Sides, room: int) -> Iterator[str]:
+    marks = sides.counts
+    if sides.before and (not sides.changed or set(marks) == {Mark.EDITED}):
+        return
+    for index, section in enumerate(sides.after, 1):
+        note = f"  ({section.note})" if section.note else ""
+        name = _quoted(section.title) if section.title else str(index)
+        rows = list(_rows(section, room, whole=not sides.before))
+        yield f"section {name}{note}{'' if rows else ': the same'}"
+        yield from rows
+    for section in sides.before:
+        for number, row in enumerate(section.rows, 1):
+            if gone := [cell for cell in row.cells if Mark.REMOVED in cell.marks]:
+                named = ", ".join(_quoted(cell.title) for cell in gone)
+                where = f" in section {_quoted(section.title)}" if section.title else ""
+                yield f"- removed from row {number}{where}: {named}"
+    if marks:
+        yield "  ".join(f"{mark.value} {count} {mark.word}" for mark, count in marks.items())
+
+
+def _rows(section: Section, room: int, *, whole: bool) -> Iterator[str]:
+    touched = [
+        whole or bool(row.note) or any(cell.marks for cell in row.cells) for row in section.rows
+    ]
+    numbered = zip(section.rows, touched, range(1, len(section.rows) + 1), strict=True)
+    if not any(touched):
+        return
+    for shown, run in groupby(numbered, key=lambda one: one[1]):
+        rows = list(run)
+        if shown:
+            yield from (_row(row, number, room) for row, _, number in rows)
+        else:
+            yield f"  {len(rows)} more row{'s' if len(rows) > 1 else ''}, the same"
+
+
+def _row(row: Row, number: int, room: int) -> str:
+    note = f"  {row.note}" if row.note else ""
+    inside = room - len(f"  {number:>2} ") - columns(note)
+    cells = "".join(_cell(cell, inside) for cell in row.cells)
+    return f"  {number:>2} {cells or '[]'}{note}"
+
+
+def _cell(cell: Cell, room: int) -> str:
+    inside = max(NARROWEST_CELL, int(cell.share * room)) - 2
+    signs = "".join(mark.value for mark in cell.marks)
+    return "[" + _fitted(f"{signs} {cell.title or cell.chart}".lstrip(), inside) + "]"
+
+
+def _fitted(text: str, room: int) -> str:
+    """Cut or fill a text to exactly so many columns."""
+    shown = text
+    while columns(shown) > room:
+        text = text[:-1]
+        shown = text + ELLIPSIS
+    return shown + " " * (room - columns(shown))
+
+
+def _ranking(sides: RankingSides) -> Iterator[str]:
+    gone = [one for one in sides.before if Mark.REMOVED in one.marks]
+    if not gone and not any({Mark.ADDED, Mark.MOVED} & {*one.marks} for one in sides.after):
+        return
+    for marked, run in groupby(sides.after, key=lambda one: bool(one.marks)):
+        items = list(run)
+        if marked or len(items) < FEWEST_FOLDED:
+            yield from map(_ranked, items)
+        else:
+            yield f"{items[0].place:>3}-{items[-1].place} the same, in the same order"
+    yield from (f"  - {one.name}  removed, was at place {one.place}" for one in gone)
+
+
+def _ranked(one: Ranked) -> str:
+    words = [f"from place {one.other}" if mark is Mark.MOVED else mark.word for mark in one.marks]
+    signs = "".join(mark.value for mark in one.marks)
+    said = f"  {', '.join(words)}" if words else ""
+    return f"{one.place:>3} {signs or ' '} {one.name}{said}"
+
+
+def _objective(sides: AimSides) -> Iterator[str]:
+    if sides.before is not None and sides.changed:
+        yield f"may fail: {budget_words(sides.before)} → {budget_words(sides.after)}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,73 @@
+"""The examples as they are, on a service that holds what they were before one change.
+
+The change is one that has something to show in each report: widgets that come,
+go, move, grow and are edited, policies in another order, and a lower target.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+from reconciler.commands.root import run
+
+ROOT = Path(__file__).parent.parent.parent
+BEFORE = Path(__file__).parent / "before"
+FILES = {
+    "dashboard.yaml": "shop/dashboard.yaml",
+    "log-policies.yaml": "shop/log-policies.yaml",
+}
+TEXTS = {
+    "checkout/slo.yaml": (
+        ("targetThresholdPercentage: 99.5", "targetThresholdPercentage: 99.9"),
+        ("SLO_TIME_FRAME_28_DAYS", "SLO_TIME_FRAME_7_DAYS"),
+    ),
+    "checkout/alerts.yaml": (
+        ("priority: ALERT_DEF_PRIORITY_P3", "priority: ALERT_DEF_PRIORITY_P2"),
+        ('AND NOT reason:"card_declined"', 'AND NOT reason:("card_declined" OR "card_expired")'),
+    ),
+    "checkout/dashboard.yaml": (("relativeTimeFrame: 21600s", "relativeTimeFrame: 3600s"),),
+}
+
+
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+SUFFIXES = {"text": ".txt", "markdown": ".md", "html": ".html"}
+ONE_DIGEST = "sha256:" + 64 * "0"
+
+
+def example_reports(folder: Path) -> dict[str, str]:
+    """Plan the change in a folder of its own; give each format.
+
+    The digest covers ids that the emulator makes up, so all of its digits are zero here.
+    """
+    shop = folder / "shop"
+    shutil.copytree(ROOT / "examples", shop, ignore=shutil.ignore_patterns(".reconciler"))
+    _go_back(shop)
+    _run("apply", str(shop), "--yes")
+    shutil.copytree(ROOT / "examples", shop, dirs_exist_ok=True)
+    return {
+        form: DIGEST.sub(ONE_DIGEST, _run("plan", str(shop), "--format", form)) for form in SUFFIXES
+    }
+
+
+def _go_back(shop: Path) -> None:
+    """Make the examples what they were before the change."""
+    for name, place in FILES.items():
+        shutil.copy(BEFORE / name, shop / place)
+    for place, replacements in TEXTS.items():
+        text = (shop / place).read_text(encoding="utf-8")
+        for now, before in replacements:
+            assert now in text, (place, now)
+            text = text.replace(now, before, 1)
+        (shop / place).write_text(text, encoding="utf-8")
+
+
+def _run(*arguments: str) -> str:
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(list(arguments))
+    assert code == 0, (arguments, code, err.getvalue())
+    return out.getvalue()

@@ -1,0 +1,40 @@
+"""Comments of many random plans at once, as the forge would take and show them.
+
+`COMMENT_PLANS=100000` makes it a campaign; without it a hundred are tried.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_plans import MARK, plans
+from test_plan_markdown import PARSER, spoken
+
+from reconciler.report.plan_markdown import plan_markdown
+from reconciler.resource import Plan
+
+PLANS = int(os.environ.get("COMMENT_PLANS", "100"))
+FORBIDDEN = {"link_open", "image", "code_block", "hr", "bullet_list_open", "s_open"}
+
+
+@settings(max_examples=PLANS)
+@given(plan=plans(most=60), budget=st.sampled_from([40_000, 50_000, 60_000]))
+def test_comments_of_random_plans(plan: Plan, budget: int) -> None:
+    """No comment is over its budget, has a broken fence, or lets a manifest mention or link."""
+    markdown = plan_markdown(plan, budget, whole="the artifact")
+
+    assert len(markdown.encode()) <= budget
+    assert MARK not in spoken(markdown)
+    tokens = PARSER.parse(markdown)
+    kinds = {inner.type for token in tokens for inner in (token, *(token.children or ()))}
+    assert not kinds & FORBIDDEN
+    fences = sum(token.type == "fence" for token in tokens)
+    opened = len(re.findall(r"^`{3,}(?:diff|text)$", markdown, re.MULTILINE))
+    folds = len(re.findall(r"^<details", markdown, re.MULTILINE))
+    assert fences == opened
+    assert folds == len(re.findall(r"^</details>$", markdown, re.MULTILINE))
+    assert folds <= fences <= 2 * folds
+    assert plan.digest in markdown
