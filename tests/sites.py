@@ -22,7 +22,8 @@ from reconciler.api.secret import Secret
 from reconciler.applying.run import Applied, Run
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.journal.file_store import FileJournal
+from reconciler.journal.file_store import FileStore
+from reconciler.journal.journal import Journal
 from reconciler.planning.plan import Place, make_plan
 from reconciler.resource import (
     Action,
@@ -163,10 +164,10 @@ class Site:
         self.wire = Wire(httpx.ASGITransport(self.app))
 
     @property
-    def journal(self) -> FileJournal:
+    def journal(self) -> Journal:
         """Give the journal, read anew as a new process would."""
-        journal = FileJournal(
-            self.root / "own" / "journal.jsonl", "local", "emulator", lambda: NO_TIME
+        journal = Journal(
+            FileStore(self.root / "own" / "journal.jsonl"), "local", "emulator", lambda: NO_TIME
         )
         journal.load()
         return journal

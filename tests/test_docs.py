@@ -44,6 +44,17 @@ def test_every_command_is_documented() -> None:
     assert set(re.findall(r"^## (\w+)$", text, re.MULTILINE)) == set(COMMANDS)
 
 
+def test_the_plan_of_the_readme() -> None:
+    """The plan that the README shows is the golden one of the examples; `…` leaves lines out."""
+    golden = (ROOT / "tests/report/golden/example.txt").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```text\n(Plan for .*?)```", readme, re.DOTALL)
+
+    assert len(shown) == 1
+    for part in shown[0].split("…\n"):
+        assert part.strip("\n") in golden
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     """Every relative link of a page leads to a file of the project."""

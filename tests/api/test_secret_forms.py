@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from reconciler.api.secret import API_KEY, HIDDEN, Redaction, key_from
+
+
+def test_every_usable_character() -> None:
+    """A key may hold each printable character of ASCII but the space, and is given as it is."""
+    key = "".join(map(chr, range(ord("!"), ord("~") + 1)))
+
+    assert key_from({API_KEY: key}).reveal() == key
+
+
+WRITTEN = [
+    ("pässwörd", "p%C3%A4ssw%c3%b6rd"),
+    ("pässwörd", "p%25C3%25A4ssw%25c3%25b6rd"),
+    ("pässwörd", r"p\u00e4ssw\u00F6rd"),
+    ("pässwörd", r"p\\u00e4ssw\xf6rd"),
+    ("pässwörd", r"p\xc3\xa4ssw\xc3\xb6rd"),
+    ("pässwörd", "p&#228;ssw&#xf6;rd"),
+    ("pässwörd", "p&#0228;ssw&#X00F6;rd"),
+    ("key-\U0001f600-key", r"key-\ud83d\ude00-key"),
+    ("key-\U0001f600-key", r"key-\U0001f600-key"),
+    ("a&b<c>d\"e'f", "a&amp;b&lt;c&gt;d&quot;e&apos;f"),
+    ("a&b<c>d\"e'f", "a&#38;b\\<c\\>d\\\"e\\'f"),
+    ("one two", "one+two"),
+    ("one two", "one%20two"),
+    ("one two", r"one\ two"),
+    ("a\nb\rc\td\be\ff", r"a\nb\rc\td\be\ff"),
+    ("a\nb\rc\td\be\ff", r"a\\nb\\rc\\td\\be\\ff"),
+    ("a/b.c+d", r"a\/b\.c\+d"),
+    ("abcd\ud800", r"abcd\ud800"),
+    ("abcd", "%61b%63d"),
+]
+
+
+@pytest.mark.parametrize(("secret", "written"), WRITTEN)
+def test_spelt(secret: str, written: str) -> None:
+    """A secret is hidden in each way of writing it, and what stands around it stays."""
+    assert Redaction([secret])(f"<{written}> {written}") == f"<{HIDDEN}> {HIDDEN}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "onetwo",
+        "one%2two",
+        "ONE TWO",
+        "one%21two",
+        "one&#33;two",
+        r"one\x21two",
+        "one-two",
+        "onextwo",
+    ],
+)
+def test_not_spelt(text: str) -> None:
+    """What is not the secret stays, however close it comes."""
+    assert Redaction(["one two"])(text) == text
+
+
+def test_nothing_around_a_secret_goes() -> None:
+    """A backslash, a sign or a digit beside a secret is not taken with it."""
+    assert Redaction(["next"])(r"\next +next next3 %next") == r"\*** +*** ***3 %***"
+
+
+@pytest.mark.parametrize(
+    ("before", "first", "last"), [("", 0, 8), ("a", 2, 9), ("ab", 3, 10), ("abc", 4, 12)]
+)
+def test_what_base64_leaves(before: str, first: int, last: int) -> None:
+    """In base64 all goes that is of the secret alone, and nothing that is of its neighbours."""
+    redact = Redaction(["secret"])
+    encoded = base64.b64encode(f"{before}secretxyz".encode()).decode()
+
+    assert redact(encoded) == encoded[:first] + HIDDEN + encoded[last:]
+
+
+def test_base64_of_urls() -> None:
+    """Both alphabets of base64 are known, so `+` and `/` in it hide nothing."""
+    text = "\u00ff\u00ff\u00fe>>>???"
+    plain, url = base64.b64encode(text.encode()), base64.urlsafe_b64encode(text.encode())
+
+    assert plain != url
+    assert Redaction([text])(f"{plain.decode()} {url.decode()}") == f"{HIDDEN} {HIDDEN}"
+
+
+def test_hexadecimal() -> None:
+    """A secret in hexadecimal digits is hidden, large or small."""
+    assert Redaction(["jklm"])("6a6b6c6d 6A6B6C6D") == f"{HIDDEN} {HIDDEN}"
+
+
+def test_too_short() -> None:
+    """Three characters are no secret, as hiding them would blank half of every text; four are."""
+    redact = Redaction(["abc", "wxyz"])
+
+    assert redact("abc YWJj 616263 wxyz") == f"abc YWJj 616263 {HIDDEN}"
+
+
+def test_added_later() -> None:
+    """Secrets that become known on the way are hidden from then on, the first ones still."""
+    redact = Redaction()
+    assert redact("first second") == "first second"
+
+    redact.add("first")
+    redact.add("second")
+    redact.add("first")
+
+    assert redact(json.dumps(["first", "second"])) == json.dumps([HIDDEN, HIDDEN])

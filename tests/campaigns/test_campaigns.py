@@ -1,0 +1,90 @@
+"""Every campaign, bounded: what `make campaign` runs at length, on each change a little of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from system_calls import why_not
+
+HERE = Path(__file__).parent
+POINTS = int(os.environ.get("CAMPAIGN_POINTS", "96"))
+
+
+def campaign(*words: str) -> list[dict[str, Any]]:
+    """Run campaigns in a process of their own, which has no thread when it forks."""
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "LANG", "PYTHONPATH")
+        if name in os.environ
+    }
+    ended = subprocess.run(
+        [sys.executable, str(HERE / "run_campaigns.py"), *words],
+        env=kept,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+def test_kill_points() -> None:
+    """Wherever a run is killed, nothing is lost, doubled or torn, and the next ends the work."""
+    (told,) = campaign(f"kill:{POINTS}")
+
+    assert told["cases"] == POINTS
+    assert told["killed"] > POINTS * 0.9
+    assert told["in doubt"] > 0
+
+
+def test_lost_answers() -> None:
+    """Whatever answer is lost, cut or replaced by an error, no write is doubled or forgotten."""
+    lost, storm, cut = campaign("lost:24", "storm:6", "cut:24")
+
+    assert (lost["cases"], storm["cases"], cut["cases"]) == (24, 6, 24)
+    assert lost["in doubt"] > 0
+
+
+def test_company() -> None:
+    """Rivals, edits of others and signals: one run writes, and overwrites nothing that it saw."""
+    race, stop, edit, signals = campaign("race:6", "stop:6", "edit:36", "signal:16")
+
+    assert race["winners"] == race["cases"] == stop["cases"] == 6
+    assert edit["caught"] > 0
+    assert signals["exit 130"] + signals["exit 143"] > 0
+
+
+def test_several_machines() -> None:
+    """Of machines that share a journal one applies, and a lock that outlives its run is taken."""
+    races = campaign("race-git:2", "race-s3:2")
+    kills = campaign("kill-git:2", "kill-s3:2")
+
+    for told in races:
+        assert told["winners"] == told["cases"] == 2
+        assert told["losers"] >= 2
+    assert sum(told["killed"] for told in kills) > 0
+
+
+def test_power_loss() -> None:
+    """Whatever a disk lost with the power, the journal is readable and knows all that was sent."""
+    (told,) = campaign("power:3")
+
+    assert told["states"] > 100
+    assert told["read by the program"] > 0
+
+
+def test_system_calls() -> None:
+    """An error or a death at a system call ends with the right code, and tears no journal."""
+    reason = why_not()
+    if reason:
+        pytest.skip(reason)
+    (told,) = campaign("calls:12")
+
+    assert told["cases"] == 12
+    assert told["exit 8"] > 0
