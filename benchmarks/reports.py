@@ -21,8 +21,8 @@ from playwright.sync_api import sync_playwright
 from reconciler.document import Json, differences, digest, merge
 from reconciler.kinds import BY_NAME
 from reconciler.report.html import plan_html
-from reconciler.report.plan_markdown import plan_markdown
-from reconciler.report.plan_text import plan_text
+from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.text import plan_text
 from reconciler.report.style import Style
 from reconciler.resource import Action, Change, Evidence, Manifest, Plan, Ref, Seen, Source
 

@@ -24,9 +24,9 @@ from reconciler.errors import InvalidInput, UsageError, worst
 from reconciler.journal.entries import Override, RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.waiting import Patience
-from reconciler.report.applied import applied_json, applied_text, outcome_line
-from reconciler.report.applied_junit import applied_junit
-from reconciler.report.plan_document import PlanDocument, read_plan
+from reconciler.report.applied.junit import applied_junit
+from reconciler.report.applied.text import applied_json, applied_text, outcome_line
+from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
 from reconciler.report.words import lost_json
 from reconciler.resource import Action, Outcome, Plan, Skipped

@@ -11,9 +11,9 @@ from reconciler.commands.interrupts import line_or_signal
 from reconciler.commands.output import stderr_style, words
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import unmet
-from reconciler.report.plan_document import PlanDocument
-from reconciler.report.plan_text import plan_text
-from reconciler.report.review import changed_since
+from reconciler.report.plan.document import PlanDocument
+from reconciler.report.plan.review import changed_since
+from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.report.words import summary
 from reconciler.resource import Objection, Plan

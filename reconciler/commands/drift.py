@@ -14,9 +14,9 @@ from reconciler.commands.output import data, stdout_style
 from reconciler.errors import worst
 from reconciler.journal.history import History
 from reconciler.planning.drift import find_drift
-from reconciler.report.drift_document import drift_json
-from reconciler.report.drift_markdown import drift_markdown
-from reconciler.report.drift_text import drift_text
+from reconciler.report.drift.document import drift_json
+from reconciler.report.drift.markdown import drift_markdown
+from reconciler.report.drift.text import drift_text
 from reconciler.report.style import Style
 from reconciler.resource import Drift
 

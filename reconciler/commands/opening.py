@@ -28,7 +28,7 @@ from reconciler.project import (
     choose_environment,
     choose_target,
 )
-from reconciler.report.complaints_text import complaints_summary, complaints_text
+from reconciler.report.complaints.text import complaints_summary, complaints_text
 
 if TYPE_CHECKING:
     import httpx

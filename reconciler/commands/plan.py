@@ -16,9 +16,9 @@ from reconciler.errors import InvalidInput, Unsettled, worst
 from reconciler.guards import with_guards
 from reconciler.journal.history import History
 from reconciler.planning.plan import Place, make_plan
-from reconciler.report.plan_document import plan_json
-from reconciler.report.plan_markdown import plan_markdown
-from reconciler.report.plan_text import plan_text
+from reconciler.report.plan.document import plan_json
+from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.text import plan_text
 from reconciler.report.style import Style
 from reconciler.resource import Plan
 
@@ -96,7 +96,7 @@ def shown(made: Plan, form: str, style: Style) -> str:
         case "json":
             return plan_json(made)
         case "jsonl":
-            from reconciler.report.plan_lines import plan_jsonl  # noqa: PLC0415 - for this format only
+            from reconciler.report.plan.lines import plan_jsonl  # noqa: PLC0415 - for this format only
 
             return plan_jsonl(made)
         case "markdown":

@@ -14,7 +14,7 @@ from reconciler.finding import nearest
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import Schema, manifest_schema, workspace_schema
 from reconciler.project import ProjectFile
-from reconciler.report.complaints_document import ComplaintDocument, ComplaintsDocument
+from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.output_documents import (
     AppliedDocument,
     ConformanceDocument,
@@ -24,8 +24,8 @@ from reconciler.report.output_documents import (
     HistoryDocument,
     VerifiedDocument,
 )
-from reconciler.report.plan_document import PlanDocument
-from reconciler.report.plan_lines import plan_line_schema
+from reconciler.report.plan.document import PlanDocument
+from reconciler.report.plan.lines import plan_line_schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

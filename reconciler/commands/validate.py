@@ -11,8 +11,8 @@ from reconciler.commands.checking import Checked, check
 from reconciler.commands.opening import Asked
 from reconciler.commands.output import data, stdout_style, words
 from reconciler.errors import InvalidInput
-from reconciler.report.complaints_document import complaints_json, complaints_jsonl
-from reconciler.report.complaints_text import complaints_summary, complaints_text
+from reconciler.report.complaints.document import complaints_json, complaints_jsonl
+from reconciler.report.complaints.text import complaints_summary, complaints_text
 
 
 @click.command
@@ -53,11 +53,11 @@ def rendered(checked: Checked, form: str) -> str:
         case "jsonl":
             return complaints_jsonl(workspace.complaints)
         case "sarif":
-            from reconciler.report.complaints_sarif import complaints_sarif  # noqa: PLC0415 - rare
+            from reconciler.report.complaints.sarif import complaints_sarif  # noqa: PLC0415 - rare
 
             return complaints_sarif(workspace.complaints, checked.folder, checked.environment)
         case "junit":
-            from reconciler.report.complaints_junit import complaints_junit  # noqa: PLC0415 - rare
+            from reconciler.report.complaints.junit import complaints_junit  # noqa: PLC0415 - rare
 
             return complaints_junit(workspace.complaints, workspace.manifests, workspace.elsewhere)
         case _:

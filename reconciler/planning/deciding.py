@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 from uuid import UUID, uuid5
@@ -123,7 +123,7 @@ def _against_live(
         body = merge(base, declared, body, kind.shape)
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
     expected = unexpected(differences(live, body, kind.shape), memory)
-    found = tuple(_shown(expected, memory.base, kind.shape))
+    found = tuple(shown(expected, memory.candidates, kind.shape))
     notes = [*_pending_notes(memory), *_recalled_notes(seen)]
     created = memory.unsettled_create
     if created is not None and not covers(live, created.declared, kind.shape):
@@ -155,10 +155,16 @@ def _changed_by_others(kind: Kind, live: dict[str, Json], memory: Memory) -> boo
     return memory.last is None or not covers(live, memory.last.declared, kind.shape)
 
 
-def _shown(found: Iterable[Difference], base: Json, shape: Shape) -> Iterator[Difference]:
-    """Hide what stands live where a secret belongs, or did: it may be an older secret."""
+def shown(
+    found: Iterable[Difference], written: Sequence[Json], shape: Shape
+) -> Iterator[Difference]:
+    """Hide what stands live where a secret belongs, or did: it may be an older secret.
+
+    `written` is all that live may hold of what was declared: with a write in doubt, several.
+    """
     for difference in found:
-        secret = holds_seal(difference.after) or holds_seal(_place(base, difference.path, shape))
+        places = [_place(one, difference.path, shape) for one in written]
+        secret = any(map(holds_seal, (difference.after, *places)))
         if secret and difference.before is not ABSENT:
             yield replace(difference, before=HIDDEN)
         else:
@@ -231,7 +237,7 @@ def _against_memory(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], remembered: Remembered
 ) -> Change:
     before = remembered.document
-    found = tuple(_shown(differences(before, declared, kind.shape), before, kind.shape))
+    found = tuple(shown(differences(before, declared, kind.shape), [before], kind.shape))
     return Change(
         manifest,
         Action.UPDATE if found else Action.KEEP,

@@ -9,6 +9,7 @@ from reconciler.api.door import Api
 from reconciler.document import ABSENT, Difference, Operation, differences, merge
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
+from reconciler.planning.deciding import shown
 from reconciler.planning.observing import observe_all
 from reconciler.planning.rewritten import unexpected
 from reconciler.resource import Absent, Drift, Manifest, Observation, Seen, Unknown
@@ -50,7 +51,8 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             live = conceal(document, secrets_of(manifest.spec))
             wanted = merge(ABSENT, last.declared, live, kind.shape)
             expected = unexpected(differences(live, wanted, kind.shape), memory)
-            found = tuple(_turned(_without_secrets(expected, salt)))
+            hidden = shown(_without_secrets(expected, salt), memory.candidates, kind.shape)
+            found = tuple(_turned(hidden))
             note = f"live was last changed {who}" if found and who else ""
             return Drift(ref, source, "drifted" if found else "same", found, note, live)
         case Absent(why=why):

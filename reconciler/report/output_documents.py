@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from pydantic.alias_generators import to_camel
 
-from reconciler.report.plan_document import FieldDocument, SourceDocument
+from reconciler.report.plan.document import FieldDocument, SourceDocument
 
 
 class _Part(BaseModel):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from workspaces import Workspace
 
-from reconciler.report.complaints_text import MOST_SHOWN
+from reconciler.report.complaints.text import MOST_SHOWN
 
 PROJECT = "environments: {local: {emulator: {data: x.db}, variables: {team: payments}}}\n"
 VIEW = """\

@@ -14,14 +14,14 @@ from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
 
 from reconciler.forge.marker import Marker, read_marker, root_of
-from reconciler.report.applied_markdown import Result, applied_comment, applied_markdown
-from reconciler.report.comment import (
+from reconciler.report.applied.markdown import Result, applied_comment, applied_markdown
+from reconciler.report.comment.body import (
     Origin,
     failed_comment,
     plan_comment,
     refused_comment,
 )
-from reconciler.report.comment_changes import changed_since_review, changes_in, line_in
+from reconciler.report.comment.reviewed import changed_since_review, changes_in, line_in
 from reconciler.report.limits import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
 from reconciler.resource import (
     InDoubt,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from random_plans import MARK, plans
 from test_plan_markdown import PARSER, spoken
 
-from reconciler.report.plan_markdown import plan_markdown
+from reconciler.report.plan.markdown import plan_markdown
 from reconciler.resource import Plan
 
 PLANS = int(os.environ.get("COMMENT_PLANS", "100"))

@@ -15,10 +15,10 @@ from workspaces import Workspace
 
 from reconciler.complaint import Complaint, Excerpt
 from reconciler.finding import CODES, Severity
-from reconciler.report.complaints_annotations import annotations
-from reconciler.report.complaints_document import complaints_jsonl
-from reconciler.report.complaints_junit import complaints_junit
-from reconciler.report.complaints_sarif import complaints_sarif
+from reconciler.report.complaints.annotations import annotation_lines
+from reconciler.report.complaints.document import complaints_jsonl
+from reconciler.report.complaints.junit import complaints_junit
+from reconciler.report.complaints.sarif import complaints_sarif
 from reconciler.report.limits import SHOWN_SARIF_RESULTS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -56,7 +56,7 @@ def fingerprints(run: Any) -> list[str]:
 
 def test_an_annotation() -> None:
     """An annotation names file, line, column, code and resource, and says what to write."""
-    (line,) = annotations([complaint(7)], folder="ops")
+    (line,) = annotation_lines([complaint(7)], folder="ops")
 
     title = "M303 in SavedView/v7%3A a field is unknown%2C and close to a known one"
     said = "unknown field `nmae`: write name"
@@ -65,7 +65,9 @@ def test_an_annotation() -> None:
 
 def test_an_annotation_of_a_whole_file() -> None:
     """A complaint about a file as a whole names no line."""
-    (line,) = annotations([Complaint("/a.yaml", 0, 0, "M112", "this file does not exist")], 9, "x")
+    (line,) = annotation_lines(
+        [Complaint("/a.yaml", 0, 0, "M112", "this file does not exist")], 9, "x"
+    )
 
     assert line.startswith("::error file=/a.yaml,title=M112%3A ")
 
@@ -73,14 +75,14 @@ def test_an_annotation_of_a_whole_file() -> None:
 def test_the_worst_are_annotated() -> None:
     """Nine errors come first, then nine warnings, and each level says how many more there are."""
     many = [one for number in range(1, 1234) for one in (warning(number), complaint(number))]
-    lines = annotations(many)
+    lines = annotation_lines(many)
 
     assert [line.split(" ")[0].split("::")[1] for line in lines] == ["error"] * 10 + [
         "warning"
     ] * 10
     assert lines[0].startswith("::error file=a1.yaml")
     assert lines[9] == "::error::and 1,224 more, which `reconciler validate -v` shows"
-    assert annotations(many[:2], most=1)[1].startswith("::warning file=a1.yaml")
+    assert annotation_lines(many[:2], most=1)[1].startswith("::warning file=a1.yaml")
 
 
 TEXTS = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=5)), max_size=4).map("".join)
@@ -103,7 +105,7 @@ COMMAND = re.compile(r"::(error|warning)( \w+=[^:,]*(,\w+=[^:,]*)*)?::[^\r\n]*")
 @given(st.lists(FOREIGN, max_size=3))
 def test_foreign_annotations(complaints: list[Complaint]) -> None:
     """Whatever stands in a manifest, an annotation is one line and one command."""
-    for line in annotations(complaints):
+    for line in annotation_lines(complaints):
         assert COMMAND.fullmatch(line)
         assert line.isprintable() or not re.search("[\x00-\x1f\x7f-\x9f\u2028\u202e]", line)
 

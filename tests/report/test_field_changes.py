@@ -22,11 +22,11 @@ from reconciler.document import ABSENT, Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.facts import NOTHING, Facts, facts_at
 from reconciler.kinds.fields import Unit
-from reconciler.report.change_markdown import diff_lines
-from reconciler.report.field_change import FieldChange, field_changes
-from reconciler.report.line_diff import Line, line_diff, pieces
+from reconciler.report.changes.change_markdown import diff_lines
+from reconciler.report.changes.field_change import FieldChange, field_changes
+from reconciler.report.changes.line_diff import Line, line_diff, pieces
+from reconciler.report.changes.spoken_value import duration, spoken_value
 from reconciler.report.safe import safe
-from reconciler.report.spoken_value import duration, spoken_value
 from reconciler.resource import Change, Ref
 from reconciler.template import RefHole, Template
 

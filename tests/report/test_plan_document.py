@@ -23,8 +23,8 @@ from sample_plans import (
 
 from reconciler.document import ABSENT, Difference
 from reconciler.errors import InvalidInput
-from reconciler.report.plan_document import plan_document, plan_json, read_plan
-from reconciler.report.review import changed_since
+from reconciler.report.plan.document import plan_document, plan_json, read_plan
+from reconciler.report.plan.review import changed_since
 from reconciler.resource import Action, Plan, Ref
 from reconciler.template import RefHole, Template
 

@@ -24,7 +24,7 @@ from sample_plans import (
 
 from reconciler.report.limits import COMMENT_BYTES
 from reconciler.report.markup import code, element, fenced
-from reconciler.report.plan_markdown import plan_markdown
+from reconciler.report.plan.markdown import plan_markdown
 from reconciler.resource import Action, Plan
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -22,7 +22,7 @@ from sample_plans import (
     rewritten,
 )
 
-from reconciler.report.plan_text import plan_text
+from reconciler.report.plan.text import plan_text
 from reconciler.report.style import Style
 from reconciler.resource import Action, Plan
 

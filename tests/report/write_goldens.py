@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 from example_change import SUFFIXES, example_reports
 from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
 
-from reconciler.report.plan_markdown import plan_markdown
-from reconciler.report.plan_text import plan_text
+from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.text import plan_text
 from reconciler.report.style import Style
 
 GOLDEN = Path(__file__).parent / "golden"

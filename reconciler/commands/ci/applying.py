@@ -18,8 +18,8 @@ from reconciler.commands.consent import Consent
 from reconciler.errors import Stale, worst
 from reconciler.forge.client import ForgeError
 from reconciler.forge.sticky import Standing
-from reconciler.report.comment_changes import changed_since_review, changes_in
-from reconciler.report.plan_document import PlanDocument
+from reconciler.report.comment.reviewed import changed_since_review, changes_in
+from reconciler.report.plan.document import PlanDocument
 from reconciler.resource import Plan
 
 

@@ -16,9 +16,9 @@ from reconciler.forge.marker import Marker, State
 from reconciler.forge.pull_requests import Comment, Repository
 from reconciler.forge.sticky import Standing, put, put_new, standing
 from reconciler.project import unsafe_base_url
-from reconciler.report.applied_markdown import Result, applied_comment
-from reconciler.report.comment import Origin, failed_comment, plan_comment, refused_comment
-from reconciler.report.comment_changes import line_in
+from reconciler.report.applied.markdown import Result, applied_comment
+from reconciler.report.comment.body import Origin, failed_comment, plan_comment, refused_comment
+from reconciler.report.comment.reviewed import line_in
 from reconciler.resource import Plan
 
 APPLYING = "> **Applying** this plan now."

@@ -11,7 +11,7 @@ from reconciler.errors import GuardRefused
 from reconciler.forge.marker import State
 from reconciler.forge.pull_requests import Comment
 from reconciler.forge.sticky import Standing
-from reconciler.report.complaints_order import message, worst_first
+from reconciler.report.complaints.order import message, worst_first
 from reconciler.resource import Action, Drift, InDoubt, Outcome, Plan, Unchanged, Written
 
 CHANGES = 2

@@ -35,10 +35,10 @@ from reconciler.forge.event import Event
 from reconciler.journal.history import History
 from reconciler.manifests.expressions import Scope
 from reconciler.project import Embedded, Project, choose_environment
-from reconciler.report.complaints_text import complaints_summary, complaints_text
-from reconciler.report.drift_text import drift_text
-from reconciler.report.plan_document import plan_json
-from reconciler.report.plan_text import plan_text
+from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.drift.text import drift_text
+from reconciler.report.plan.document import plan_json
+from reconciler.report.plan.text import plan_text
 from reconciler.resource import Plan
 
 

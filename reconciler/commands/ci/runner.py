@@ -90,7 +90,7 @@ class Runner:
             self._speak(f"{PREFIX}{level}: {safe(text, LONGEST_LINE)}")
 
     def annotate(self, lines: list[str]) -> None:
-        """Pass on workflow commands that report/complaints_annotations.py made."""
+        """Pass on workflow commands that report/complaints/annotations.py made."""
         if not self.is_forge:
             return
         for line in lines:

@@ -9,15 +9,15 @@ from reconciler.commands.ci.ended import CHANGES, WORDS, Ended
 from reconciler.commands.ci.inputs import Inputs
 from reconciler.commands.output import redacted
 from reconciler.commands.plan import write_private
-from reconciler.report import complaints_annotations
-from reconciler.report.applied_markdown import Result, applied_markdown
-from reconciler.report.comment import OFFLINE, failure_markdown
-from reconciler.report.complaints_sarif import complaints_sarif
-from reconciler.report.complaints_text import complaints_summary, complaints_text
-from reconciler.report.drift_text import drift_text
+from reconciler.report.applied.markdown import Result, applied_markdown
+from reconciler.report.comment.body import OFFLINE, failure_markdown
+from reconciler.report.complaints.annotations import annotation_lines
+from reconciler.report.complaints.sarif import complaints_sarif
+from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.drift.text import drift_text
 from reconciler.report.limits import SUMMARY_BYTES
 from reconciler.report.markup import code, fenced
-from reconciler.report.plan_markdown import plan_markdown
+from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.style import Style
 from reconciler.resource import Action, Plan
 
@@ -57,7 +57,7 @@ def tell(talk: Conversation, ended: Ended) -> None:
     """
     inputs, runner = talk.inputs, talk.runner
     if inputs.annotations:
-        lines = complaints_annotations.annotations(ended.complaints, folder=ended.folder)
+        lines = annotation_lines(ended.complaints, folder=ended.folder)
         runner.annotate(lines)
     if inputs.sarif_file is not None:
         text = complaints_sarif(ended.complaints, ended.folder, ended.environment)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reconciler.report.grid import Cell, Mark, Row, Section, Sides
 from reconciler.report.html.drawing import box, figure, group, picture, words
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
+from reconciler.report.pictures.grid import Cell, Mark, Row, Section, Sides
 
 WIDTH = 508
 GAP = 6

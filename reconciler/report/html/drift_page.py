@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from reconciler.report.field_change import drift_changes
+from reconciler.report.changes.field_change import drift_changes
 from reconciler.report.html.card import Card, Chip, card, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
 from reconciler.report.html.fields import fields_table

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from reconciler.report.field_change import FieldChange, Leaf, by_subject
+from reconciler.report.changes.field_change import FieldChange, Leaf, by_subject
+from reconciler.report.changes.line_diff import Line
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
-from reconciler.report.line_diff import Line
 from reconciler.report.words import place
 
 MOST_LEAVES = 200

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from reconciler.report.grid import Sides
 from reconciler.report.html.dashboard_grid import grid_figure
 from reconciler.report.html.element import NOTHING, Markup
 from reconciler.report.html.policy_order import order_figure
 from reconciler.report.html.slo_scale import scale_figure
-from reconciler.report.objective import AimSides
-from reconciler.report.pictures import Drawing
-from reconciler.report.ranking import RankingSides
+from reconciler.report.pictures.grid import Sides
+from reconciler.report.pictures.objective import AimSides
+from reconciler.report.pictures.ranking import RankingSides
+from reconciler.report.pictures.sides import Drawing
 
 
 def picture_of(drawing: Drawing | None) -> Markup:

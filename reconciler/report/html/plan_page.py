@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from reconciler.report.attention import Notice, notices
-from reconciler.report.field_change import field_changes
+from reconciler.report.changes.field_change import field_changes
 from reconciler.report.html.card import TEAM, Card, Chip, card, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
 from reconciler.report.html.fields import fields_table
 from reconciler.report.html.filters import filter_bar
 from reconciler.report.html.page import page, skip_link
 from reconciler.report.html.picture import picture_of
-from reconciler.report.pictures import drawing_of
+from reconciler.report.pictures.sides import drawing_of
+from reconciler.report.plan.attention import Notice, notices
 from reconciler.report.words import EVIDENCE_MEANINGS, VERBS, evidence, plural, summary
 from reconciler.resource import Action, Change, Plan, Ref
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reconciler.report.grid import Mark
 from reconciler.report.html.drawing import box, figure, path, picture, words
 from reconciler.report.html.element import Markup
-from reconciler.report.ranking import Ranked, RankingSides
+from reconciler.report.pictures.grid import Mark
+from reconciler.report.pictures.ranking import Ranked, RankingSides
 
 SIDE = 400
 BETWEEN = 200

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reconciler.report.html.drawing import box, figure, path, picture, shape, words
 from reconciler.report.html.element import Markup
-from reconciler.report.objective import Aim, AimSides, budget_words, target_words
+from reconciler.report.pictures.objective import Aim, AimSides, budget_words, target_words
 
 WIDTH = 720
 LEFT, RIGHT = 20.0, 690.0

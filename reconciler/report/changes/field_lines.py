@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reconciler.report.field_change import FieldChange, Leaf, by_subject, field_changes
-from reconciler.report.line_diff import Line
-from reconciler.report.picture_text import picture_lines
-from reconciler.report.pictures import drawing_of
+from reconciler.report.changes.field_change import FieldChange, Leaf, by_subject, field_changes
+from reconciler.report.changes.line_diff import Line
+from reconciler.report.pictures.sides import drawing_of
+from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns, safe
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import around_difference, plural

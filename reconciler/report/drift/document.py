@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from reconciler.document import Json
-from reconciler.report.plan_document import difference_document
+from reconciler.report.plan.document import difference_document
 from reconciler.report.safe import safe_json
 from reconciler.resource import Drift
 

@@ -11,10 +11,10 @@ from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Pa
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.facts import NOTHING, Facts, facts_at
 from reconciler.kinds.kind import Kind
-from reconciler.report.line_diff import Line, line_diff
+from reconciler.report.changes.line_diff import Line, line_diff
+from reconciler.report.changes.spoken_place import spoken_place
+from reconciler.report.changes.spoken_value import spoken_value
 from reconciler.report.safe import safe
-from reconciler.report.spoken_place import spoken_place
-from reconciler.report.spoken_value import spoken_value
 from reconciler.report.words import leaves, live_document, standing
 from reconciler.resource import Change, Drift
 from reconciler.template import references_in

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from reconciler.report.field_change import drift_changes
-from reconciler.report.field_lines import INDENT, subject_lines
+from reconciler.report.changes.field_change import drift_changes
+from reconciler.report.changes.field_lines import INDENT, subject_lines
 from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import plural

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reconciler.report.change_markdown import diff_lines
-from reconciler.report.field_change import drift_changes
-from reconciler.report.folding import WHOLE, Fold, folds_markdown
+from reconciler.report.changes.change_markdown import diff_lines
+from reconciler.report.changes.field_change import drift_changes
+from reconciler.report.changes.folding import WHOLE, Fold, folds_markdown
 from reconciler.report.limits import COMMENT_BYTES
 from reconciler.report.markup import code
 from reconciler.report.words import drift_summary, drift_word

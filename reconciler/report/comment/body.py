@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reconciler.forge.marker import Marker
-from reconciler.report.comment_changes import changes_line
+from reconciler.report.comment.reviewed import changes_line
 from reconciler.report.limits import COMMENT_BYTES
 from reconciler.report.markup import code, fenced
-from reconciler.report.plan_markdown import plan_markdown
+from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.safe import safe
 from reconciler.resource import Plan
 

@@ -11,7 +11,7 @@ import re
 
 from reconciler.document import Json, digest
 from reconciler.forge.marker import hidden_json
-from reconciler.report.plan_document import change_document
+from reconciler.report.plan.document import change_document
 from reconciler.resource import Action, Change, Plan
 
 MOST_CHANGES = 100

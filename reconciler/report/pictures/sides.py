@@ -6,10 +6,10 @@ from typing import TypeAlias, assert_never
 
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.picture import Grid, Objective, Ranking
-from reconciler.report.grid import Sides
-from reconciler.report.grid_sides import grid_sides
-from reconciler.report.objective import AimSides, aim_sides
-from reconciler.report.ranking import RankingSides, ranking_sides
+from reconciler.report.pictures.grid import Sides
+from reconciler.report.pictures.grid_sides import grid_sides
+from reconciler.report.pictures.objective import AimSides, aim_sides
+from reconciler.report.pictures.ranking import RankingSides, ranking_sides
 from reconciler.report.words import live_document
 from reconciler.resource import Change
 

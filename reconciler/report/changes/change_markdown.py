@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from reconciler.report.field_change import FieldChange, Leaf, by_subject
+from reconciler.report.changes.field_change import FieldChange, Leaf, by_subject
 from reconciler.report.safe import safe
 from reconciler.report.words import around_difference
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import assert_never
 
-from reconciler.report.grid import Cell, Mark, Row, Section, Sides
-from reconciler.report.objective import AimSides, budget_words
-from reconciler.report.pictures import Drawing
-from reconciler.report.ranking import Ranked, RankingSides
+from reconciler.report.pictures.grid import Cell, Mark, Row, Section, Sides
+from reconciler.report.pictures.objective import AimSides, budget_words
+from reconciler.report.pictures.ranking import Ranked, RankingSides
+from reconciler.report.pictures.sides import Drawing
 from reconciler.report.safe import ELLIPSIS, columns
 
 WIDTH = 96

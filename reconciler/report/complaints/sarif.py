@@ -15,7 +15,7 @@ from reconciler import __version__
 from reconciler.complaint import Complaint
 from reconciler.document import Json
 from reconciler.finding import CODES
-from reconciler.report.complaints_order import (
+from reconciler.report.complaints.order import (
     field_path,
     file_in_repository,
     message,

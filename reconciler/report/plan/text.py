@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from reconciler.report.field_lines import INDENT, change_lines, wrapped
-from reconciler.report.partial import partial_words
+from reconciler.report.changes.field_lines import INDENT, change_lines, wrapped
+from reconciler.report.plan.partial import partial_words
 from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import evidence, plural, summary

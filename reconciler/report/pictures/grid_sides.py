@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from reconciler.document import ANY, Json, Missing, Shape, differences, same, value_at
 from reconciler.kinds.picture import Grid
-from reconciler.report.grid import Cell, Mark, Row, Section, Sides
+from reconciler.report.pictures.grid import Cell, Mark, Row, Section, Sides
+from reconciler.report.pictures.widget_content import query_of, shown_by
 from reconciler.report.safe import safe
-from reconciler.report.widget_content import query_of, shown_by
 from reconciler.report.words import name_of
 
 DEFAULT_HEIGHT = 19  # samples: what the web interface gives a row that nobody resized

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from reconciler.document import Json
-from reconciler.report.plan_document import ChangeDocument, PlanDocument, plan_document
+from reconciler.report.plan.document import ChangeDocument, PlanDocument, plan_document
 from reconciler.report.safe import safe_json
 from reconciler.resource import Plan
 

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from reconciler.report.attention import Notice, notices
-from reconciler.report.change_markdown import LONGEST_INLINE, diff_lines
-from reconciler.report.field_change import field_changes
-from reconciler.report.folding import WHOLE, Fold, folds_markdown
+from reconciler.report.changes.change_markdown import LONGEST_INLINE, diff_lines
+from reconciler.report.changes.field_change import field_changes
+from reconciler.report.changes.folding import WHOLE, Fold, folds_markdown
 from reconciler.report.limits import COMMENT_BYTES
 from reconciler.report.markup import code
-from reconciler.report.picture_text import picture_lines
-from reconciler.report.pictures import drawing_of
+from reconciler.report.pictures.sides import drawing_of
+from reconciler.report.pictures.text import picture_lines
+from reconciler.report.plan.attention import Notice, notices
 from reconciler.report.safe import safe
 from reconciler.report.words import EVIDENCE_MEANINGS, evidence, plural, summary
 from reconciler.resource import Action, Change, Plan

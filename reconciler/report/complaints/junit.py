@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from reconciler.complaint import Complaint
-from reconciler.report.complaints_order import message, worst_first
+from reconciler.report.complaints.order import message, worst_first
 from reconciler.report.junit import Case, junit
 from reconciler.resource import Manifest, Ref
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.report.plan_document import (
+from reconciler.report.plan.document import (
     ChangeDocument,
     FieldDocument,
     PlanDocument,

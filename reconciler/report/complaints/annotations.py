@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from reconciler.complaint import Complaint
 from reconciler.finding import CODES, Severity
-from reconciler.report.complaints_order import file_in_repository, message, worst_first
+from reconciler.report.complaints.order import file_in_repository, message, worst_first
 from reconciler.report.limits import SHOWN_ANNOTATIONS
 from reconciler.report.safe import for_workflow_data, for_workflow_property
 
 
-def annotations(
+def annotation_lines(
     complaints: Sequence[Complaint], most: int = SHOWN_ANNOTATIONS, folder: str = ""
 ) -> list[str]:
     """Give one line for each of the worst complaints, `most` of each level, and one for the rest.

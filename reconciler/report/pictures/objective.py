@@ -10,7 +10,7 @@ from reconciler.document import Json, Missing, value_at
 from reconciler.kinds.facts import facts_at
 from reconciler.kinds.fields import Part
 from reconciler.kinds.picture import Objective
-from reconciler.report.spoken_value import duration, number_of, plain_number, spoken_value
+from reconciler.report.changes.spoken_value import duration, number_of, plain_number, spoken_value
 
 WHOLE = 100.0
 FINEST = 0.001

@@ -9,9 +9,9 @@ from reconciler.document import ABSENT, Json, Missing, Shape, differences, value
 from reconciler.kinds.facts import Facts, facts_at
 from reconciler.kinds.fields import Part
 from reconciler.kinds.picture import Ranking
-from reconciler.report.grid import Mark
+from reconciler.report.changes.spoken_value import spoken_value
+from reconciler.report.pictures.grid import Mark
 from reconciler.report.safe import safe
-from reconciler.report.spoken_value import spoken_value
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reconciler.forge.marker import Marker, State
-from reconciler.report.applied import WORDS, word
-from reconciler.report.comment import Origin, folded_plan
+from reconciler.report.applied.text import WORDS, word
+from reconciler.report.comment.body import Origin, folded_plan
 from reconciler.report.limits import COMMENT_BYTES
 from reconciler.report.markup import code, fenced
 from reconciler.report.safe import safe

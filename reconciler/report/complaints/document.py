@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reconciler.complaint import Complaint
 from reconciler.document import Json
-from reconciler.report.complaints_order import field_path
+from reconciler.report.complaints.order import field_path
 from reconciler.report.safe import safe_json
 
 

@@ -1,0 +1,1 @@
+"""What a write does to the fields of a resource, in words."""

@@ -1,0 +1,1 @@
+"""The comment under a pull request."""

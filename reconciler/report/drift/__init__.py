@@ -1,0 +1,1 @@
+"""Drift for people and for programs: one file a format."""

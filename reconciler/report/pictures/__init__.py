@@ -1,0 +1,1 @@
+"""What of a change is drawn: grids, orders, objectives."""

@@ -1,0 +1,1 @@
+"""A plan for people and for programs: one file a format."""
