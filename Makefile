@@ -53,7 +53,7 @@ static: $(VENV)/.dev ## shell scripts, the action, the workflows and the Dockerf
 
 unit: $(VENV)/.dev ## the tests, with branch coverage; PYTEST_ARGS are passed on
 	$(call headline,Tests: pytest)
-	@$(BIN)/pytest --numprocesses 2 --cov --cov-report term $(PYTEST_ARGS)
+	@$(BIN)/pytest --numprocesses 3 --cov --cov-report term $(PYTEST_ARGS)
 
 image: $(VENV)/.dev ## build and run the image, install the hook; IMAGE_BUILDS=2 builds twice
 	$(call headline,Image and hook: as they are delivered)
@@ -95,13 +95,16 @@ canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, F
 	@CANARY_RUNS=$${CANARY_RUNS:-1000} FOREIGN_TEXTS=$${FOREIGN_TEXTS:-1000000} \
 		$(BIN)/pytest --numprocesses 0 tests/security
 
+mutation: $(VENV)/.dev ## break merge, planning, guards, journal and redaction on purpose; PART=journal
+	@$(BIN)/python scripts/run_mutation.py $(PART)
+
 format: $(VENV)/.dev ## put the Python code into its one form
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache \
-		.pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist mutants .coverage .coverage.* .hypothesis .import_linter_cache \
+		.mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from canaries import no_canary_is_told
-from hypothesis import settings
+from hypothesis import Phase, settings
 from shops import Shop, open_shop, seed
 
 __all__ = ["no_canary_is_told"]
@@ -16,8 +16,17 @@ __all__ = ["no_canary_is_told"]
 pytest_plugins = ["store_fixtures"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
-settings.register_profile("short", deadline=None)
+settings.register_profile("short", deadline=None, max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=4_000)
+# The same few examples for each mutant, of which there are thousands; a failure need not be short.
+settings.register_profile(
+    "mutation",
+    deadline=None,
+    max_examples=25,
+    derandomize=True,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
+)
 settings.load_profile("short")
 
 

@@ -192,7 +192,7 @@ def test_documented_replace(shop: Shop) -> None:
     assert shop.run("apply", "--yes").code == 0
     settle(shop, "{documentedSliOnly: true}")
     shop.options["profile"] = Profile(slis="documented")
-    slo(shop, f"windowBasedMetricSli: {WINDOWS}", "99.5")
+    slo(shop, f"windowBasedMetricSli: {WINDOWS}", "99.95")
 
     assert change(shop)["action"] == "update"
     assert shop.run("apply", "--yes").code == 0

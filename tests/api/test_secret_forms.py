@@ -65,6 +65,7 @@ def test_not_spelt(text: str) -> None:
 def test_nothing_around_a_secret_goes() -> None:
     """A backslash, a sign or a digit beside a secret is not taken with it."""
     assert Redaction(["next"])(r"\next +next next3 %next") == r"\*** +*** ***3 %***"
+    assert Redaction(["next"])(r"\nex%74 +nex%74") == r"\*** +***"
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,11 @@ def test_too_short() -> None:
     redact = Redaction(["abc", "wxyz"])
 
     assert redact("abc YWJj 616263 wxyz") == f"abc YWJj 616263 {HIDDEN}"
+
+
+def test_secret_inside_another() -> None:
+    """The longer of two secrets goes first, so that nothing of it stays around the shorter one."""
+    assert Redaction(["word", "a-word-b"])("a-word-b word") == f"{HIDDEN} {HIDDEN}"
 
 
 def test_added_later() -> None:

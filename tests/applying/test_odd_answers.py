@@ -28,7 +28,7 @@ from sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.errors import ReconcilerError
-from reconciler.report.plan_document import plan_json
+from reconciler.report.plan.document import plan_json
 
 FEW = settings().max_examples // 4
 EVERYTHING = [

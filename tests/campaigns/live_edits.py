@@ -64,7 +64,9 @@ def _dashboard_edits(name: str, known: Sequence[str]) -> list[Edit]:
     ref, by_slug = f"Dashboard/{name}", f"/v1/dashboards/by-slug/{name}"
     board = {"name": f"{name} edited", "slugName": name, "layout": {"sections": []}}
     if not known:
-        body = {"requestId": f"theirs {name}", "dashboard": board}
+        # Another name, so that nobody takes it for ours where both come to be.
+        theirs = {**board, "name": f"their-{name}"}
+        body = {"requestId": f"theirs {name}", "dashboard": theirs}
         return [Edit(ref, ("POST", DASHBOARDS, body), (by_slug,))]
     body = {"requestId": f"theirs {name}", "dashboard": {"id": known[0], **board}}
     reads = (f"{DASHBOARDS}/{known[0]}", by_slug)

@@ -13,7 +13,7 @@ import pytest
 from system_calls import why_not
 
 HERE = Path(__file__).parent
-POINTS = int(os.environ.get("CAMPAIGN_POINTS", "96"))
+POINTS = int(os.environ.get("CAMPAIGN_POINTS", "60"))
 
 
 def campaign(*words: str) -> list[dict[str, Any]]:
@@ -45,37 +45,37 @@ def test_kill_points() -> None:
 
 def test_lost_answers() -> None:
     """Whatever answer is lost, cut or replaced by an error, no write is doubled or forgotten."""
-    lost, storm, cut = campaign("lost:24", "storm:6", "cut:24")
+    lost, storm, cut = campaign("lost:12", "storm:3", "cut:8")
 
-    assert (lost["cases"], storm["cases"], cut["cases"]) == (24, 6, 24)
+    assert (lost["cases"], storm["cases"], cut["cases"]) == (12, 3, 8)
     assert lost["in doubt"] > 0
 
 
 def test_company() -> None:
     """Rivals, edits of others and signals: one run writes, and overwrites nothing that it saw."""
-    race, stop, edit, signals = campaign("race:6", "stop:6", "edit:36", "signal:16")
+    race, stop, edit, signals = campaign("race:3", "stop:3", "edit:12", "signal:6")
 
-    assert race["winners"] == race["cases"] == stop["cases"] == 6
+    assert race["winners"] == race["cases"] == stop["cases"] == 3
     assert edit["caught"] > 0
     assert signals["exit 130"] + signals["exit 143"] > 0
 
 
 def test_several_machines() -> None:
     """Of machines that share a journal one applies, and a lock that outlives its run is taken."""
-    races = campaign("race-git:2", "race-s3:2")
-    kills = campaign("kill-git:2", "kill-s3:2")
+    races = campaign("race-git:1", "race-s3:1")
+    kills = campaign("kill-git:1", "kill-s3:1")
 
     for told in races:
-        assert told["winners"] == told["cases"] == 2
-        assert told["losers"] >= 2
+        assert told["winners"] == told["cases"] == 1
+        assert told["losers"] >= 1
     assert sum(told["killed"] for told in kills) > 0
 
 
 def test_power_loss() -> None:
     """Whatever a disk lost with the power, the journal is readable and knows all that was sent."""
-    (told,) = campaign("power:3")
+    (told,) = campaign("power:1")
 
-    assert told["states"] > 100
+    assert told["states"] > 30
     assert told["read by the program"] > 0
 
 
@@ -84,7 +84,7 @@ def test_system_calls() -> None:
     reason = why_not()
     if reason:
         pytest.skip(reason)
-    (told,) = campaign("calls:12")
+    (told,) = campaign("calls:8")
 
-    assert told["cases"] == 12
+    assert told["cases"] == 8
     assert told["exit 8"] > 0

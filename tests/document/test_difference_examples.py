@@ -33,6 +33,8 @@ def removed(index: str | int, value: Json) -> Difference:
         ([A, B], [A, C, B], [added(1, C)]),
         ([A, A], [A, A, A], [added(2, A)]),
         ([A, B, A], [A, A], [removed(1, B)]),
+        ([X, A, B, C], [A, B, C], [removed(0, X)]),
+        ([A, B, C], [X, A, B, C], [added(0, X)]),
         ([], [A], [added(0, A)]),
         ([A], [], [removed(0, A)]),
         ([A, B, C], [A, X, C], [Difference((1, "q"), "b", "x")]),
@@ -118,6 +120,7 @@ def test_named() -> None:
         ("acbde", [("c", 2, 1)]),
         ("abdec", [("c", 2, 4)]),
         ("badce", [("b", 1, 0), ("d", 3, 2)]),
+        ("acdbe", [("b", 1, 3)]),
     ],
 )
 def test_moved(order: str, moved: list[tuple[str, int, int]]) -> None:
@@ -128,6 +131,15 @@ def test_moved(order: str, moved: list[tuple[str, int, int]]) -> None:
     found = list(differences(before, after, KEYED))
 
     assert found == [Difference((name,), was, now, "move") for name, was, now in moved]
+
+
+def test_names_on_one_side() -> None:
+    """Where only one of two lists names its items, all are taken as unnamed."""
+    named: Json = [{"id": "a"}]
+    unnamed: Json = [{"t": 1}]
+
+    assert [one.path for one in differences(named, unnamed, KEYED)] == [(0, "t"), (0, "id")]
+    assert [one.path for one in differences(unnamed, named, KEYED)] == [(0, "id"), (0, "t")]
 
 
 def test_moved_and_changed() -> None:

@@ -227,6 +227,7 @@ def test_choices(declared: Json, there: Json, shape: Shape, sent: Json) -> None:
         ({"n": "5"}, {"n": 5}, Shape(fields={"n": INT64}), True),
         ([{"n": "5"}], [{"n": 5}], UNKEYED, True),
         ([1, 2], [1], ANY, False),
+        ({"all": 1, "some": 2}, {"all": 1}, CHOICE, False),
         (ABSENT, 0, ANY, True),
         (ABSENT, 1, ANY, False),
     ],

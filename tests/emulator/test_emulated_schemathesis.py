@@ -14,7 +14,7 @@ schemathesis: Any = import_module("schemathesis")
 checks: Any = import_module("schemathesis.specs.openapi.checks")
 
 # `make conformance` asks for many more.
-EXAMPLES = int(os.environ.get("CONFORMANCE_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("CONFORMANCE_EXAMPLES", "4"))
 EXCLUDED = {
     # The key is added after generation. Names that have to differ, page tokens and fields to
     # sort by are no matter of a schema.

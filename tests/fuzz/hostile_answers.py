@@ -39,9 +39,9 @@ from reconciler.probes.conformance import examine
 from reconciler.probes.permissions import check_service
 from reconciler.project.settings import Guards
 from reconciler.report.html import plan_html
-from reconciler.report.plan_document import plan_json
-from reconciler.report.plan_markdown import plan_markdown
-from reconciler.report.plan_text import plan_text
+from reconciler.report.plan.document import plan_json
+from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.text import plan_text
 from reconciler.report.style import Style
 from reconciler.resource import Plan
 from reconciler.signals.alert_events import EventFilter, list_alert_events

@@ -42,8 +42,8 @@ class Manifests:
         """Validate a folder that holds this file, once as YAML and beside an export."""
         from reconciler.manifests.expressions import Scope  # noqa: PLC0415 - after instrumenting
         from reconciler.manifests.workspace import load_workspace  # noqa: PLC0415 - the same
-        from reconciler.report.complaints_document import complaints_json  # noqa: PLC0415 - the same
-        from reconciler.report.complaints_text import complaints_text  # noqa: PLC0415 - the same
+        from reconciler.report.complaints.document import complaints_json  # noqa: PLC0415 - the same
+        from reconciler.report.complaints.text import complaints_text  # noqa: PLC0415 - the same
         from reconciler.report.style import Style  # noqa: PLC0415 - the same
 
         (self.folder / "a.yaml").write_bytes(content)

@@ -17,7 +17,7 @@ from reconciler.document import Json
 SEED = int(os.environ.get("FUZZ_SEED", "20260101"))
 MANIFESTS = 400
 RAW = 350
-RUNS = 60
+RUNS = 30
 
 
 def test_structured_manifests(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reconciler.complaint import CUT, LONGEST_MESSAGE, WIDEST_EXCERPT, Lines, complaint_at
 from reconciler.finding import Finding, warning
-from reconciler.report.complaints_text import complaints_text
+from reconciler.report.complaints.text import complaints_text
 from reconciler.report.safe import columns, safe, safe_json
 from reconciler.report.style import Style
 

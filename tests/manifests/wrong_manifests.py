@@ -50,7 +50,7 @@ ENVELOPES = [
     text("an unknown environment", "M207", "3:36", "`prodution` is not an environment", envelope(_V1, "kind: SLO", "metadata: {name: a, environments: [prodution]}"), "production"),
     text("a field beside spec", "M208", "3:1", "unknown field `spce`", envelope(_V1, "kind: SLO", "spce: {}", _NAME), "spec"),
     text("a field in metadata", "M208", "3:21", "unknown field `label`", envelope(_V1, "kind: SLO", "metadata: {name: a, label: {}}"), "labels"),
-    text("a namespace", "M208", "3:21", "(known: name, id, labels, environments)", envelope(_V1, "kind: SLO", "metadata: {name: a, namespace: x}")),
+    text("a namespace", "M208", "3:21", "(known: name, id, labels, environments, protect)", envelope(_V1, "kind: SLO", "metadata: {name: a, namespace: x}")),
     text("no spec", "M302", "1:1", "`spec` is required", f"{_V1}\nkind: SLO\n{_NAME}\n"),
     text("spec as a list", "M301", "4:7", "not a list", f"{_V1}\nkind: SLO\n{_NAME}\nspec: [x]\n"),
     text("spec null", "M301", "4:6", "not null", f"{_V1}\nkind: SLO\n{_NAME}\nspec:\n"),

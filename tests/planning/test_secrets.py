@@ -10,16 +10,19 @@ from sites import (
     DASHBOARDS,
     SALT,
     VIEW_SPEC,
+    Meddler,
     Site,
     assert_settled,
     dashboard,
+    lost_after,
+    lost_before,
     manifest,
     paths,
 )
 
 from reconciler.document import Json
 from reconciler.planning.drift import find_drift
-from reconciler.report.plan_document import plan_json
+from reconciler.report.plan.document import plan_json
 from reconciler.resource import Drift, Manifest
 from reconciler.template import (
     HIDDEN,
@@ -140,6 +143,24 @@ def test_secret_in_an_opaque_part(site: Site, before: Manifest, later: Manifest)
     assert_no_canary(site, later)
     site.apply(later)
     assert_settled(site, later)
+
+
+@pytest.mark.parametrize("carried_out", [lost_after, lost_before])
+@pytest.mark.parametrize("texts", [(FIRST, ""), ("", FIRST)])
+def test_secret_and_a_write_in_doubt(
+    site: Site, texts: tuple[str, str], carried_out: Meddler
+) -> None:
+    """Of two texts of which nobody knows which one is live, neither is shown if one is secret."""
+    before, doubted = (
+        dashboard("a", description=secret(text) if text else "plain") for text in texts
+    )
+    later = dashboard("a", description="later")
+    site.apply(before)
+    site.meddle("PUT", DASHBOARDS, *[carried_out] * 9)
+    site.apply(doubted)
+    site.wire.meddlers.clear()
+
+    assert_no_canary(site, later)
 
 
 def test_drift_beside_a_rotated_secret(site: Site) -> None:

@@ -237,7 +237,7 @@ ALLOWED = {
     "reconciler/commands/ci/runner.py": "a mask must be the very text that it hides",
     "reconciler/kinds/dashboard/remote.py": "an id or slug as one part of a path",
     "reconciler/kinds/slo/remote.py": "an id as one part of a path",
-    "reconciler/report/complaints_sarif.py": "a path as a relative URI",
+    "reconciler/report/complaints/sarif.py": "a path as a relative URI",
 }
 
 

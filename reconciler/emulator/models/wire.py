@@ -1,6 +1,7 @@
 """The ground every model stands on: objects on the wire and their scalars."""
 
 import re
+from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -11,6 +12,7 @@ from pydantic_core import PydanticCustomError
 JsonObject = dict[str, Any]
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.IGNORECASE)
 _INT32 = range(-(2**31), 2**31)
 _INT64_SCHEMA: JsonDict = {"format": "int64", "pattern": "^-?[0-9]{1,19}$"}
 _INT64 = range(-(2**63), 2**63)
@@ -78,6 +80,18 @@ def _int64_text(value: object) -> object:
     return str(value)
 
 
+def _timestamp(text: str) -> str:
+    """Give a date and time of RFC 3339 as it came; anything else is an error."""
+    try:
+        # A leap second is valid there, and no clock of Python knows it.
+        datetime.fromisoformat(re.sub(r":60(?=[.Zz+-])", ":59", text))
+    except ValueError:
+        raise PydanticCustomError("timestamp", "not a time of RFC 3339") from None
+    if not _TIMESTAMP.match(text):
+        raise PydanticCustomError("timestamp", "not a time of RFC 3339")
+    return text
+
+
 def bounds(least: int, most: int = 2**31 - 1) -> Any:
     """Bound an Int32; in the schema too, where pydantic leaves out what follows a function."""
     schema: JsonDict = {"format": "int32", "minimum": least, "maximum": most}
@@ -105,7 +119,9 @@ def exactly_one(model: WireObject, *names: str) -> str:
 
 
 Uuid = Annotated[str, AfterValidator(canonical_uuid), Field(json_schema_extra={"format": "uuid"})]
-Timestamp = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+Timestamp = Annotated[
+    str, AfterValidator(_timestamp), Field(json_schema_extra={"format": "date-time"})
+]
 Int32 = Annotated[
     int,
     AfterValidator(_int32),

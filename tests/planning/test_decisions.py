@@ -1,0 +1,386 @@
+"""What one manifest and what is known of it become: every case of `decide`, and nothing asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from reconciler.document import ABSENT, Difference, Json
+from reconciler.journal.entries import Started
+from reconciler.journal.history import LastWrite, Memory
+from reconciler.planning.deciding import Knowledge, decide
+from reconciler.resource import (
+    Absent,
+    Action,
+    Change,
+    Evidence,
+    Manifest,
+    Observation,
+    Ref,
+    Remembered,
+    RemoteId,
+    Seen,
+    Source,
+    Unknown,
+)
+from reconciler.template import HIDDEN, RefHole, SecretHole, Template, seal
+
+AT = "2025-01-31T09:00:00Z"
+SLO = Ref("SLO", "checkout")
+VIEW = Ref("SavedView", "errors")
+ALERT = Ref("AlertDefinition", "errors")
+POLICIES = Ref("LogPolicySet", "all")
+SPEC: dict[str, Json] = {"name": "Checkout", "description": "d"}
+LIVE_OTHERWISE = (
+    f"the answer to its create ({AT}) was lost, and what is live now is not what was sent: "
+    "look at it, then run `reconciler journal settle SLO/checkout --id ID`"
+)
+NOT_ASKED = (
+    f"the answer to its create ({AT}) was lost, and the API cannot be asked: look for it, "
+    "then run `reconciler journal settle SavedView/errors --id ID` or `--never-happened`"
+)
+KEY = Template((SecretHole("KEY", "hunter2", seal("hunter2", "KEY", "salt")),))
+
+
+def decided(
+    ref: Ref,
+    spec: dict[str, Json],
+    observation: Observation,
+    memory: Memory | None = None,
+    ids: dict[Ref, RemoteId] | None = None,
+    *,
+    place: str = "local at emulator",
+    protected: bool = False,
+) -> Change:
+    """Decide about one manifest."""
+    manifest = Manifest(ref, spec, Source("a.yaml", 1))
+    known = Knowledge(observation, memory or Memory(), ids or {}, place, protected)
+    return decide(manifest, known)
+
+
+def started(
+    operation: Literal["create", "replace"], declared: dict[str, Json], ref: Ref = SLO
+) -> Started:
+    """Give a write whose answer was lost."""
+    return Started("run", AT, ref, operation, declared, "request-0", None, "sha256:0")
+
+
+def told(change: Change) -> tuple[Action, Evidence, tuple[str, ...]]:
+    """Give what a plan says of a change beside its fields."""
+    return change.action, change.evidence, change.notes
+
+
+ADDED = (
+    Difference(("name",), ABSENT, "Checkout", "add"),
+    Difference(("description",), ABSENT, "d", "add"),
+)
+
+
+@pytest.mark.parametrize(
+    ("ref", "observation", "action", "evidence", "notes"),
+    [
+        (SLO, Absent(), Action.CREATE, Evidence.LIVE, ()),
+        (SLO, Unknown(None, "no id"), Action.CREATE, Evidence.NONE, ("no id",)),
+        (VIEW, Unknown(None, "no read"), Action.CREATE, Evidence.NONE, ("no read",)),
+        (VIEW, Unknown(7, "no read"), Action.ASSERT, Evidence.NONE, ("no read",)),
+        (ALERT, Unknown("id", "no read"), Action.ASSERT, Evidence.NONE, ("no read",)),
+    ],
+)
+def test_nothing_known(
+    ref: Ref,
+    observation: Observation,
+    action: Action,
+    evidence: Evidence,
+    notes: tuple[str, ...],
+) -> None:
+    """What nobody saw is created, or asserted where it has an id, whole and with the reason."""
+    change = decided(ref, SPEC, observation)
+
+    assert told(change) == (action, evidence, notes)
+    assert change.differences == ADDED
+    assert change.body == change.declared == SPEC
+    assert change.observation is observation
+
+
+def test_live() -> None:
+    """What is live is updated by its differences, with what it holds of its own, or kept."""
+    live: dict[str, Json] = {"name": "Checkout", "description": "old", "creator": "them"}
+    last = LastWrite("id", {"name": "Checkout", "labels": {"a": "b"}}, AT)
+    seen = Seen("id", {**live, "labels": {"a": "b"}})
+
+    change = decided(SLO, SPEC, seen, Memory("id", last))
+    kept = decided(SLO, SPEC, Seen("id", change.body), Memory("id", last))
+
+    assert told(change) == (Action.UPDATE, Evidence.LIVE, ())
+    assert change.body == {**live, "description": "d"}
+    assert change.declared == SPEC
+    assert change.differences == (
+        Difference(("description",), "old", "d"),
+        Difference(("labels",), {"a": "b"}, ABSENT, "remove"),
+    )
+    assert told(kept) == (Action.KEEP, Evidence.LIVE, ())
+    assert (kept.differences, kept.request_id) == ((), "")
+
+
+def test_remembered() -> None:
+    """What only the journal knows is compared with that, and is sent as it is declared."""
+    remembered = Remembered(7, {"name": "Errors", "filters": {}}, AT)
+
+    change = decided(VIEW, {"name": "Other"}, remembered)
+    kept = decided(VIEW, {"name": "Errors", "filters": {}}, remembered)
+
+    assert told(change) == (Action.UPDATE, Evidence.JOURNAL, ())
+    assert change.body == {"name": "Other"}
+    assert [one.path for one in change.differences] == [("name",), ("filters",)]
+    assert told(kept) == (Action.KEEP, Evidence.JOURNAL, ())
+
+
+def test_gone() -> None:
+    """What was written and is gone is created again, and the plan says so."""
+    memory = Memory("id", LastWrite("id", SPEC, AT))
+
+    assert told(decided(SLO, SPEC, Absent(), memory)) == (
+        Action.CREATE,
+        Evidence.LIVE,
+        (f"written {AT} and gone since: it will be created again",),
+    )
+
+
+def test_lost_create_that_did_not_happen() -> None:
+    """A create without an answer that left nothing is made again, with the id it had."""
+    memory = Memory(pending=started("create", SPEC), attempts=4)
+
+    change = decided(SLO, SPEC, Absent(), memory)
+
+    note = f"the answer to its create ({AT}) was lost; it did not happen"
+    assert told(change) == (Action.CREATE, Evidence.LIVE, (note,))
+    assert change.request_id == "request-0"
+    assert decided(SLO, {"name": "Other"}, Absent(), memory).request_id != "request-0"
+
+
+def test_lost_create_that_happened() -> None:
+    """A create without an answer whose fields are live is kept; others found there block it."""
+    memory = Memory(pending=started("create", SPEC))
+
+    same = decided(SLO, SPEC, Seen("id", {**SPEC, "id": "id"}), memory)
+    other = decided(SLO, SPEC, Seen("id", {"name": "Theirs"}, recalled=(("x", "y"),)), memory)
+
+    happened = f"the answer to its create ({AT}) was lost; it did happen"
+    assert told(same) == (Action.KEEP, Evidence.LIVE, (happened,))
+    assert told(other) == (
+        Action.BLOCKED,
+        Evidence.LIVE,
+        (
+            LIVE_OTHERWISE,
+            happened,
+            "y: not returned by the API, compared with the journal",
+        ),
+    )
+    assert (other.differences, other.declared) == ((), SPEC)
+    assert other.body == SPEC
+
+
+def test_lost_create_that_nobody_can_look_up() -> None:
+    """Where the API cannot be asked, a lost create blocks, with the ways to settle it."""
+    memory = Memory(pending=started("create", SPEC, VIEW))
+
+    change = decided(VIEW, SPEC, Unknown(None, "no read"), memory)
+
+    assert told(change) == (
+        Action.BLOCKED,
+        Evidence.NONE,
+        (NOT_ASKED,),
+    )
+    assert (change.request_id, change.differences, change.body) == ("", (), SPEC)
+
+
+def test_lost_replace() -> None:
+    """A replace without an answer is sent again as another attempt, and the plan says so."""
+    memory = Memory("id", pending=started("replace", SPEC))
+    note = f"the answer to an earlier write ({AT}) was lost"
+
+    asserted = decided(ALERT, SPEC, Unknown("id", "no read"), memory)
+    updated = decided(SLO, {"name": "x"}, Seen("id", dict(SPEC)), memory)
+
+    assert told(asserted) == (Action.ASSERT, Evidence.NONE, ("no read", note))
+    assert told(updated) == (Action.UPDATE, Evidence.LIVE, (note,))
+    assert updated.body == {"name": "x"}
+    assert "request-0" not in (asserted.request_id, updated.request_id)
+
+
+def test_unreadable() -> None:
+    """What could not be read is blocked with the reason, before all else that is known."""
+    memory = Memory(pending=started("create", SPEC))
+
+    assert told(decided(SLO, SPEC, Unknown("id", "HTTP 500", 9), memory)) == (
+        Action.BLOCKED,
+        Evidence.NONE,
+        ("it could not be read: HTTP 500",),
+    )
+
+
+def test_recalled() -> None:
+    """What the API does not return is named once, in order, by its last step."""
+    recalled = (("policies", 0, "severities"), ("policies", 1, "severities"), ("a", "kind"))
+    seen = Seen(None, {"policies": []}, recalled=recalled)
+
+    assert decided(POLICIES, {"policies": []}, seen).notes == (
+        "kind, severities: not returned by the API, compared with the journal",
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "live", "noted"),
+    [
+        (None, {"name": "Theirs"}, True),
+        ({"name": "Ours"}, {"name": "Theirs"}, True),
+        ({"name": "Ours"}, {"name": "Ours", "more": 1}, False),
+        (None, {"name": "Checkout", "description": "d"}, False),
+    ],
+)
+def test_who_changed_it(last: dict[str, Json] | None, live: dict[str, Json], noted: bool) -> None:
+    """Who changed live is told where it differs from what was applied, and matters."""
+    seen = Seen("id", live, attribution="by a person, 2025")
+    memory = Memory("id", LastWrite("id", last, AT)) if last is not None else Memory()
+
+    notes = decided(SLO, SPEC, seen, memory).notes
+
+    assert notes == (("live was last changed by a person, 2025",) if noted else ())
+    assert decided(SLO, SPEC, replace(seen, attribution=""), memory).notes == ()
+
+
+def named(*names: str) -> list[Json]:
+    """Give policies of these names."""
+    return [{"policy": {"name": name, "priority": "P"}} for name in names]
+
+
+def test_destroyed() -> None:
+    """Members that go are named and kept whole, and those of others are told apart."""
+    ours: Json = [*named("a", "b")]
+    memory = Memory(None, LastWrite(None, {"policies": ours}, AT))
+    live = named("b", "c", "a")
+
+    change = decided(POLICIES, {"policies": named("a")}, Seen(None, {"policies": live}), memory)
+
+    assert change.destroys == ("b", "c")
+    assert change.lost == (live[0], live[1])
+    assert change.foreign == ("c",)
+    assert decided(POLICIES, {"policies": live}, Seen(None, {"policies": live})).destroys == ()
+
+
+def test_members_without_a_name_of_their_own() -> None:
+    """Of live members with one name or none the write keeps one at most, and each is counted."""
+    live: list[Json] = [*named("a", "a", "a", "x"), {"policy": {}}, {"policy": {"name": ""}}]
+
+    change = decided(POLICIES, {"policies": named("a")}, Seen(None, {"policies": live}))
+
+    assert change.destroys == (
+        "a",
+        "number 3 of the list",
+        "x",
+        "number 5 of the list",
+        "number 6 of the list",
+    )
+
+
+def test_secret_not_shown() -> None:
+    """Where a secret belongs, or belonged, what is live is not shown; elsewhere it is."""
+    declared: dict[str, Json] = {"name": "new", "description": KEY}
+    live: dict[str, Json] = {"name": "old", "description": "older secret", "note": "s"}
+    last = LastWrite("id", {"name": "old", "description": str(KEY), "note": str(KEY)}, AT)
+
+    fields = decided(SLO, declared, Seen("id", live), Memory("id", last)).differences
+    absent = decided(SLO, declared, Seen("id", {"name": "new"})).differences
+    alert = decided(ALERT, {"name": "x"}, Remembered("id", {"name": str(KEY)}, AT)).differences
+
+    assert [(one.path, one.before, one.after) for one in fields] == [
+        (("name",), "old", "new"),
+        (("description",), HIDDEN, KEY),
+        (("note",), HIDDEN, ABSENT),
+    ]
+    assert [(one.path, one.before) for one in absent] == [(("description",), ABSENT)]
+    assert [(one.path, one.before) for one in alert] == [(("name",), HIDDEN)]
+
+
+def test_secret_that_is_live() -> None:
+    """A live text that is the secret's value is no difference, and no plan holds it."""
+    change = decided(SLO, {"description": KEY}, Seen("id", {"description": "hunter2"}))
+
+    assert change.action is Action.KEEP
+    assert "hunter2" not in str((change.observation, change.body, change.differences))
+
+
+def test_secret_in_a_list() -> None:
+    """In a list that held a secret, named or not, what is live is not shown."""
+    memory = Memory("id", LastWrite("id", {"links": [{"url": str(KEY)}]}, AT))
+    seen = Seen("id", {"links": [{"url": "old secret"}]})
+
+    (found,) = decided(SLO, {"links": [{"url": "plain"}]}, seen, memory).differences
+
+    assert (found.before, found.after) == (HIDDEN, "plain")
+
+
+def test_references() -> None:
+    """Known ids are filled in, and what is not known yet is waited for."""
+    hole = Template((RefHole(VIEW), "/", RefHole(SLO)))
+    spec: dict[str, Json] = {"name": hole}
+
+    waiting = decided(ALERT, spec, Unknown("id", "no read"), ids={VIEW: 7})
+    ready = decided(ALERT, spec, Unknown("id", "no read"), ids={VIEW: 7, SLO: "s"})
+
+    assert (waiting.body["name"], set(waiting.awaits)) == ("7/${ref:SLO/checkout}", {SLO})
+    assert (ready.body["name"], set(ready.awaits)) == ("7/s", set())
+    assert waiting.manifest.spec == {"name": "7/${ref:SLO/checkout}"}
+
+
+def test_request_id() -> None:
+    """A request's id follows from place, resource, body and attempt, on every machine alike."""
+    seen = Seen("id", {"name": "old"})
+    one = decided(SLO, SPEC, seen)
+
+    others = {
+        decided(Ref("SLO", "other"), SPEC, seen).request_id,
+        decided(SLO, {"name": "x"}, seen).request_id,
+        decided(SLO, SPEC, seen, Memory(attempts=1)).request_id,
+        decided(SLO, SPEC, seen, place="elsewhere").request_id,
+    }
+
+    assert (
+        one.request_id
+        == decided(SLO, SPEC, seen).request_id
+        == "d9869df6-a9bb-53cc-9d17-5749809cbbdd"
+    )
+    assert len({one.request_id, *others}) == 5
+
+
+def test_protection() -> None:
+    """A change says whether its resource is protected, and the turn of that is noted last."""
+    manifest = Manifest(SLO, SPEC, Source("a.yaml", 1), protect=True)
+    live = Seen("id", dict(SPEC), recalled=(("x",),))
+
+    begins = decide(manifest, Knowledge(live, Memory(), {}, "local"))
+    ends = decided(SLO, SPEC, live, protected=True)
+    stays = decide(manifest, Knowledge(live, Memory(), {}, "local", protected=True))
+    blocked = decided(SLO, SPEC, Unknown("id", "HTTP 500", 9), protected=True)
+
+    recalled = "x: not returned by the API, compared with the journal"
+    assert begins.notes == (recalled, "it is protected from this apply on")
+    assert ends.notes == (
+        recalled,
+        "its protection ends with this apply; from the next one on it may be changed",
+    )
+    assert (stays.notes, blocked.notes) == ((recalled,), ("it could not be read: HTTP 500",))
+    assert [one.protected for one in (begins, ends, stays, blocked)] == [False, True, True, True]
+
+
+def test_cannot_create() -> None:
+    """What a kind cannot create is blocked with the kind's reason."""
+    chosen = Manifest(SLO, SPEC, Source("a.yaml", 1), remote_id="2f6a")
+
+    change = decide(chosen, Knowledge(Absent(), Memory(), {}, "local"))
+
+    assert (change.action, change.evidence) == (Action.BLOCKED, Evidence.LIVE)
+    assert change.notes[0].startswith("the service has no SLO 2f6a")
+    assert (change.body, change.differences, change.request_id) == (SPEC, (), "")

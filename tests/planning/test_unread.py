@@ -1,0 +1,52 @@
+"""One answer of no use about one resource, beside others that are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sites import SLO_SPEC, SLOS, Site, answer_with, dashboard, manifest
+
+from reconciler.resource import Action
+
+SLO = manifest("SLO/checkout", SLO_SPEC)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    site = Site(tmp_path)
+    site.apply(SLO, dashboard())
+    return site
+
+
+def test_known_id(site: Site) -> None:
+    """What could not be read keeps the id that the journal knows, with the reason and its code."""
+    remote_id = site.journal.history.of(SLO.ref).remote_id
+    site.meddle("GET", f"{SLOS}/{remote_id}", answer_with(200, "text"))
+
+    made = site.plan(SLO, dashboard())
+
+    assert [one.action for one in made.changes] == [Action.BLOCKED, Action.KEEP]
+    (found,) = made.unread
+    assert found.remote_id == remote_id
+    assert found.why != ""
+    assert found.exit_code == 9
+    assert made.changes[0].notes == (f"it could not be read: {found.why}",)
+
+
+def test_declared_id(site: Site) -> None:
+    """An id that is declared goes before the one that the journal knows."""
+    chosen = manifest("SLO/checkout", SLO_SPEC, "declared-id-of-21-let")
+    site.meddle("GET", f"{SLOS}/{chosen.remote_id}", answer_with(200, "text"))
+
+    (found,) = site.plan(chosen, dashboard()).unread
+
+    assert found.remote_id == chosen.remote_id
+
+
+def test_no_answer_of_use(site: Site) -> None:
+    """Where no answer at all is of use, it is the service, and nothing is planned."""
+    site.meddle("GET", "*", answer_with(200, "text"))
+
+    with pytest.raises(ExceptionGroup, match="no answer about a resource is of use"):
+        site.plan(dashboard())

@@ -1,0 +1,323 @@
+"""What stands around the changes of a plan: what depends, what is left over, and the digest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sites import SALT, SLO_SPEC, SLOS, VIEW_SPEC, Site, dashboard, manifest
+
+from reconciler.document import ABSENT, Difference, Json, Missing
+from reconciler.journal.entries import Rewritten, Started
+from reconciler.journal.history import History, LastWrite, Memory
+from reconciler.planning.blocking import blocked, with_blocked_dependants
+from reconciler.planning.drift import find_drift
+from reconciler.planning.plan import Place, make_plan, plan_digest
+from reconciler.planning.protection import Protections
+from reconciler.planning.rewritten import unexpected
+from reconciler.resource import (
+    Absent,
+    Action,
+    Change,
+    Evidence,
+    Manifest,
+    Observation,
+    Orphan,
+    Plan,
+    Ref,
+    Remembered,
+    Seen,
+    Source,
+    Unknown,
+    UnsettledCreate,
+)
+from reconciler.template import SecretHole, Template, fingerprint, seal
+
+AT = "2025-01-31T09:00:00Z"
+PLACE = Place("local", "emulator")
+A, B, C, D = (Ref("SLO", name) for name in "abcd")
+KEY = Template((SecretHole("KEY", "hunter2", seal("hunter2", "KEY", SALT)),))
+
+
+def change(
+    ref: Ref,
+    action: Action = Action.UPDATE,
+    needs: tuple[Ref, ...] = (),
+    observation: Observation | None = None,
+) -> Change:
+    """Give a change with something in every field."""
+    one = Manifest(ref, {}, Source("a.yaml", 1), references=frozenset(needs))
+    found = (Difference(("name",), "old", "new"),)
+    seen = observation or Seen("id", {"name": "old"})
+    declared: dict[str, Json] = {"name": "new"}
+    body: dict[str, Json] = {"name": "new", "theirs": 1}
+    return Change(
+        one, action, Evidence.LIVE, seen, declared, body, found, ("x",), (1,), ("x",), ("note",)
+    )
+
+
+def test_blocked_from_below() -> None:
+    """What depends on something blocked is blocked with it, however far away, and nothing else."""
+    changes = [
+        change(A, needs=(B,)),
+        change(B, needs=(C, D)),
+        change(C, Action.BLOCKED),
+        change(D),
+    ]
+
+    found = with_blocked_dependants(changes)
+
+    assert [one.ref for one in found] == [A, B, C, D]
+    assert [one.action for one in found] == [Action.BLOCKED] * 3 + [Action.UPDATE]
+    assert found[0].notes == ("depends on SLO/b, which is blocked", "note")
+    assert found[1].notes == ("depends on SLO/c, which is blocked", "note")
+    assert found[2:] == changes[2:]
+
+
+def test_kept_dependant() -> None:
+    """What is kept needs nothing of what it refers to, and stops the chain."""
+    changes = [change(A, needs=(B,)), change(B, Action.KEEP, needs=(C,)), change(C, Action.BLOCKED)]
+
+    assert with_blocked_dependants(changes) == changes
+
+
+def test_cycle() -> None:
+    """Resources that wait for each other are blocked once each."""
+    changes = [change(A, Action.BLOCKED), change(B, needs=(A, C)), change(C, needs=(B,))]
+
+    found = with_blocked_dependants(changes)
+
+    assert [len(one.notes) for one in found] == [1, 2, 2]
+
+
+def test_blocked_shows_nothing_to_do() -> None:
+    """A blocked change names no field and no loss, and its reasons come first."""
+    found = blocked(change(A), ["why", "also"])
+
+    assert found == replace(
+        change(A, Action.BLOCKED),
+        differences=(),
+        destroys=(),
+        lost=(),
+        foreign=(),
+        notes=("why", "also", "note"),
+    )
+
+
+DIGEST = "sha256:c2b9ccb2aa326c9cda2fb96f4868971ffb3d11ea25980f0c8ebe1bcc7c7aedb5"
+OBSERVED: list[Observation] = [
+    Seen("id", {"name": "old"}),
+    Seen("other", {"name": "old"}),
+    Seen("id", {"name": "older"}),
+    Absent(),
+    Remembered("id", {"name": "old"}, AT),
+    Remembered("other", {"name": "old"}, AT),
+    Remembered("id", {"name": "older"}, AT),
+    Unknown("id", "why"),
+    Unknown(None, "why"),
+]
+
+
+def test_digest() -> None:
+    """The digest of a plan is the same in every version, so that a reviewed one still applies."""
+    changes = [change(A), change(B, Action.KEEP), change(C, Action.CREATE, observation=Absent())]
+    protected = replace(change(D), protected=True)
+
+    assert plan_digest(PLACE, [*changes, protected]) == DIGEST
+
+
+def test_digests_of_observations() -> None:
+    """Whatever was observed, and that it was not, is told apart."""
+    digests = [plan_digest(PLACE, [change(A, observation=one)]) for one in OBSERVED]
+
+    assert len(set(digests)) == len(OBSERVED)
+
+
+def test_digests_differ() -> None:
+    """Place, name, action, id, declaration and protection each give another digest."""
+    one = change(A)
+    others = [
+        replace(one, action=Action.CREATE),
+        replace(one, action=Action.KEEP),
+        replace(one, declared={"name": "newer"}),
+        replace(one, body={"name": "new", "theirs": 2}),
+        replace(one, manifest=replace(one.manifest, remote_id="chosen")),
+        replace(one, manifest=replace(one.manifest, protect=True)),
+        replace(one, protected=True),
+        replace(one, protected=True, manifest=replace(one.manifest, protect=True)),
+        change(B),
+    ]
+
+    digests = {plan_digest(PLACE, [other]) for other in (one, *others)}
+    digests.add(plan_digest(Place("other", "emulator"), [one]))
+    digests.add(plan_digest(Place("local", "other"), [one]))
+    digests.add(plan_digest(PLACE, []))
+
+    assert len(digests) == 13
+
+
+def test_what_moves_by_itself() -> None:
+    """Times, versions, notes, request ids and where a manifest stands are in no digest."""
+    one = change(A)
+    moved = replace(
+        one,
+        manifest=replace(one.manifest, source=Source("b.yaml", 9), labels={"a": "b"}),
+        observation=Seen("id", {"name": "old"}, "v2", (("x",),), "someone", by_hand=True),
+        notes=("other",),
+        request_id="x",
+    )
+
+    assert plan_digest(PLACE, [moved]) == plan_digest(PLACE, [one])
+    kept = replace(one, action=Action.KEEP)
+    assert plan_digest(PLACE, [replace(kept, body={})]) == plan_digest(PLACE, [kept])
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def planned(site: Site, memories: dict[Ref, Memory], *manifests: Manifest, whole: bool) -> Plan:
+    """Plan with a journal that adds up to these."""
+    history = History(memories)
+    return site.ask(lambda api: make_plan(api, manifests, history, PLACE, whole=whole))
+
+
+def test_orphans(site: Site) -> None:
+    """What exists and is not declared is named in order, if the manifests are all there are."""
+    view = manifest("SavedView/errors", VIEW_SPEC)
+    memories = {
+        C: Memory("c", exists=True),
+        A: Memory("a", exists=True),
+        B: Memory("b", exists=False),
+        view.ref: Memory(7, LastWrite(7, VIEW_SPEC, AT), exists=True),
+    }
+
+    assert planned(site, memories, view, whole=True).orphans == (Orphan(A, "a"), Orphan(C, "c"))
+    assert planned(site, memories, view, whole=False).orphans == ()
+
+
+def test_unsettled(site: Site) -> None:
+    """Lost creates are listed in order, but for those that a look-up has settled."""
+
+    def lost(ref: Ref, request: str) -> Memory:
+        return Memory(
+            pending=Started("run", AT, ref, "create", VIEW_SPEC, request, None, "sha256:0")
+        )
+
+    board = dashboard()
+    refs = {Ref("SavedView", "z"): "1", Ref("SavedView", "a"): "2", board.ref: "3"}
+    memories = {ref: lost(ref, request) for ref, request in refs.items()}
+
+    made = planned(site, memories, board, manifest("SavedView/z", VIEW_SPEC), whole=True)
+
+    assert made.unsettled == (
+        UnsettledCreate(Ref("SavedView", "a"), AT, "2"),
+        UnsettledCreate(Ref("SavedView", "z"), AT, "1"),
+    )
+
+
+def test_order_of_a_plan(site: Site) -> None:
+    """A plan lists kinds in the order of their table, and names in order inside each."""
+    declared = [
+        manifest("SavedView/b", VIEW_SPEC),
+        manifest("SavedView/a", VIEW_SPEC),
+        manifest("SLO/z", SLO_SPEC),
+        dashboard(),
+    ]
+
+    assert [str(one.ref) for one in site.plan(*declared).changes] == [
+        "SLO/z",
+        "Dashboard/checkout",
+        "SavedView/a",
+        "SavedView/b",
+    ]
+
+
+def test_objection_of_the_service(site: Site) -> None:
+    """What the service would refuse is blocked, with its words before the notes."""
+    bad = manifest("SLO/bad", {**SLO_SPEC, "targetThresholdPercentage": 400})
+
+    (found,) = site.plan(bad).changes
+
+    assert found.action is Action.BLOCKED
+    assert found.notes != ()
+    assert found.differences == ()
+    assert SLOS not in [one.path for one in site.sent]
+
+
+def test_protections() -> None:
+    """A resource is protected by its own last write, else by that of its id under another name."""
+    view = Ref("SavedView", "errors")
+    policies = Ref("LogPolicySet", "all")
+    memories = {
+        A: Memory("id", LastWrite("id", {}, AT), protected=True),
+        B: Memory("id", LastWrite("id", {}, AT)),
+        C: Memory("other", protected=False),
+        policies: Memory(None, LastWrite(None, {}, AT), protected=True),
+    }
+    covers = Protections.of(History(memories)).cover
+
+    assert covers(A, "whatever")
+    assert not covers(B, "id")
+    assert covers(D, "id")
+    assert not covers(D, "other")
+    assert not covers(D, None)
+    assert not covers(view, "id")
+    assert covers(Ref("LogPolicySet", "renamed"), None)
+
+
+def differing(before: Json | Missing, after: Json, *path: str) -> Difference:
+    """Give a difference at a path."""
+    return Difference(path, before, after)
+
+
+@pytest.mark.parametrize(
+    ("found", "quiet"),
+    [
+        (differing("got", "sent", "a"), True),
+        (differing("other", "sent", "a"), False),
+        (differing("got", "other", "a"), False),
+        (differing("got", "sent", "b"), False),
+        (differing("stored", KEY, "key"), True),
+        (differing("stolen", KEY, "key"), False),
+        (differing(ABSENT, "sent", "gone"), True),
+    ],
+)
+def test_rewritten(found: Difference, quiet: bool) -> None:
+    """A field is quiet only while it is declared as it was sent and live as it was stored."""
+    rewritten = (
+        Rewritten(("a",), "sent", "got"),
+        Rewritten(("key",), str(KEY), fingerprint("stored", str(KEY))),
+        Rewritten(("gone",), "sent", ABSENT),
+    )
+    last = LastWrite("id", {}, AT, rewritten)
+    doubted = Started("run", AT, A, "replace", {}, "request", "id", "sha256:0")
+
+    assert list(unexpected([found], Memory("id", last))) == ([] if quiet else [found])
+    assert list(unexpected([found], Memory("id", last, doubted))) == [found]
+    assert list(unexpected([found], Memory())) == [found]
+
+
+def test_drift_of_each(site: Site) -> None:
+    """Drift is told for each in order: what changed, what is gone, and what cannot be told."""
+    gone = manifest("SLO/gone", {**SLO_SPEC, "name": "Gone"}, "2f6a")
+    view = manifest("SavedView/errors", VIEW_SPEC)
+    board, new = dashboard(), dashboard("new")
+    site.apply(board, view)
+    history = site.journal.history
+    history.memories[gone.ref] = Memory("2f6a", LastWrite("2f6a", gone.spec, AT), exists=True)
+
+    found = site.ask(lambda api: find_drift(api, (view, gone, new, board), history, SALT))
+
+    assert [(str(one.ref), one.state, one.drifted) for one in found] == [
+        ("Dashboard/checkout", "same", False),
+        ("Dashboard/new", "unapplied", False),
+        ("SLO/gone", "gone", True),
+        ("SavedView/errors", "unseen", False),
+    ]
+    assert found[1].note == "the journal has no write of it"
+    assert "drift cannot be seen" in found[3].note
+    assert [one.source for one in found] == [one.source for one in (board, new, gone, view)]
+    assert found[0].live == site.plan(board).changes[0].body
