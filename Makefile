@@ -16,7 +16,7 @@ WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
 
 headline = @printf '\n== %s\n' "$(1)"
 
-.PHONY: help demo test lint types floors static unit image sbom schemas lock bench conformance campaign \
+.PHONY: help demo test lint types floors static unit coverage image sbom schemas lock bench conformance campaign \
 	fuzz canary mutation format clean
 
 help: ## list the targets
@@ -51,14 +51,18 @@ static: $(VENV)/.dev ## shell scripts, the action, the workflows and the Dockerf
 	$(call headline,Dockerfile: hadolint)
 	@$(BIN)/hadolint Dockerfile
 
-unit: $(VENV)/.dev ## the tests, with branch coverage; PYTEST_ARGS are passed on
+unit: $(VENV)/.dev ## the tests; PYTEST_ARGS are passed on
 	$(call headline,Tests: pytest)
+	@$(BIN)/pytest --numprocesses 3 $(PYTEST_ARGS)
+
+coverage: $(VENV)/.dev ## the tests once more, for the branches that they take; takes half as long again
 	@$(BIN)/pytest --numprocesses 3 --cov --cov-report term $(PYTEST_ARGS)
 
-image: $(VENV)/.dev ## build and run the image, install the hook; IMAGE_BUILDS=2 builds twice
-	$(call headline,Image and hook: as they are delivered)
-	@IMAGE_BUILDS=$${IMAGE_BUILDS:-1} TRY_REPO=$${TRY_REPO-1} $(BIN)/pytest --numprocesses 0 \
-		tests/delivery/test_image_build.py tests/delivery/test_pre_commit.py
+image: $(VENV)/.dev ## build and run the image, install hook and action; IMAGE_BUILDS=2 builds twice
+	$(call headline,Image hook and action: as they are delivered)
+	@IMAGE_BUILDS=$${IMAGE_BUILDS:-1} TRY_REPO=$${TRY_REPO-1} REAL_INSTALL=$${REAL_INSTALL-1} \
+		$(BIN)/pytest --numprocesses 0 tests/delivery/test_image_build.py \
+		tests/delivery/test_pre_commit.py tests/delivery/test_action.py
 
 sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
 	@mkdir -p build

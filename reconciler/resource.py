@@ -143,8 +143,10 @@ class Change:
 
     `declared` is what the journal will remember, `body` the whole `spec` after
     the merge: secrets sealed and references to what does not exist yet still
-    open in both. `destroys` names what the write removes for good. `protected`
-    says that the last apply of it asked that nothing changes it.
+    open in both. `before` is what it is compared with as it may be shown, and
+    `lost` what is destroyed so: `***` wherever a secret belongs, or did.
+    `destroys` names what the write removes for good. `protected` says that the
+    last apply of it asked that nothing changes it.
     """
 
     manifest: Manifest
@@ -161,6 +163,7 @@ class Change:
     awaits: frozenset[Ref] = frozenset()
     request_id: str = ""
     protected: bool = False
+    before: Json = None
 
     @property
     def ref(self) -> Ref:
@@ -337,7 +340,7 @@ class Drift:
 
     `unseen` is one that the API cannot show, `unapplied` one the journal has no
     write of. In `differences`, `before` is what was applied and `after` is live;
-    `live` is the whole live document. An `exit_code` says that it was asked for
+    `live` is the whole live document as it may be shown. An `exit_code` says that it was asked for
     and the answer was of no use.
     """
 

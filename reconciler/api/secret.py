@@ -6,6 +6,7 @@ import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from reconciler.errors import NotAuthorised
 
@@ -50,6 +51,10 @@ def key_from(environ: Mapping[str, str]) -> Secret:
     return Secret(value)
 
 
+# What is neither plain nor encoded as a whole holds one of these.
+_MARKS = re.compile(r"[%\\&+]")
+
+
 class Redaction:
     """The last filter before any text leaves the process.
 
@@ -60,7 +65,7 @@ class Redaction:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._forms: list[str] = []
-        self._spelt: list[re.Pattern[str]] = []
+        self._secrets: list[str] = []
         for secret in secrets:
             self.add(secret)
 
@@ -72,15 +77,16 @@ class Redaction:
         forms = {secret, encoded.hex(), encoded.hex().upper(), *_in_base64(encoded)}
         if not forms.issubset(self._forms):
             self._forms = sorted({*self._forms, *forms}, key=len, reverse=True)
-            self._spelt.append(_spelt(secret))
+            self._secrets.append(secret)
 
     def __call__(self, text: str) -> str:
         """Give the text with every secret replaced by `***`."""
         for form in self._forms:
             if form in text:
                 text = text.replace(form, HIDDEN)
-        for spelt in self._spelt:
-            text = spelt.sub(HIDDEN, text)
+        if _MARKS.search(text):
+            for secret in self._secrets:
+                text = _spelt(secret).sub(HIDDEN, text)
         return text
 
 
@@ -94,6 +100,8 @@ def _in_base64(secret: bytes) -> Iterator[str]:
             yield encode(padded).decode()[first:last]
 
 
+# Compiling one takes longer than all else that most commands do.
+@cache
 def _spelt(secret: str) -> re.Pattern[str]:
     r"""Give a pattern for a secret whose characters are written in any mixture of ways.
 

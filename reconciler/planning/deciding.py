@@ -27,6 +27,7 @@ from reconciler.planning.blocking import blocked_change
 from reconciler.planning.destroying import members_by_name, members_destroyed
 from reconciler.planning.protection import with_protection
 from reconciler.planning.rewritten import unexpected
+from reconciler.planning.veiling import veiled
 from reconciler.resource import (
     Absent,
     Action,
@@ -133,6 +134,7 @@ def _against_live(
         )
     if found and seen.attribution and _changed_by_others(kind, live, memory):
         notes.append(f"live was last changed {seen.attribution}")
+    written = (*memory.candidates, declared)
     destroyed = members_destroyed(kind, live, body)
     ours = members_by_name(kind, memory.base)
     return Change(
@@ -144,10 +146,19 @@ def _against_live(
         body,
         found,
         tuple(destroyed),
-        tuple(destroyed.values()),
+        tuple(_lost(kind, destroyed, written)),
         tuple(name for name in destroyed if name not in ours),
         tuple(notes),
+        before=veiled(live, written, kind.shape) if found else live,
     )
+
+
+def _lost(kind: Kind, destroyed: Mapping[str, Json], written: Sequence[Json]) -> Iterator[Json]:
+    """Yield what is destroyed as it may be printed."""
+    members = [members_by_name(kind, one) for one in written]
+    for name, member in destroyed.items():
+        ours = [one.get(name) for one in members]
+        yield veiled(member, ours, kind.shape.at(kind.destroyable[0]).item)
 
 
 def _changed_by_others(kind: Kind, live: dict[str, Json], memory: Memory) -> bool:

@@ -12,6 +12,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.planning.deciding import shown
 from reconciler.planning.observing import observe_all
 from reconciler.planning.rewritten import unexpected
+from reconciler.planning.veiling import veiled
 from reconciler.resource import Absent, Drift, Manifest, Observation, Seen, Unknown
 from reconciler.template import HIDDEN, conceal, holds_seal, is_sealed_text, secrets_of
 
@@ -54,7 +55,9 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             hidden = shown(_without_secrets(expected, salt), memory.candidates, kind.shape)
             found = tuple(_turned(hidden))
             note = f"live was last changed {who}" if found and who else ""
-            return Drift(ref, source, "drifted" if found else "same", found, note, live)
+            written = (*memory.candidates, manifest.spec)
+            seen = veiled(live, written, kind.shape) if found else live
+            return Drift(ref, source, "drifted" if found else "same", found, note, seen)
         case Absent(why=why):
             return Drift(ref, source, "gone", note=why)
         case Unknown(why=why, exit_code=exit_code) if exit_code:

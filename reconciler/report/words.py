@@ -155,9 +155,12 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
 
 
 def live_document(change: Change) -> Json | Missing:
-    """Give what a change was compared with, where anything was."""
+    """Give what a change was compared with, as it may be shown, where anything was."""
     match change.observation:
-        case Seen(document=document) | Remembered(document=document):
+        case Seen():
+            return change.before
+        case Remembered(document=document):
+            # What was declared then, secrets sealed.
             return document
         case _:
             return ABSENT

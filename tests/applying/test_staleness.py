@@ -36,7 +36,7 @@ from reconciler.errors import worst
 from reconciler.resource import Manifest, Ref, Refused
 from reconciler.template import SecretHole, Template, seal
 
-INTERLEAVINGS = int(os.environ.get("LIVE_EDITS", "40"))
+INTERLEAVINGS = int(os.environ.get("LIVE_EDITS", "12"))
 
 
 def sent_by_hand(site: Site, method: str, path: str, body: Json = None) -> Any:

@@ -24,7 +24,7 @@ from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
 
-MOMENTS = int(os.environ.get("SIGNAL_MOMENTS", "4"))
+MOMENTS = int(os.environ.get("SIGNAL_MOMENTS", "2"))
 """How many of the points of a run are tried; 0 for all."""
 
 RESOURCES = 5

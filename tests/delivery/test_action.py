@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,9 +78,13 @@ def counts(step: Step) -> dict[str, int]:
 
 
 def test_from_a_change_to_the_service(tmp_path: Path, service: Served, forge: FakeForge) -> None:
-    """Opened, updated, merged, stale: the installed action plans, uploads, applies and refuses."""
+    """Opened, updated, merged, stale: the action plans, uploads, applies and refuses.
+
+    With `REAL_INSTALL=1`, as in `make image`, it installs itself first.
+    """
     (tmp_path / "temporary").mkdir()
-    bare = Job(tmp_path / "shop", tmp_path / "temporary", installs=True)
+    installs = bool(os.environ.get("REAL_INSTALL"))
+    bare = Job(tmp_path / "shop", tmp_path / "temporary", installs=installs)
     base = checkout(bare.workspace, service)
     planned = on(bare, forge, "pull_request", pull_request(base=base), 1).step("plan")
 

@@ -316,7 +316,7 @@ def test_lock_record() -> None:
         (b'{"pid": 7}', LockRecord(Lease("", "", 7, "", ""))),
         (b'{"pid": 7, "owner": 5}', LockRecord(Lease("5", "", 7, "", ""))),
     ],
-    ids=str,
+    ids=["none", "list", "bytes", "deep", "bare", "end", "text", "pid", "owner"],
 )
 def test_any_record(text: bytes, record: LockRecord) -> None:
     """A record that cannot be read holds nothing; what it leaves out is empty."""

@@ -23,7 +23,7 @@ from processes import KEY, Ended, Served, environment, reconciler, served, works
 
 from reconciler.commands.root import run
 
-RUNS = int(os.environ.get("CANARY_RUNS", "40"))
+RUNS = int(os.environ.get("CANARY_RUNS", "24"))
 REAL_PROCESSES = max(3, RUNS // 20)
 ODD_KEY = 'canary/8d1f77+"&<%>=key'
 SECRET = 'canary s3cr3t/"7c"&<é>'  # noqa: S105 - what is looked for
