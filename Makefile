@@ -129,6 +129,6 @@ $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 
 $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@echo 'Installing reconciler and the tools of its tests (once)'
-	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
 	@$(INSTALL_SELF)
 	@touch $(VENV)/.runtime $@

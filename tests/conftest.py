@@ -16,7 +16,7 @@ __all__ = ["no_canary_is_told"]
 pytest_plugins = ["store_fixtures"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
-settings.register_profile("short", deadline=None, max_examples=30)
+settings.register_profile("short", deadline=None, max_examples=20)
 settings.register_profile("long", deadline=None, max_examples=4_000)
 # The same few examples for each mutant, of which there are thousands; a failure need not be short.
 settings.register_profile(
@@ -51,3 +51,9 @@ def unused_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
     return port
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the campaigns, which take longest: at the end the other workers would wait."""
+    items.sort(key=lambda item: "campaigns" not in item.path.parts)

@@ -130,7 +130,14 @@ def _against_live(
     if created is not None and not covers(live, created.declared, kind.shape):
         notes.insert(0, _conflict(manifest, created.at))
         return Change(
-            manifest, Action.BLOCKED, Evidence.LIVE, seen, declared, body, notes=tuple(notes)
+            manifest,
+            Action.BLOCKED,
+            Evidence.LIVE,
+            seen,
+            declared,
+            body,
+            notes=tuple(notes),
+            before=veiled(live, (*memory.candidates, declared), kind.shape),
         )
     if found and seen.attribution and _changed_by_others(kind, live, memory):
         notes.append(f"live was last changed {seen.attribution}")

@@ -157,11 +157,8 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
 def live_document(change: Change) -> Json | Missing:
     """Give what a change was compared with, as it may be shown, where anything was."""
     match change.observation:
-        case Seen():
-            return change.before
-        case Remembered(document=document):
-            # What was declared then, secrets sealed.
-            return document
+        case Seen(document=document) | Remembered(document=document):
+            return document if change.before is None else change.before
         case _:
             return ABSENT
 

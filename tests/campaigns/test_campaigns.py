@@ -13,7 +13,7 @@ import pytest
 from system_calls import why_not
 
 HERE = Path(__file__).parent
-POINTS = int(os.environ.get("CAMPAIGN_POINTS", "60"))
+POINTS = int(os.environ.get("CAMPAIGN_POINTS", "40"))
 
 
 def campaign(*words: str) -> list[dict[str, Any]]:
