@@ -133,6 +133,14 @@ def test_moved(order: str, moved: list[tuple[str, int, int]]) -> None:
     assert found == [Difference((name,), was, now, "move") for name, was, now in moved]
 
 
+def test_all_other_names() -> None:
+    """Where no name is in both lists, all of the new come and all of the old go."""
+    old: Json = {"id": "a"}
+    new: Json = {"id": "b"}
+
+    assert list(differences([old], [new], KEYED)) == [added("b", new), removed("a", old)]
+
+
 def test_names_on_one_side() -> None:
     """Where only one of two lists names its items, all are taken as unnamed."""
     named: Json = [{"id": "a"}]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sites import SLO_SPEC, SLOS, Site, answer_with, dashboard, manifest
+from sites import SALT, SLO_SPEC, SLOS, Site, answer_with, dashboard, manifest
 
+from reconciler.planning.drift import find_drift
 from reconciler.resource import Action
 
 SLO = manifest("SLO/checkout", SLO_SPEC)
@@ -50,3 +51,17 @@ def test_no_answer_of_use(site: Site) -> None:
 
     with pytest.raises(ExceptionGroup, match="no answer about a resource is of use"):
         site.plan(dashboard())
+
+
+def test_unread_is_no_drift(site: Site) -> None:
+    """What could not be read is told as unseen, with the reason and its code, and is no drift."""
+    history = site.journal.history
+    path = f"{SLOS}/{history.of(SLO.ref).remote_id}"
+    site.meddle("GET", path, answer_with(200, "text"))
+
+    board, slo = site.ask(lambda api: find_drift(api, (SLO, dashboard()), history, SALT))
+
+    assert (board.state, slo.state) == ("same", "unseen")
+    assert (slo.ref, slo.source, slo.exit_code, slo.drifted) == (SLO.ref, SLO.source, 9, False)
+    assert slo.note.startswith("it could not be read: ")
+    assert len(slo.note) > len("it could not be read: ")
