@@ -76,14 +76,15 @@ def _allowed(known: int, limits: Limits) -> int:
 def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) -> Objection:
     changed, known = figures.changed.total(), figures.known
     allowed = _allowed(known, limits)
+    share = f" ({changed * 100 / known:.4g} %)" if known else ""
     noun = "members" if kind.destroyable else "resources"
     ways = ", ".join(f"{count} {word}" for word, count in figures.changed.most_common() if count)
     by_share = limits.max_changes is None or allowed < limits.max_changes
     limit = f"{limits.max_change_percent} %, so {allowed}" if by_share else f"{allowed}"
     setting = "maxChangePercent" if by_share else "maxChanges"
     said = (
-        f"{changed} of {known} known {kind.name} {noun} would change "
-        f"({changed * 100 / known:.4g} %): {ways}; the guard allows {limit} in one apply"
+        f"{changed} of {known} known {kind.name} {noun} would change{share}: {ways}; "
+        f"the guard allows {limit} in one apply"
     )
     where = f"`guards: {{{setting}: N}}` of `{environment}` in reconciler.yaml"
     way_out = "\n".join(

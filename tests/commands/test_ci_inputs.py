@@ -182,6 +182,7 @@ def test_an_internal_error(
 
     assert run(["ci", "plan"]) == 1, examples
     lines = capsys.readouterr().out.splitlines()
+    assert sum("RuntimeError" in line for line in lines) == 1
     assert any("| internal error: RuntimeError" in line for line in lines)
     assert not any(line.startswith("::") for line in lines)
 

@@ -128,6 +128,19 @@ def test_the_workflow_says_where(shop: Shop) -> None:
     assert shop.change(base_url="").code == GUARD
 
 
+def test_a_bucket_of_the_change(shop: Shop) -> None:
+    """A bucket that the base branch does not name is never read, `base-url` or not."""
+    url = shop.service.base_url
+    shop.edit(".reconciler/production.jsonl", "s3://theirs/j", "reconciler.yaml")
+    ran = shop.change(base_url=url)
+
+    assert (ran.code, ran.outputs["failure-reason"]) == (GUARD, "guard")
+    assert "keeps its journal at s3://theirs/j here" in ran.summary
+    assert "in no bucket" in ran.summary
+    shop.base = "f" * 40
+    assert "fetch-depth: 0" in shop.change(base_url=url).summary
+
+
 def test_the_default_branch_is_believed(shop: Shop) -> None:
     """What was merged says where the key goes."""
     assert shop.merged("plan").outputs["result"] == "changes"

@@ -21,6 +21,7 @@ from sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.guards import objections, unmet
+from reconciler.guards.limits import exceeded_limits
 from reconciler.project import Guards
 from reconciler.resource import (
     Absent,
@@ -204,3 +205,16 @@ def test_one_kind() -> None:
     assert objects_to(*changes, kinds={"Dashboard": {"minimum": 11}}) == 0
     assert objects_to(*changes, kinds={"Dashboard": {"maxChanges": 9}}) == 1
     assert objects_to(*changes, kinds={"SLO": {"maxChangePercent": 50}}) == 1
+
+
+def test_nothing_known() -> None:
+    """Losses where nothing was known to be there are refused in words too."""
+    one = Manifest(Ref("LogPolicySet", "all"), {}, Source("a.yaml", 1))
+    lost = Change(
+        one, Action.UPDATE, Evidence.LIVE, Seen(None, {}), {}, {}, destroys=("debug", "info")
+    )
+    found = exceeded_limits(Plan("local", "emulator", "", (lost,)), Guards())
+
+    assert [one.message.partition(":")[0] for one in found] == [
+        "2 of 0 known LogPolicySet members would change"
+    ]

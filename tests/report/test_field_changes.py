@@ -209,3 +209,15 @@ def test_a_diff_has_a_heading_for_each_part() -> None:
         "- width: 1",
         "+ width: 2",
     ]
+
+
+def test_a_list_turned_round() -> None:
+    """What moves and stands where it stood is said to pass its neighbours, not to move nowhere."""
+    names = ("Audit", "Noise", "Errors")
+    before = policies(*(policy(name, "LOW") for name in names))
+    after = policies(*(policy(name, "LOW") for name in reversed(names)))
+    found = field_changes(updated("LogPolicySet", "log-policies", before, after))
+
+    assert {one.operation for one in found} == {"move"}
+    assert "past its neighbours, still at place 2" in {one.stands for one in found}
+    assert all(one.stands.count("place") == 2 or "still" in one.stands for one in found)

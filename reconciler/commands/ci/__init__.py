@@ -103,6 +103,7 @@ def _carry_out(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
     except BaseException as raised:  # noqa: BLE001 - as in root.py: a job is told of everything
         error = first_of(raised)
         code = tell_error(error)
+        ended.is_logged = True
         lines = str(error).splitlines() or [type(error).__name__]
         if code in SIGNALS:
             lines = ["stopped by a signal"]

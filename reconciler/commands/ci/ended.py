@@ -73,8 +73,8 @@ class PlanNotFound(GuardRefused):
 class Ended:
     """The run of one command. `errors` are its failure in words, a line each.
 
-    `writing` says that an apply began to write; `review` is the comment that it
-    compares with.
+    `writing` says that an apply began to write, `review` is the comment that it
+    compares with, and `is_logged` says that the log names the failure already.
     """
 
     command: str
@@ -93,6 +93,7 @@ class Ended:
     comment: Comment | None = None
     review: Standing | None = None
     reason: str = ""
+    is_logged: bool = False
 
     def fail(self, code: int, errors: Sequence[str], reason: str = "") -> None:
         """Note why the run failed."""

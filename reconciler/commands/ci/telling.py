@@ -66,10 +66,15 @@ def tell(talk: Conversation, ended: Ended) -> None:
         runner.write_summary(summary_of(talk, ended))
     if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
         runner.say("notice", f"no comment: {talk.missing}")
-    # The lines above have said it where the manifests themselves are wrong.
-    if ended.reason and not (inputs.annotations and ended.complaint_lines):
+    if ended.reason and not _is_said(inputs, ended, is_forge=runner.is_forge):
         said = ended.errors[0] if ended.errors else WORDS[ended.reason]
         runner.say("error", f"{inputs.command}: {said}")
+
+
+def _is_said(inputs: Inputs, ended: Ended, *, is_forge: bool) -> bool:
+    """Tell whether the failure stands where people look: beside the lines, or in a plain log."""
+    beside_lines = inputs.annotations and bool(ended.complaint_lines)
+    return beside_lines or (ended.is_logged and not is_forge)
 
 
 def summary_of(talk: Conversation, ended: Ended) -> str:

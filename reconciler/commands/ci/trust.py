@@ -18,8 +18,17 @@ from reconciler.forge.event import Event
 from reconciler.manifests.project_file import load_project
 from reconciler.project import Environment, Project
 from reconciler.project.base_url import shown_url
+from reconciler.project.journal_place import InObjects, parse_journal_place
 
 GIT_SECONDS = 30
+
+_SAY_SERVICE = (
+    "say in the workflow which service the key may go to with `base-url`, or check out with "
+    "`fetch-depth: 0`"
+)
+_SAY_BUCKET = (
+    "check out with `fetch-depth: 0`, as the journal's bucket has to be the one that it names"
+)
 LARGEST_PROJECT_FILE = 8 << 20
 
 # The runner's own variables are none of a manifest's business: `${secret:NAME}` reads them all.
@@ -68,34 +77,62 @@ def refuse_foreign_checkout(event: Event, inputs: Inputs, folder: Path) -> None:
 def refuse_elsewhere(
     event: Event, inputs: Inputs, project: Project, name: str, environment: Environment
 ) -> None:
-    """Refuse to talk to a service that only the change itself names (exit 11).
+    """Refuse to talk to a service or a bucket that only the change itself names (exit 11).
 
-    It must be that of `base-url`, or without it that of the project file on the
-    base branch; no key was read yet.
+    The service must be that of `base-url`, or without it that of the project
+    file on the base branch, and the bucket of the journal always that one; no
+    key was read yet.
     """
     own = (environment.base_url or "").rstrip("/")
-    if not own:
-        return
-    if inputs.base_url:
-        if own != inputs.base_url:
-            raise GuardRefused(
-                f"environment `{name}` leads to {shown_url(own)}, and this job may only talk to "
-                f"{shown_url(inputs.base_url)} (`base-url`)"
-            )
-        return
+    if own and inputs.base_url and own != inputs.base_url:
+        raise GuardRefused(
+            f"environment `{name}` leads to {shown_url(own)}, and this job may only talk to "
+            f"{shown_url(inputs.base_url)} (`base-url`)"
+        )
     if event.is_trusted:
         return
-    reviewed = _base_url_before(event, project, name)
-    if own != reviewed:
-        was = f"leads to {shown_url(reviewed)}" if reviewed else "leads nowhere"
+    if own and not inputs.base_url:
+        _refuse_other_service(name, own, _reviewed(event, project, name, _SAY_SERVICE))
+    bucket = _bucket(environment)
+    # Outside of the forge nothing tells what was reviewed, so the job itself is believed.
+    if bucket and event.name:
+        _refuse_other_bucket(name, bucket, _reviewed(event, project, name, _SAY_BUCKET))
+
+
+def _refuse_other_service(name: str, own: str, reviewed: Environment) -> None:
+    before = (reviewed.base_url or "").rstrip("/")
+    if own != before:
+        was = f"leads to {shown_url(before)}" if before else "leads nowhere"
         raise GuardRefused(
             f"environment `{name}` leads to {shown_url(own)} here, and on the base branch it "
             f"{was}: merge a new `baseUrl` first, or say it in the workflow with `base-url`"
         )
 
 
-def _base_url_before(event: Event, project: Project, name: str) -> str:
-    """Give where the environment leads on the base branch, "" for nowhere."""
+def _refuse_other_bucket(name: str, own: str, reviewed: Environment) -> None:
+    """Refuse a bucket of the change's own: it would be read with the credentials of this job.
+
+    A journal in a file or a git ref is no more than the change can write by itself.
+    """
+    before = _bucket(reviewed)
+    if own != before:
+        raise GuardRefused(
+            f"environment `{name}` keeps its journal at {own} here, and on the base branch "
+            f"{f'at {before}' if before else 'in no bucket'}: merge a new `journal` first"
+        )
+
+
+def _bucket(environment: Environment) -> str:
+    """Give the address of the bucket that keeps the journal, "" for any other place."""
+    place = parse_journal_place(environment.journal) if environment.journal else None
+    return place.url if isinstance(place, InObjects) else ""
+
+
+def _reviewed(event: Event, project: Project, name: str, way_out: str) -> Environment:
+    """Give the environment as it is on the base branch, an empty one where it is not there.
+
+    Raises GuardRefused with the way out where that branch cannot be read.
+    """
     folder = project.root
     if not event.name:
         raise GuardRefused(
@@ -107,14 +144,12 @@ def _base_url_before(event: Event, project: Project, name: str) -> str:
     top = _git(folder, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").strip()
     if not commit or not top or not _git(folder, "cat-file", "-t", commit) or file is None:
         raise GuardRefused(
-            "the base branch's project file cannot be read from this checkout: say in the "
-            "workflow which service the key may go to with `base-url`, or check out with "
-            "`fetch-depth: 0`"
+            f"the base branch's project file cannot be read from this checkout: {way_out}"
         )
     inside = os.path.relpath(file.resolve(), Path(top).resolve())
     settings = _project_at(folder, f"{commit}:{inside}")
     found = settings.settings.environments.get(name) if settings is not None else None
-    return (found.base_url or "").rstrip("/") if found is not None else ""
+    return found if found is not None else Environment()
 
 
 def _default_branch(event: Event, folder: Path) -> str:

@@ -91,6 +91,9 @@ def _said(
         case "move":
             was, now = (_position(one) for one in (difference.before, difference.after))
             stands = f"from place {was} to place {now}"
+            if was == now:
+                # As the middle one of a list that is turned round.
+                stands = f"past its neighbours, still at place {now}"
             return FieldChange(path, subject, field, operation, stands=stands)
         case "add":
             place = standing(path, after)
