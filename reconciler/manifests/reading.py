@@ -7,8 +7,8 @@ gives positions, limits and YAML 1.2 scalars at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from yaml import (
@@ -28,16 +28,15 @@ from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide i
 
 from reconciler.complaint import Lines
 from reconciler.document import Json
-from reconciler.finding import Severity
+from reconciler.manifests.anchors import Anchor, Anchors, height
 from reconciler.manifests.characters import (
-    described,
     escaped_in,
     first_forbidden,
     joined_surrogates,
     reordering,
 )
-from reconciler.manifests.parsed import Document, Flaw, Reading
-from reconciler.manifests.positions import Positions
+from reconciler.manifests.flaws import Flaws, Stop
+from reconciler.manifests.parsed import Document, Reading
 from reconciler.manifests.scalars import (
     CONSTANTS,
     NUMBER_STARTS,
@@ -45,11 +44,7 @@ from reconciler.manifests.scalars import (
     has_leading_zero,
     number,
 )
-from reconciler.manifests.syntax import (
-    departure_from_json,
-    spoken_collection_key,
-    spoken_problem,
-)
+from reconciler.manifests.syntax import spoken_collection_key
 
 # failure-cases.md, S1-S3.
 DEEPEST = 64
@@ -57,36 +52,18 @@ MOST_NODES = 1_000_000
 MOST_ALIASES = 100
 LONGEST_SCALAR = 1 << 20
 
+TOO_MANY_NODES = f"more than {MOST_NODES:,} values in one document"
+
 LONGEST_CONSTANT = 5
 MOST_CHARACTERS = 20
-MOST_FLAWS = 1_000
-
-
-class _Stop(Exception):
-    """The rest of the file cannot be read; the flaw is noted."""
-
-
-@dataclass(slots=True)
-class _Anchor:
-    """An anchored node and the range of its marks; `end` is -1 until the node ends."""
-
-    value: Json
-    start: int
-    end: int
 
 
 def read_text(text: str, *, is_json: bool = False) -> Reading:
     """Read every document of a text; never raises on any input."""
     parsed, squeezed = joined_surrogates(text) if is_json else (text, ())
     reader = _Reader(parsed, Lines(text, squeezed))
-    try:
+    with suppress(Stop):
         reader.read(is_json=is_json)
-    except _Stop:
-        pass
-    except MarkedYAMLError as error:
-        reader.complain_of_syntax(error)
-    except YAMLError as error:
-        reader.complain("M101", 0, str(error).splitlines()[0])
     reader.reading.flaws.sort(key=lambda flaw: (flaw.line, flaw.column))
     return reader.reading
 
@@ -97,60 +74,32 @@ class _Reader:
     def __init__(self, text: str, lines: Lines) -> None:
         self.text = text
         self.reading = Reading(lines)
+        self.flaws = Flaws(text, self.reading)
         self.aliases = 0
         self.blocks: list[tuple[int, int]] = []
 
     def read(self, *, is_json: bool) -> None:
-        """Read it all; raises what the parser raises, or _Stop once the flaw is noted."""
+        """Read it all. Raises Stop once the flaw is noted that ends it."""
         forbidden = first_forbidden(self.text)
         if forbidden is not None:
-            self.complain_of_character(*forbidden)
+            self.flaws.note_character(*forbidden)
             return
         try:
             self.walk(CParser(self.text), self.text)
+        except MarkedYAMLError as error:
+            self.flaws.note_syntax(error)
+        except YAMLError as error:
+            self.flaws.note("M101", 0, str(error).splitlines()[0])
         finally:
             for offset, character in self.first_reordering():
-                self.complain_of_character(offset, character)
+                self.flaws.note_character(offset, character)
         if is_json and not self.reading.has_errors:
-            self.check_json(self.reading.lines)
-
-    def check_json(self, lines: Lines) -> None:
-        """Note where a file departs from JSON, of which YAML takes more."""
-        departure = departure_from_json(lines.text)
-        if departure is not None:
-            place = lines.place_in_text(departure.offset)
-            self.reading.flaws.append(Flaw(departure.code, *place, departure.message))
+            self.flaws.note_departure_from_json()
 
     def first_reordering(self) -> Iterator[tuple[int, str]]:
         """Yield the first bidirectional characters that reorder what a reviewer sees."""
         found = reordering(self.text, self.blocks)
         yield from (place for place, _ in zip(found, range(MOST_CHARACTERS), strict=False))
-
-    def complain(self, code: str, offset: int, message: str, suggestion: str = "") -> None:
-        """Note an error at an offset. Raises _Stop where there are too many."""
-        place = self.reading.lines.place(offset)
-        self.reading.flaws.append(Flaw(code, *place, message, suggestion))
-        if len(self.reading.flaws) >= MOST_FLAWS:
-            said = f"more than {MOST_FLAWS:,} mistakes: the rest of the file is not read"
-            self.reading.flaws.append(Flaw("M115", *place, said))
-            raise _Stop
-
-    def stop(self, code: str, event: Any, message: str) -> _Stop:
-        """Note an error after which nothing more of the file can be read."""
-        self.complain(code, event.start_mark.index, message)
-        return _Stop()
-
-    def complain_of_character(self, offset: int, character: str) -> None:
-        """Note a character that may not stand here by its number, never as itself."""
-        self.complain("M111", offset, f"{described(character)} is not allowed here")
-
-    def complain_of_syntax(self, error: MarkedYAMLError) -> None:
-        """Say what the parser found."""
-        mark = error.problem_mark or error.context_mark
-        offset = mark.index if mark else 0
-        here = self.text[offset : offset + 2]
-        said = spoken_problem(error.problem or "", error.context or "", here)
-        self.complain("M101", offset, said)
 
     def walk(self, parser: CParser, text: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one hot loop
         """Build the documents. A call for each node would cost a third of the speed."""
@@ -161,8 +110,8 @@ class _Reader:
         marks = document.positions.marks
         mark_node = marks.append
         stack: list[tuple[Any, Any, int]] = []
-        anchors: dict[str, _Anchor] = {}
-        opened: dict[int, list[_Anchor]] = {}
+        anchors = Anchors(marks)
+        opened: dict[int, list[Anchor]] = {}
         container: Any = None
         wants_key = False
         key = ""
@@ -183,46 +132,42 @@ class _Reader:
                 elif not value.isprintable():
                     self.check_quoted(value, event)
                 if may_tag and event.tag is not None:
-                    self.complain_of_tag(event)
+                    self.flaws.note_tag(event)
                 if may_be_long and len(event.value) > LONGEST_SCALAR:
-                    raise self.stop("M110", event, "a scalar is longer than 1 MB")
+                    raise self.flaws.stop("M110", event, "a scalar is longer than 1 MB")
                 if may_anchor and event.anchor is not None:
-                    end = len(marks)
-                    anchors[event.anchor] = _Anchor(value, end - 1, end)
+                    anchors.note(event.anchor, value)
                 if wants_key:
                     key = value if value.__class__ is str and value != "<<" else ""
                     key = key or self.unusual_key(value, event)
                     wants_key = False
                     if key in container:
                         said = f"`{key}` stands twice in this mapping"
-                        self.complain("M102", mark.index, said)
+                        self.flaws.note("M102", mark.index, said)
                         duplicate = len(marks) - 1
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if wants_key:
                     start = event.start_mark.index
                     said = spoken_collection_key(text[max(0, start - 3) : start])
-                    raise self.stop("M107", event, said)
+                    raise self.flaws.stop("M107", event, said)
                 if len(stack) >= DEEPEST:
-                    raise self.stop("M109", event, f"nested deeper than {DEEPEST} levels")
+                    raise self.flaws.stop("M109", event, f"nested deeper than {DEEPEST} levels")
                 if may_tag and event.tag is not None:
-                    self.complain_of_tag(event)
+                    self.flaws.note_tag(event)
                 stack.append((container, key, duplicate))
                 duplicate = -1
                 wants_key = kind is MappingStartEvent
                 container = {} if wants_key else []
                 if may_anchor and event.anchor is not None:
-                    anchor = _Anchor(container, len(marks), -1)
-                    anchors[event.anchor] = anchor
+                    anchor = anchors.begin(event.anchor, container)
                     opened.setdefault(len(stack), []).append(anchor)
                 mark_node(event.start_mark.index)
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 value = container
                 if len(marks) > MOST_NODES:
-                    raise self.stop(
-                        "M110", event, f"more than {MOST_NODES:,} values in one document"
-                    )
+                    raise self.flaws.stop("M110", event, TOO_MANY_NODES)
                 if opened:
                     for anchor in opened.pop(len(stack), ()):
                         anchor.end = len(marks)
@@ -230,13 +175,15 @@ class _Reader:
                 wants_key = False
             elif kind is AliasEvent:
                 if wants_key:
-                    raise self.stop("M107", event, "an alias cannot be a key: write the key out")
-                value = self.expand(event, anchors, document.positions, len(stack))
+                    raise self.flaws.stop(
+                        "M107", event, "an alias cannot be a key: write the key out"
+                    )
+                value = self.expand(event, anchors, len(stack))
             elif kind is DocumentStartEvent:
                 document = Document(self.reading.lines)
                 marks = document.positions.marks
                 mark_node = marks.append
-                anchors = {}
+                anchors = Anchors(marks)
                 continue
             elif kind is DocumentEndEvent:
                 self.reading.documents.append(document)
@@ -250,8 +197,10 @@ class _Reader:
                     container[key] = value
                 else:
                     # Positions follow the document, which keeps the first of the two.
-                    del marks[duplicate:]
+                    anchors.drop(duplicate)
                     duplicate = -1
+                    if anchors.count() > MOST_NODES:
+                        raise self.flaws.stop("M110", event, TOO_MANY_NODES)
                 wants_key = True
             elif container is None:
                 document.value = value
@@ -263,23 +212,11 @@ class _Reader:
         try:
             value = number(text)
         except BadScalar as bad:
-            self.complain(bad.code, mark.index, bad.message, bad.suggestion)
+            self.flaws.note(bad.code, mark.index, bad.message, bad.suggestion)
             return text
-        if isinstance(value, int) and has_leading_zero(text) and not self.is_full:
-            said = f"`{text}` is the number {value} in YAML 1.2: drop the zero, or quote it"
-            place = self.reading.lines.place(mark.index)
-            self.reading.flaws.append(Flaw("M114", *place, said, "", Severity.WARNING))
+        if isinstance(value, int) and has_leading_zero(text):
+            self.flaws.note_leading_zero(text, value, mark.index)
         return value
-
-    @property
-    def is_full(self) -> bool:
-        """Whether a warning more would hide an error."""
-        return len(self.reading.flaws) >= MOST_FLAWS // 2
-
-    def complain_of_tag(self, event: Any) -> None:
-        """Note a tag; types come from the field, never from the file."""
-        said = f"the tag `{event.tag}` is not supported: remove it, fields have types of their own"
-        self.complain("M104", event.start_mark.index, said)
 
     def check_quoted(self, value: str, event: Any) -> None:
         """Note unsafe characters that came in by an escape, and where block texts stand."""
@@ -290,52 +227,35 @@ class _Reader:
             return
         found = escaped_in(value, self.text[start:end])
         if found:
-            self.complain_of_character(start, found)
+            self.flaws.note_character(start, found)
 
     def unusual_key(self, value: Json, event: Any) -> str:
         """Give a key that is empty, not text or a merge key as text, and note what is wrong."""
         text: str = event.value
         offset = event.start_mark.index
         if value == "<<" and event.style == "":
-            self.complain("M103", offset, "merge keys (<<) are not supported: write the fields out")
+            self.flaws.note(
+                "M103", offset, "merge keys (<<) are not supported: write the fields out"
+            )
         elif not isinstance(value, str):
             said = f"the key `{text or 'null'}` is not text: quote it"
-            self.complain("M107", offset, said, f'"{text}"' if text else "")
+            self.flaws.note("M107", offset, said, f'"{text}"' if text else "")
         return text
 
-    def expand(
-        self, event: Any, anchors: dict[str, _Anchor], positions: Positions, depth: int
-    ) -> Json:
+    def expand(self, event: Any, anchors: Anchors, depth: int) -> Json:
         """Give what an alias stands for, counted and as deep as what it expands to."""
         self.aliases += 1
         if self.aliases > MOST_ALIASES:
-            raise self.stop("M108", event, f"more than {MOST_ALIASES} aliases")
-        anchor = anchors.get(event.anchor)
+            raise self.flaws.stop("M108", event, f"more than {MOST_ALIASES} aliases")
+        anchor = anchors.named.get(event.anchor)
         if anchor is None:
-            raise self.stop("M101", event, f"the alias `*{event.anchor}` has no anchor before it")
+            said = f"the alias `*{event.anchor}` has no anchor before it"
+            raise self.flaws.stop("M101", event, said)
         if anchor.end < 0:
-            raise self.stop("M108", event, f"the alias `*{event.anchor}` contains itself")
-        marks = positions.marks
-        if len(marks) + anchor.end - anchor.start > MOST_NODES:
-            raise self.stop("M108", event, f"aliases expand to more than {MOST_NODES:,} values")
-        if depth + _height(anchor.value, {}) > DEEPEST:
-            raise self.stop("M109", event, f"the alias nests deeper than {DEEPEST} levels")
-        marks.append(event.start_mark.index)
-        marks.extend(marks[anchor.start + 1 : anchor.end])
-        return anchor.value
-
-
-def _height(value: Json, known: dict[int, int]) -> int:
-    """Count the levels of a value, which is never deeper than what is read.
-
-    What aliases repeat is counted once: an alias bomb is small until it is walked.
-    """
-    if isinstance(value, dict):
-        inner: Iterable[Json] = value.values()
-    elif isinstance(value, list):
-        inner = value
-    else:
-        return 0
-    if id(value) not in known:
-        known[id(value)] = 1 + max((_height(one, known) for one in inner), default=0)
-    return known[id(value)]
+            raise self.flaws.stop("M108", event, f"the alias `*{event.anchor}` contains itself")
+        if anchors.count(anchor.nodes) > MOST_NODES:
+            said = f"aliases expand to more than {MOST_NODES:,} values"
+            raise self.flaws.stop("M108", event, said)
+        if depth + height(anchor.value, {}) > DEEPEST:
+            raise self.flaws.stop("M109", event, f"the alias nests deeper than {DEEPEST} levels")
+        return anchor.expand(anchors.marks, event.start_mark.index)

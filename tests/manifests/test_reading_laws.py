@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from reconciler.complaint import Complaint
 from reconciler.document import Json, Path
 from reconciler.manifests.files import decode
-from reconciler.manifests.reading import MOST_ALIASES, read_text
+from reconciler.manifests.flaws import MOST_FLAWS
+from reconciler.manifests.reading import MOST_ALIASES, MOST_NODES, read_text
 
 _PRINTABLE = st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"))
 _TEXT = st.text(_PRINTABLE, max_size=20)
@@ -130,6 +132,60 @@ def test_aliases_are_counted_in_the_whole_file() -> None:
 
     assert read_text(f"{half}---\n{half}").flaws == []
     assert [flaw.code for flaw in read_text(f"{half}---\n{half}- *a\n").flaws] == ["M108"]
+
+
+@pytest.mark.parametrize("mistakes", [MOST_FLAWS - 2, MOST_FLAWS - 1, MOST_FLAWS])
+def test_a_syntax_error_near_the_limit(mistakes: int) -> None:
+    """Wherever the limit of mistakes is met, at a syntax error too, it ends the reading quietly."""
+    reading = read_text("- !tag x\n" * mistakes + "- [")
+
+    codes = [flaw.code for flaw in reading.flaws]
+    assert codes[-1] == ("M101" if mistakes < MOST_FLAWS - 1 else "M115")
+    assert len(codes) <= MOST_FLAWS + 1
+
+
+@given(_DOCUMENT, st.integers(1, 5))
+@settings(max_examples=50, deadline=None)
+def test_aliases_of_what_a_repeated_key_held(document: Json, times: int) -> None:
+    """What stands under a repeated key is left out, and its aliases stay what they are."""
+    shared = json.dumps(document, ensure_ascii=False)
+    aliases = "".join(f"  - *shared\n  - *inner{number % 2}\n" for number in range(times))
+
+    reading = read_text(
+        f"a: 1\na: &inner0 [1, &shared {shared}]\na: &inner1 [&x 2]\nlist:\n{aliases}  - last\n"
+    )
+
+    assert [flaw.code for flaw in reading.flaws] == ["M102", "M102"]
+    read = reading.documents[0]
+    held = [[1, document], [2]]
+    listed = [one for number in range(times) for one in (document, held[number % 2])]
+    assert same(read.value, {"a": 1, "list": [*listed, "last"]})
+    assert read.locate(("list", 2 * times)) == (2 * times + 5, 5)
+    if times > 1:
+        assert read.locate(("list", 2)) == (7, 5)
+
+
+@pytest.mark.parametrize("twice", ["x3", "x5"])
+def test_a_repeated_key_hides_no_bomb(twice: str) -> None:
+    """Aliases of what stands under a repeated key count as what they expand to."""
+    lines = ["x0: &x0 [lol]"]
+    for number in range(1, 9):
+        line = f"x{number}: &x{number} [{', '.join([f'*x{number - 1}'] * 9)}]"
+        lines += [line, line] if f"x{number}" == twice else [line]
+
+    reading = read_text("\n".join(lines))
+
+    assert [flaw.code for flaw in reading.flaws] == ["M102", "M108"]
+
+
+def test_repeated_keys_count() -> None:
+    """What is left out counts on, so that no file is read for ever."""
+    wide = "x1: &x1 [" + "1, " * (MOST_NODES // 10) + "1]\n"
+
+    reading = read_text(wide + "a: *x1\n" * 12)
+
+    assert reading.flaws[-1].code in ("M108", "M110")
+    assert len(reading.documents) == 0
 
 
 def test_an_anchor_ends_with_its_document() -> None:
