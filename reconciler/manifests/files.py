@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -173,11 +174,12 @@ def _reason(error: Exception) -> str:
 
 
 def decode(content: bytes, name: str) -> str | Complaint:
-    """Give the text of UTF-8 bytes; a byte-order mark is tolerated."""
+    """Give the text of UTF-8 bytes; a byte-order mark is tolerated, and counts as no column."""
+    content = content.removeprefix(BOM_UTF8)
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = content[: error.start].decode("utf-8-sig")
+        before = content[: error.start].decode("utf-8")
         line = before.count("\n") + 1
         column = len(before) - before.rfind("\n")
         said = f"this file is not UTF-8: byte 0x{content[error.start]:02x} cannot stand here"

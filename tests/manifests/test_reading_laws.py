@@ -111,6 +111,18 @@ def test_any_bytes(content: bytes) -> None:
         read_text(text, is_json=True)
 
 
+@given(st.text(max_size=8), st.booleans())
+def test_the_first_wrong_byte_has_its_place(before: str, mark: bool) -> None:
+    """A byte that is no UTF-8 is named with line and column, behind a byte-order mark too."""
+    before = "a" + before.replace("\r", "")
+    wrong = decode(b"\xef\xbb\xbf" * mark + before.encode() + b"\xff rest", "a.yaml")
+
+    assert isinstance(wrong, Complaint)
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    assert (wrong.code, wrong.line, wrong.column) == ("M111", line, column)
+    assert "0xff" in wrong.message
+
+
 @given(_DOCUMENT, st.integers(1, 5))
 @settings(max_examples=50, deadline=None)
 def test_aliases_expand(document: Json, times: int) -> None:
