@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from reconciler.errors import JournalError, Locked, OutcomeUnknown, ReconcilerError
 from reconciler.journal.entries import Entry, RefusedEntry, WrittenEntry
 from reconciler.kinds.kind import Answer, Sending
 from reconciler.resource import (
     Action,
-    Change,
     InDoubt,
     Outcome,
     Refused,
@@ -17,11 +14,6 @@ from reconciler.resource import (
     Unchanged,
     Written,
 )
-
-
-def operation_of(change: Change) -> Literal["create", "replace"]:
-    """Give the word of the journal for a write."""
-    return "create" if change.action is Action.CREATE else "replace"
 
 
 def outcome_of(sending: Sending, answer: Answer) -> Outcome:

@@ -54,11 +54,7 @@ MOST_SKIPPED = 20
 @lock_timeout
 def apply(  # noqa: PLR0913 - one parameter a flag
     *,
-    paths: tuple[Path, ...],
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
     expect: str | None,
     plan_file: Path | None,
@@ -79,11 +75,15 @@ def apply(  # noqa: PLR0913 - one parameter a flag
     consent = Consent(expect, reviewed, yes, allow_destroy, override)
     if not consent.given and not is_terminal():
         raise UsageError("nobody can be asked here: give --yes, --expect DIGEST or --plan FILE")
-    bench = open_bench(Asked(paths, environment, project, verbose, quiet))
     made, applied = plan_and_apply(
-        bench, lambda _: consent, "apply", verbose=verbose, quiet=quiet, patience=patience
+        open_bench(asked),
+        lambda _: consent,
+        "apply",
+        verbose=asked.verbose,
+        quiet=asked.quiet,
+        patience=patience,
     )
-    return tell(applied, made, form, verbose=verbose)
+    return tell(applied, made, form, verbose=asked.verbose)
 
 
 def plan_and_apply(

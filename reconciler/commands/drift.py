@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -26,23 +25,15 @@ DRIFT = 2
 @click.command
 @options.reading
 @options.formats("text", "json", "markdown", "html")
-def drift(
-    *,
-    paths: tuple[Path, ...],
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
-    form: str,
-) -> int:
+def drift(*, asked: Asked, form: str) -> int:
     """Compare live with what was last applied; exit with 2 where it differs.
 
     Edits of manifests that were not applied yet are no drift: `plan` shows
     those. Alert definitions and saved views cannot be read, and are counted.
     """
-    bench = open_bench(Asked(paths, environment, project, verbose, quiet))
+    bench = open_bench(asked)
     found = asyncio.run(drift_now(bench, bench.journal().history))
-    data(shown(found, form, bench, stdout_style(verbose=verbose)))
+    data(shown(found, form, bench, stdout_style(verbose=asked.verbose)))
     return exit_code_of(found)
 
 

@@ -40,21 +40,29 @@ def formats(*names: str) -> Callable[[Command], Command]:
 
 
 def reading(command: Command) -> Command:
-    """Give a command the arguments of everything that reads manifests."""
-    for option in (quiet, verbose, project, environment, paths):
-        command = option(command)
-    return command
+    """Give a command the arguments of everything that reads manifests, as `asked`."""
+    return _asking(command, paths, environment, project, verbose, quiet)
 
 
 def connected(command: Command) -> Command:
     """Give a command the options of everything that only talks to the service, as `asked`."""
+    return _asking(command, environment, project, verbose, quiet)
 
+
+def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
     @functools.wraps(command)
     def gathered(
-        *, environment: str | None, project: Path | None, verbose: bool, quiet: bool, **own: Any
+        *,
+        environment: str | None,
+        project: Path | None,
+        verbose: bool,
+        quiet: bool,
+        paths: tuple[Path, ...] = (),
+        **own: Any,
     ) -> Any:
-        return command(asked=Asked((), environment, project, verbose, quiet), **own)
+        return command(asked=Asked(paths, environment, project, verbose, quiet), **own)
 
-    for option in (quiet, verbose, project, environment):
-        gathered = option(gathered)
-    return cast("Command", gathered)
+    asking = cast("Command", gathered)
+    for flag in reversed(flags):
+        asking = flag(asking)
+    return asking

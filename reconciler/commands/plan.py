@@ -41,20 +41,15 @@ CHANGES = 2
     metavar="REV",
     help="Examine only what changed since the last commit in common with REV.",
 )
-def plan(  # noqa: PLR0913 - one parameter a flag
+def plan(
     *,
-    paths: tuple[Path, ...],
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
+    asked: Asked,
     form: str,
     out: Path | None,
     exit_code: bool,
     since: str | None,
 ) -> int:
     """Show what apply would do. Nothing is written, neither to the service nor to the journal."""
-    asked = Asked(paths, environment, project, verbose, quiet)
     bench = open_bench(asked)
     if out is not None:
         check_writable(out)
@@ -64,11 +59,11 @@ def plan(  # noqa: PLR0913 - one parameter a flag
     made = asyncio.run(plan_now(bench, history))
     if changed is not None:
         made = as_part(made, changed, history)
-        tell_part(changed, quiet=quiet)
+        tell_part(changed, quiet=asked.quiet)
     if out is not None:
         write_private(out, plan_json(made))
-    data(shown(made, form, stdout_style(verbose=verbose)))
-    if made.unsettled and not quiet:
+    data(shown(made, form, stdout_style(verbose=asked.verbose)))
+    if made.unsettled and not asked.quiet:
         words("nothing can be applied before the unsettled creates are settled")
     failures = failures_of(made)
     if failures:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from reconciler.commands import options
@@ -18,28 +16,20 @@ from reconciler.report.complaints.text import complaints_summary, complaints_tex
 @click.command
 @options.reading
 @options.formats("text", "json", "jsonl", "sarif", "junit")
-def validate(
-    *,
-    paths: tuple[Path, ...],
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
-    form: str,
-) -> int:
+def validate(*, asked: Asked, form: str) -> int:
     """Check manifests offline: syntax, fields, names, references.
 
     Without PATH, the manifests of the project file are checked, else those in
     this folder. No service, key or secret is needed.
     """
-    checked = check(Asked(paths, environment, project, verbose, quiet))
+    checked = check(asked)
     workspace = checked.workspace
     if form == "text":
-        shown = workspace.errors if quiet else workspace.complaints
-        data(complaints_text(shown, stdout_style(verbose=verbose)))
+        shown = workspace.errors if asked.quiet else workspace.complaints
+        data(complaints_text(shown, stdout_style(verbose=asked.verbose)))
     else:
         data(rendered(checked, form))
-    if not quiet:
+    if not asked.quiet:
         count = len(workspace.manifests)
         words(complaints_summary(workspace.complaints, count, workspace.files))
     return InvalidInput.exit_code if workspace.errors else 0

@@ -52,21 +52,13 @@ def settle(
 
 @click.command("write-ids")
 @options.reading
-def write_ids(
-    *,
-    paths: tuple[Path, ...],
-    environment: str | None,
-    project: Path | None,
-    verbose: bool,
-    quiet: bool,
-) -> int:
+def write_ids(*, asked: Asked) -> int:
     """Write the ids that the service gave out into the manifests, comments kept.
 
     With `metadata.id` in git, a lost journal cannot lead to a second create.
     """
-    asked = Asked(paths, environment, project, verbose, quiet)
     found = open_project(asked)
-    name, chosen = choose_environment(found, environment)
+    name, chosen = choose_environment(found, asked.environment)
     workspace = open_workspace(asked, found, Scope(name, chosen.variables))
     opened = opened_journal(asked)
     written = 0
@@ -75,7 +67,7 @@ def write_ids(
         if manifest.remote_id is None and known is not None:
             _write_id(found.root, manifest, known)
             written += 1
-            if not quiet:
+            if not asked.quiet:
                 words(f"{manifest.source}: {manifest.ref} is {known}")
     data(f"{written} ids written\n")
     return 0

@@ -1,0 +1,76 @@
+"""What became of a write. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from reconciler.document import Difference, Json
+from reconciler.resource.naming import Ref, RemoteId
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The service acknowledged the write.
+
+    `stored` is the document it says it has now, and `revision` the one that a
+    read shows until somebody writes again, where the answer tells it.
+    """
+
+    ref: Ref
+    remote_id: RemoteId | None
+    message: str = ""
+    stored: dict[str, Json] | None = None
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The service saw nothing to change."""
+
+    ref: Ref
+    remote_id: RemoteId | None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The service, or this program on its behalf, said no to this one resource.
+
+    `sure` says that nothing changed; else the write may have happened all the same.
+    """
+
+    ref: Ref
+    message: str
+    exit_code: int = 3
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Not sent, because of something else."""
+
+    ref: Ref
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class InDoubt:
+    """A create that may have happened, and cannot be looked up."""
+
+    ref: Ref
+    message: str
+
+
+Outcome: TypeAlias = Written | Unchanged | Refused | Skipped | InDoubt
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Another writer changed a resource between our write and our read of it.
+
+    In `differences`, `before` is what was sent and `after` what is live.
+    """
+
+    attribution: str
+    differences: tuple[Difference, ...]
