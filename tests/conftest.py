@@ -13,7 +13,7 @@ from shops import Shop, open_shop, seed
 
 __all__ = ["no_canary_is_told"]
 
-pytest_plugins = ["store_fixtures"]
+pytest_plugins = ["served_fixtures", "site_fixtures", "store_fixtures"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
 settings.register_profile("short", deadline=None, max_examples=20)

@@ -214,3 +214,11 @@ def workspace(folder: Path, text: str = WORKSPACE) -> Path:
     (folder / "reconciler.yaml").write_text(project, encoding="utf-8")
     (folder / "all.yaml").write_text(text, encoding="utf-8")
     return folder
+
+
+def edit(folder: Path, old: str, new: str) -> None:
+    """Edit the manifests."""
+    file = folder / "all.yaml"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))

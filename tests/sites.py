@@ -35,7 +35,7 @@ from reconciler.resource import (
     RemoteId,
     Source,
 )
-from reconciler.template import references_in, secret_values
+from reconciler.template import RefHole, Template, references_in, secret_values
 
 API_ROOT = "/mgmt/openapi/latest"
 ALERTS = "/alerts/alerts-general/v3/bulk"
@@ -334,3 +334,16 @@ def dashboard(name: str = "checkout", **fields: Json) -> Manifest:
     layout: Json = {"sections": [{"rows": [{"appearance": {"height": 19}, "widgets": [widget]}]}]}
     body: dict[str, Json] = {"name": "Checkout", "layout": layout, **fields}
     return manifest(f"Dashboard/{name}", {"dashboard": body})
+
+
+def watching() -> Manifest:
+    """Give an alert that watches the SLO `checkout`."""
+    spec: dict[str, Json] = {
+        "name": "Budget",
+        "type": "ALERT_DEF_TYPE_SLO_THRESHOLD",
+        "sloThreshold": {
+            "sloDefinition": {"sloId": Template((RefHole(Ref("SLO", "checkout")),))},
+            "errorBudget": {"rules": [{"condition": {"threshold": 10}}]},
+        },
+    }
+    return manifest("AlertDefinition/budget", spec, ALERT_ID)

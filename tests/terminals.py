@@ -68,13 +68,27 @@ def on_terminal(
     ) as process:
         os.close(inner)
         os.write(outer, typed.encode())
-        shown = b""
         out = b"" if process.stdout is None else process.stdout.read()
-        while chunk := _chunk(outer):
-            shown += chunk
+        shown = read_to_end(outer)
         code = process.wait(60)
     os.close(outer)
     return Shown(code, shown.decode().replace("\r\n", "\n"), out.decode())
+
+
+def read_until(descriptor: int, words: bytes) -> bytes:
+    """Read what a terminal shows until these words are among it."""
+    shown = b""
+    while words not in shown:
+        shown += os.read(descriptor, 65_536)
+    return shown
+
+
+def read_to_end(descriptor: int) -> bytes:
+    """Read what a terminal shows until its other end is closed."""
+    shown = b""
+    while chunk := _chunk(descriptor):
+        shown += chunk
+    return shown
 
 
 def _chunk(descriptor: int) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import httpx
 import pytest
 from sites import (
@@ -30,29 +28,16 @@ from sites import (
     policy_set,
     unreachable,
     untouched,
+    watching,
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
 from reconciler.resource import Manifest, Ref, Skipped
 from reconciler.template import RefHole, Template
 
 SLO = Ref("SLO", "checkout")
 CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
 VIEW = manifest("SavedView/errors", VIEW_SPEC)
-
-
-def watching(ref: Ref = SLO) -> Manifest:
-    """Give an alert that watches an SLO."""
-    spec: dict[str, Json] = {
-        "name": "Budget",
-        "type": "ALERT_DEF_TYPE_SLO_THRESHOLD",
-        "sloThreshold": {
-            "sloDefinition": {"sloId": Template((RefHole(ref),))},
-            "errorBudget": {"rules": [{"condition": {"threshold": 10}}]},
-        },
-    }
-    return manifest("AlertDefinition/budget", spec, ALERT_ID)
 
 
 def leading(to: str, name: str = "start") -> Manifest:
@@ -64,11 +49,6 @@ def leading(to: str, name: str = "start") -> Manifest:
         "definition": {"goToDashboardAction": {"dashboardId": target}},
     }
     return manifest(f"Dashboard/{name}", {"dashboard": {"name": name, "actions": [action]}})
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
 
 
 def test_reference_known_after_apply(site: Site) -> None:
@@ -249,15 +229,20 @@ def test_no_look_after_the_write(site: Site, failure: Meddler) -> None:
     assert_settled(site, dashboard())
 
 
-def test_interrupted(site: Site) -> None:
-    """After the first signal the request in flight is finished and journaled, and no other sent."""
+def signalling(site: Site) -> Meddler:
+    """Let the first signal come while a request is on its way."""
 
-    async def signal(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+    async def meddle(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
         assert site.stopping is not None
         site.stopping.set()
         return await inner.handle_async_request(request)
 
-    site.meddle("POST", DASHBOARDS, signal)
+    return meddle
+
+
+def test_interrupted(site: Site) -> None:
+    """After the first signal the request in flight is finished and journaled, and no other sent."""
+    site.meddle("POST", DASHBOARDS, signalling(site))
 
     applied = site.apply(dashboard(), policy_set(policy("a")), VIEW)
 
@@ -271,14 +256,8 @@ def test_interrupted(site: Site) -> None:
 
 def test_interrupted_while_reading(site: Site) -> None:
     """A signal that comes while live is read again keeps the write from being sent."""
-
-    async def signal(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
-        assert site.stopping is not None
-        site.stopping.set()
-        return await inner.handle_async_request(request)
-
     made = site.plan(dashboard())
-    site.meddle("GET", BY_SLUG + "/*", signal)
+    site.meddle("GET", BY_SLUG + "/*", signalling(site))
 
     applied = site.apply(plan=made)
 

@@ -23,38 +23,18 @@ from sites import (
     policy,
     policy_set,
     untouched,
+    watching,
 )
 
-from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
 from reconciler.errors import JournalError, worst
 from reconciler.journal.entries import Identified
 from reconciler.journal.journal import Journal
-from reconciler.resource import Manifest, Ref
-from reconciler.template import RefHole, SecretHole, Template
+from reconciler.template import SecretHole, Template
 
-SLO = Ref("SLO", "checkout")
 CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
 VIEW = manifest("SavedView/errors", VIEW_SPEC)
-
-
-def watching(ref: Ref = SLO) -> Manifest:
-    """Give an alert that watches an SLO."""
-    spec: dict[str, Json] = {
-        "name": "Budget",
-        "type": "ALERT_DEF_TYPE_SLO_THRESHOLD",
-        "sloThreshold": {
-            "sloDefinition": {"sloId": Template((RefHole(ref),))},
-            "errorBudget": {"rules": [{"condition": {"threshold": 10}}]},
-        },
-    }
-    return manifest("AlertDefinition/budget", spec, ALERT_ID)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
 
 
 def test_stale_read_after_the_write(tmp_path: Path) -> None:

@@ -4,39 +4,19 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from processes import (
     Served,
+    edit,
     in_this_process,
     journal,
     reconciler,
-    served,
     workspace,
 )
 
 from reconciler.journal.entries import Override
-
-
-@pytest.fixture
-def service() -> Iterator[Served]:
-    with served() as service:
-        yield service
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return workspace(tmp_path / "work")
-
-
-def edit(folder: Path, old: str, new: str) -> None:
-    """Edit the manifests."""
-    file = folder / "all.yaml"
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
 
 
 def test_expected_digest(folder: Path, service: Served) -> None:

@@ -21,28 +21,9 @@ from processes import (
     in_this_process,
     journal,
     reconciler,
-    served,
     workspace,
 )
-
-
-@pytest.fixture
-def service() -> Iterator[Served]:
-    with served() as service:
-        yield service
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return workspace(tmp_path / "work")
-
-
-def edit(folder: Path, old: str, new: str) -> None:
-    """Edit the manifests."""
-    file = folder / "all.yaml"
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
+from terminals import read_to_end, read_until
 
 
 def wait_for(folder: Path, text: str, process: subprocess.Popen[str]) -> None:
@@ -138,15 +119,9 @@ def answered(folder: Path, service: Served, answer: bytes) -> tuple[int, str]:
         stderr=theirs,
     ) as process:
         os.close(theirs)
-        shown = b""
-        while b"Only `yes` is taken" not in shown:
-            shown += os.read(ours, 65536)
+        shown = read_until(ours, b"Only `yes` is taken")
         os.write(ours, answer)
-        while True:
-            try:
-                shown += os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
+        shown += read_to_end(ours)
         code = process.wait(timeout=30)
     os.close(ours)
     return code, shown.decode()
@@ -218,8 +193,12 @@ def test_canary(folder: Path, service: Served, monkeypatch: pytest.MonkeyPatch) 
 
 def test_locked(folder: Path, service: Served, in_flight: subprocess.Popen[str]) -> None:
     """A second apply is refused while the first runs, and sends nothing."""
+    # It stands still meanwhile, so that it cannot be over before the second has begun.
+    in_flight.send_signal(signal.SIGSTOP)
+
     ended = reconciler(folder, service.base_url, "apply", "--yes")
 
+    in_flight.send_signal(signal.SIGCONT)
     assert ended.code == 5
     assert f"process {in_flight.pid} on" in ended.err
     assert in_flight.wait(timeout=30) == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ from processes import (
     in_this_process,
     journal,
     reconciler,
-    served,
-    workspace,
 )
 
 from reconciler.resource import Ref
@@ -26,17 +23,6 @@ from reconciler.resource import Ref
 SLO, VIEW = Ref("SLO", "checkout"), Ref("SavedView", "errors")
 HTML_404 = {"status": 404, "html": True}
 ECHO = {"status": 400, "body": json.dumps({"message": f"what is {KEY}?"})}
-
-
-@pytest.fixture
-def service() -> Iterator[Served]:
-    with served() as service:
-        yield service
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return workspace(tmp_path / "work")
 
 
 def check_laws(folder: Path, service: Served, *ended: Ended) -> None:

@@ -17,9 +17,10 @@ import pytest
 from processes import WORKSPACE, command
 from signalled import Came, Job, run_all
 from sites import NO_TIME
+from terminals import read_to_end, read_until
 from workspaces import PROJECT
 
-from reconciler.applying.run import INTERRUPTED
+from reconciler.applying.unsent import INTERRUPTED
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
@@ -178,15 +179,9 @@ def test_question(tmp_path: Path, number: signal.Signals) -> None:
         command("apply"), cwd=folder, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs
     ) as process:
         os.close(theirs)
-        shown = b""
-        while b"Only `yes` is taken" not in shown:
-            shown += os.read(ours, 65536)
+        shown = read_until(ours, b"Only `yes` is taken")
         process.send_signal(number)
-        while True:
-            try:
-                shown += os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
+        shown += read_to_end(ours)
         code = process.wait(timeout=60)
     os.close(ours)
 

@@ -10,17 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import VIEWS, Served, in_this_process, journal, served, workspace
+from processes import VIEWS, Served, in_this_process, journal, workspace
 
 from reconciler.resource import Ref
 
 VIEW = Ref("SavedView", "errors")
-
-
-@pytest.fixture
-def service() -> Iterator[Served]:
-    with served() as service:
-        yield service
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import Ended, Served, command, environment, in_this_process, served, workspace
+from processes import Ended, Served, command, environment, in_this_process, workspace
 from stores import git, git_environ, git_store, object_service, repository
 
 from reconciler.journal.journal import Journal
@@ -21,12 +21,6 @@ from reconciler.journal.lease import Lease
 
 LEASE = Lease("owner-1", "far", 1, "2025-01-31T09:00:00Z", "2025-01-31T09:15:00Z", "alice")
 ISOLATED = {name: git_environ()[name] for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")}
-
-
-@pytest.fixture
-def service() -> Iterator[Served]:
-    with served() as service:
-        yield service
 
 
 @pytest.fixture

@@ -45,11 +45,6 @@ def alerts(count: int, **fields: Json) -> list[Manifest]:
     ]
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
-
-
 def test_first_plan(site: Site) -> None:
     """An alert that was never written is asserted, without evidence and without a request."""
     change = site.change(ERRORS)

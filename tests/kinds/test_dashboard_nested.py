@@ -24,11 +24,6 @@ CHECKOUT = dashboard()
 DESCRIBED = dashboard(description="How orders go")
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
-
-
 def record(site: Site, slug: str = "checkout") -> Any:
     """Give the stored record of a slug."""
     return site.outside("GET", f"{BY_SLUG}/{slug}")

@@ -35,11 +35,6 @@ CHECKOUT = dashboard()
 DESCRIBED = dashboard(description="How orders go")
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
-
-
 def requests(site: Site) -> list[str]:
     """Name what was sent."""
     return [f"{one.method} {one.path}" for one in site.sent]

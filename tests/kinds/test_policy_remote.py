@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import permutations
-from pathlib import Path
 
 import httpx
 import pytest
@@ -29,11 +28,6 @@ from reconciler.project import Guards
 from reconciler.resource import Evidence, Seen
 
 A, B, C = policy("a"), policy("b"), policy("c")
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
 
 
 def live(site: Site) -> list[str]:

@@ -38,11 +38,6 @@ OBJECTION: Json = {
 }
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
-
-
 def sent(site: Site) -> list[str]:
     """Name what was sent, ids left out."""
     known = (VALIDATE, SLOS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from sites import (
     VIEW_SPEC,
@@ -28,11 +26,6 @@ from reconciler.resource import Evidence, InDoubt, Remembered, Unknown
 ERRORS = manifest("SavedView/errors", VIEW_SPEC)
 COMPACT = manifest("SavedView/errors", {**VIEW_SPEC, "isCompactMode": True})
 RENAMED = manifest("SavedView/errors", {**VIEW_SPEC, "name": "All errors"})
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
 
 
 def stored(site: Site) -> int:

@@ -169,7 +169,7 @@ def test_aliases_of_what_a_repeated_key_held(document: Json, times: int) -> None
 
     assert [flaw.code for flaw in reading.flaws] == ["M102", "M102"]
     read = reading.documents[0]
-    held = [[1, document], [2]]
+    held: list[Json] = [[1, document], [2]]
     listed = [one for number in range(times) for one in (document, held[number % 2])]
     assert same(read.value, {"a": 1, "list": [*listed, "last"]})
     assert read.locate(("list", 2 * times)) == (2 * times + 5, 5)

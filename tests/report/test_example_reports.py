@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from example_change import SUFFIXES, example_reports
+from example_change import HASH, SUFFIXES, example_reports, without_inline
 from html_reading import Reader
+
+from reconciler.report.html.script import SCRIPT
+from reconciler.report.html.style import STYLE
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -21,7 +26,17 @@ def test_what_a_reader_gets(reports: dict[str, str], form: str) -> None:
     """Each report is the one that was looked at and found good."""
     golden = (GOLDEN / f"example{SUFFIXES[form]}").read_text(encoding="utf-8")
 
-    assert reports[form] == golden
+    assert without_inline(reports[form]) == golden
+
+
+def test_style_and_script_of_a_page(reports: dict[str, str]) -> None:
+    """A page holds our style and script word for word, and its policy allows these two alone."""
+    reader = Reader(reports["html"])
+
+    assert ["".join(reader.words[tag]) for tag in ("style", "script")] == [STYLE, SCRIPT]
+    assert (reader.tags["style"], reader.tags["script"]) == (1, 1)
+    allowed = [b64encode(sha256(text.encode()).digest()).decode() for text in (STYLE, SCRIPT)]
+    assert HASH.findall(reports["html"]) == [f"sha256-{one}" for one in allowed]
 
 
 def test_all_three_pictures(reports: dict[str, str]) -> None:
