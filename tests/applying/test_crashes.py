@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,8 +84,24 @@ def declared(version: str) -> list[Manifest]:
 
 
 def site_in(folder: Path) -> Site:
-    """Give a service that knows the two alerts."""
+    """Give a service that knows the two alerts, and a new folder for its journal."""
+    folder.mkdir()
     return Site(folder, create_app(alert_ids=[ALERT_ID, ALERT_ID[:-1] + "2"]))
+
+
+def applied_once(folder: Path) -> Site:
+    """Give a service on which the first version was applied."""
+    site = site_in(folder)
+    site.apply(*declared("one"))
+    return site
+
+
+def copied(site: Site, folder: Path) -> Site:
+    """Give the same service and journal once more, for one death of their own."""
+    other = site_in(folder)
+    site.app.state.store._connection.backup(other.app.state.store._connection)
+    shutil.copytree(site.root, folder, dirs_exist_ok=True)
+    return other
 
 
 def die(monkeypatch: pytest.MonkeyPatch, site: Site, point: int, moment: str) -> Death:
@@ -171,7 +188,7 @@ def check_recovery(site: Site, *manifests: Manifest) -> None:
 
 
 # Found by running on: a run that passes its point has met its last request.
-STRIDE = int(os.environ.get("CRASH_STRIDE", "3"))
+STRIDE = int(os.environ.get("CRASH_STRIDE", "1"))
 POINTS = range(0, 60, STRIDE)
 MOMENTS = ("before", "within", "after")
 
@@ -183,10 +200,9 @@ def test_death_at_every_point(
 ) -> None:
     """Wherever a run dies, nothing is forgotten or doubled, and the next run ends the work."""
     died = 0
+    begun = site_in(tmp_path / "begun") if first else applied_once(tmp_path / "begun")
     for point in POINTS:
-        site = site_in(tmp_path / str(point))
-        if not first:
-            site.apply(*declared("one"))
+        site = copied(begun, tmp_path / str(point))
         with monkeypatch.context() as context:
             death = die(context, site, point, moment)
             died += dies(site)
@@ -203,9 +219,9 @@ def test_death_and_second_thoughts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     """Wherever a run dies, going back to what was declared before it goes all the way back."""
+    begun = applied_once(tmp_path / "begun")
     for point in POINTS:
-        site = site_in(tmp_path / str(point))
-        site.apply(*declared("one"))
+        site = copied(begun, tmp_path / str(point))
         with monkeypatch.context() as context:
             death = die(context, site, point, moment)
             dies(site)

@@ -122,7 +122,7 @@ def nothing_forgotten(evidence: Evidence) -> Iterator[str]:
     before = {remote_id for _, remote_id, _ in objects(evidence.before)}
     known_before = read(evidence.journal).known()
     created: set[str] = set()
-    stood = False
+    stood: set[str] = set()
     for number, step in enumerate(evidence.steps):
         known = read(step.journal).known()
         created |= {ref for one in step.writes if made(one) for ref in refs_of(one)}
@@ -132,10 +132,12 @@ def nothing_forgotten(evidence: Evidence) -> Iterator[str]:
                 yield f"I1: step {number}: {ref} is {remote_id}, and the journal does not know it"
         for ref in {ref for one in step.writes for ref in refs_of(one)}:
             earlier = known_before.get(ref, Known())
-            goes_on = stood and earlier.open_writes
-            if known.get(ref, Known()).started <= earlier.started and not goes_on:
+            if known.get(ref, Known()).started <= earlier.started and ref not in stood:
                 yield f"I1: step {number}: {ref} was sent and never started in the journal"
-        known_before, stood = known, stood or step.code == STOPPED
+        known_before = known
+        if step.code == STOPPED:
+            # What a run sends once it goes on may have been started before it stood still.
+            stood |= {ref for ref, one in known.items() if one.open_writes}
 
 
 def nothing_doubled(evidence: Evidence) -> Iterator[str]:

@@ -3,7 +3,8 @@
 A child notes every operation on the journal's files and every request that it sends.
 Each prefix of that record is a moment; the disk then holds what was synced, and of the
 rest any part that a file system may have written: none, all, a torn end, a longer file
-of zeros, an entry of a folder that never came to be.
+of zeros, an entry of a folder that never came to be. Within one append blocks may reach
+the disk in any order, so that the end is there and something before it is zeros.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,9 +24,17 @@ from recorded_files import record
 from stage import Stage, Tally
 from worlds import drawing
 
+from reconciler.errors import JournalError
+from reconciler.journal.entries import Entry
+from reconciler.journal.file_store import FileStore
+from reconciler.journal.journal import Journal
+
 BROKEN = 8
 READABLE = (0, 4)
 """What `journal verify` says of a sound journal, and of none."""
+BLOCKS = (512, 4096)
+"""What reaches a disk as one, in bytes: a sector of an old one, a page."""
+ORDERS = 4
 
 
 @dataclass
@@ -71,6 +81,23 @@ class Disk:
                 yield content[: place + torn]
                 yield content[:place] + b"\0" * len(text)
                 yield content[: place + torn] + b"\0" * (len(text) - torn)
+
+    def scattered(self, chance: random.Random) -> Iterator[bytes]:
+        """Yield contents in which some blocks of the last append never came; its length did."""
+        if not self.pending or self.pending[-1][0] != "write":
+            return
+        before = self.synced
+        for operation in self.pending[:-1]:
+            before = applied(before, operation)
+        whole = applied(before, self.pending[-1])
+        before = before[: len(whole)].ljust(len(whole), b"\0")
+        for size in BLOCKS:
+            first = self.pending[-1][2] // size * size
+            starts = range(first, len(whole), size)
+            for _ in range(ORDERS if len(starts) > 1 else 0):
+                came = {start: chance.random() < 0.5 for start in starts}
+                pieces = ((whole if came[at] else before)[at : at + size] for at in starts)
+                yield whole[:first] + b"".join(pieces)
 
 
 def applied(content: bytes, operation: Sequence[Any]) -> bytes:
@@ -120,6 +147,38 @@ def _fail_at_each(
                 tally.fail("I1", f"{case}: {ref} was sent, and the disk does not know it")
             if chance.random() < 0.05:
                 _read_by_program(stage, content, case, tally)
+        if operation[:2] == ["write", disk.journal]:
+            case = f"world {stage.world.number}, within operation {number}"
+            for content in disk.scattered(chance):
+                _read_out_of_order(stage, disk.content, content, case, tally)
+
+
+def _read_out_of_order(stage: Stage, whole: bytes, content: bytes, case: str, tally: Tally) -> None:
+    """Check that the product reads the beginning of what was written, or refuses the journal.
+
+    Nothing that the last append announces was sent yet: that waits for the disk.
+    """
+    tally.counts["out of order"] += 1
+    expected = _entries(stage, whole)
+    assert expected is not None
+    found = _entries(stage, content)
+    if found is None:
+        tally.counts["out of order, refused"] += 1
+    elif found != expected[: len(found)]:
+        tally.fail("I5", f"{case}: misread as {found[-1]}")
+
+
+def _entries(stage: Stage, content: bytes) -> list[Entry] | None:
+    """Read a journal as the product does; None where it refuses to."""
+    stage.journal.write_bytes(content)
+    journal = Journal(
+        FileStore(stage.journal), "default", stage.emulator.base_url, lambda: datetime.now(UTC)
+    )
+    try:
+        journal.load()
+    except JournalError:
+        return None
+    return journal.entries
 
 
 def lost(book: Book, sent: list[list[str]], earlier: dict[str, Known]) -> list[str]:

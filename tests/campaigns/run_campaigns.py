@@ -24,7 +24,9 @@ from live_edits import edit_between
 from lost_answers import cut_answers, lose_answers, storm
 from power_loss import lose_power
 from races import race, stop_holders
+from second_writer import add_between
 from shared_races import kill_on_bucket, kill_on_git, race_on_bucket, race_on_git
+from shared_stops import stop_on_bucket, stop_on_git
 from signals_sent import send_signals
 from stage import Stage, Tally, stage
 from system_calls import break_calls, why_not
@@ -44,7 +46,10 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "kill-git": (kill_on_git, 500),
     "kill-s3": (kill_on_bucket, 500),
     "stop": (stop_holders, 500),
+    "stop-git": (stop_on_git, 500),
+    "stop-s3": (stop_on_bucket, 500),
     "edit": (edit_between, 10_000),
+    "second-writer": (add_between, 1_000),
     "signal": (send_signals, 1_000),
 }
 

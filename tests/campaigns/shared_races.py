@@ -36,22 +36,28 @@ class SharedStage(Stage):
     machines: tuple[Path, ...] = ()
     place: str = ""
 
-    def move(self, number: int, place: str) -> None:
-        """Begin a world with an empty journal in a place."""
+    def move(self, number: int, place: str, *, applied: bool = False) -> None:
+        """Begin a world with an empty journal in a place, or with its first version `applied`."""
         self.world, self.place, self.steps = world(number), place, []
         self.folder = self.machines[0]
-        for machine in self.machines:
-            self.world.write(machine, 1, place)
-        self.before = self.emulator.order(
+        self.emulator.order(
             begin={
                 "profile": dict(self.world.profile),
                 "alertIds": self.world.alert_ids,
                 "foreign": self.world.foreign,
             }
-        ).live
+        )
+        if applied:
+            self.world.write(self.folder, 0, place)
+            first = self.apply()
+            assert first.code == 0, first
+        for machine in self.machines:
+            self.world.write(machine, 1, place)
         shown = self.run("plan", "--format", "json")
         self.plans = (json.loads(shown.out),)
-        self.steps = []
+        self.book, self.steps = self.kept(), []
+        # What was asked so far is not of the case.
+        self.before = self.emulator.order(keep="begun", restore="begun").live
 
     def recover(self, *, plan: bool = False) -> None:
         """Take the lock of a dead run away, as its refusal says, then recover as always."""
@@ -63,12 +69,20 @@ class SharedStage(Stage):
     def kept(self) -> bytes:
         """Read the journal where it is kept."""
         if self.place.startswith("git:"):
-            return self._in_git()
-        return self._in_bucket(self.place.removeprefix(f"s3://{BUCKET}/"))
+            return self._in_git("journal.jsonl")
+        return self._in_bucket("entries/")
 
-    def _in_git(self) -> bytes:
+    def lock_owner(self) -> str:
+        """Read whose lock there is, without the product; "" for nobody's."""
+        if self.place.startswith("git:"):
+            record = self._in_git("lock.json")
+        else:
+            record = self._in_bucket("lock.json")
+        return str(json.loads(record or b"{}").get("owner", ""))
+
+    def _in_git(self, file: str) -> bytes:
         shown = subprocess.run(
-            ["git", "show", f"{self.place.removeprefix('git:')}:journal.jsonl"],  # noqa: S607 - git of the PATH
+            ["git", "show", f"{self.place.removeprefix('git:')}:{file}"],  # noqa: S607 - git of the PATH
             cwd=self.machines[0].parent / "remote.git",
             env=git_environ(),
             capture_output=True,
@@ -76,9 +90,10 @@ class SharedStage(Stage):
         )
         return shown.stdout
 
-    def _in_bucket(self, prefix: str) -> bytes:
-        url = self.more["AWS_ENDPOINT_URL"]
-        listed = _fetched(f"{url}/{BUCKET}?list-type=2&prefix={prefix}/entries/").decode()
+    def _in_bucket(self, names: str) -> bytes:
+        """Give all objects whose names begin so, one after another."""
+        url, prefix = self.more["AWS_ENDPOINT_URL"], self.place.removeprefix(f"s3://{BUCKET}/")
+        listed = _fetched(f"{url}/{BUCKET}?list-type=2&prefix={prefix}/{names}").decode()
         return b"".join(_fetched(f"{url}/{BUCKET}/{name}") for name in sorted(KEY.findall(listed)))
 
 

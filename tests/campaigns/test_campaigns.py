@@ -13,7 +13,7 @@ import pytest
 from system_calls import why_not
 
 HERE = Path(__file__).parent
-POINTS = int(os.environ.get("CAMPAIGN_POINTS", "40"))
+POINTS = int(os.environ.get("CAMPAIGN_POINTS", "60"))
 
 
 def campaign(*words: str) -> list[dict[str, Any]]:
@@ -53,22 +53,26 @@ def test_lost_answers() -> None:
 
 def test_company() -> None:
     """Rivals, edits of others and signals: one run writes, and overwrites nothing that it saw."""
-    race, stop, edit, signals = campaign("race:3", "stop:3", "edit:12", "signal:6")
+    race, stop, edit, add, signals = campaign(
+        "race:3", "stop:3", "edit:12", "second-writer:8", "signal:6"
+    )
 
     assert race["winners"] == race["cases"] == stop["cases"] == 3
     assert edit["caught"] > 0
+    assert add["caught"] + add["told"] > 0
     assert signals["exit 130"] + signals["exit 143"] > 0
 
 
 def test_several_machines() -> None:
-    """Of machines that share a journal one applies, and a lock that outlives its run is taken."""
-    races = campaign("race-git:1", "race-s3:1")
-    kills = campaign("kill-git:1", "kill-s3:1")
+    """Of machines that share a journal one applies; a lock that outlives or outwaits is taken."""
+    words = [f"{what}-{where}:1" for what in ("race", "kill", "stop") for where in ("git", "s3")]
+    told = campaign(*words)
 
-    for told in races:
-        assert told["winners"] == told["cases"] == 1
-        assert told["losers"] >= 1
-    assert sum(told["killed"] for told in kills) > 0
+    for race in told[:2]:
+        assert race["winners"] == race["cases"] == 1
+        assert race["losers"] >= 1
+    assert sum(kill["killed"] for kill in told[2:4]) > 0
+    assert sum(stop["taken over"] for stop in told[4:]) == 2
 
 
 def test_power_loss() -> None:
@@ -76,6 +80,7 @@ def test_power_loss() -> None:
     (told,) = campaign("power:1")
 
     assert told["states"] > 30
+    assert told["out of order, refused"] > 0
     assert told["read by the program"] > 0
 
 

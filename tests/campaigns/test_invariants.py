@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from invariants import Evidence, Step, violations
+from invariants import STOPPED, Evidence, Step, violations
 from worlds import KEY, SECRET, Declared
 
 from reconciler.emulator.request_log import Asked
@@ -31,6 +31,7 @@ LIVE: dict[str, dict[str, Any]] = {
     "Dashboard": {"theirs": FOREIGN, "d1": {"dashboard": {**BOARD, "id": "d1"}}},
     "SavedView": {"7": {**VIEW, "id": 7}},
 }
+BEGUN: dict[str, dict[str, Any]] = {**EMPTY, "SLO": LIVE["SLO"]}
 DECLARED = (
     Declared("SLO/slo0", SLO),
     Declared("Dashboard/board0", {"dashboard": BOARD}, None, frozenset(["SLO/slo0"])),
@@ -101,6 +102,13 @@ DOCTORED = {
         journal=chained(*ENTRIES[:-2], started("Dashboard/x"))
     ),
     "I1 a write that was never started": first(journal=chained(*ENTRIES[:4])),
+    "I1 a write that a stopped run had not started": replace(
+        GOOD,
+        steps=(
+            replace(FIRST, code=STOPPED, log=LOG[:2], live=BEGUN, journal=chained(*ENTRIES[:3])),
+            replace(FIRST, log=LOG[2:], journal=chained(*ENTRIES[:3])),
+        ),
+    ),
     "I2 two of one name": last(
         live=live(SavedView={**LIVE["SavedView"], "8": VIEW}),
         journal=chained(*ENTRIES, written("SavedView/view0", 8)),
@@ -138,6 +146,15 @@ DOCTORED = {
 def test_good() -> None:
     """Sound evidence breaks no law."""
     assert violations(GOOD) == []
+
+
+def test_goes_on() -> None:
+    """A run that stood still may send later what it had started before."""
+    stood = replace(FIRST, code=STOPPED, log=LOG[:2], live=BEGUN, journal=chained(*ENTRIES[:3]))
+    other = replace(stood, code=7, log=(), journal=chained(*ENTRIES[:4]))
+    goes_on = replace(FIRST, log=LOG[2:3], live={**LIVE, "Dashboard": EMPTY["Dashboard"]}, code=8)
+
+    assert violations(replace(GOOD, steps=(stood, other, goes_on))) == []
 
 
 @pytest.mark.parametrize("name", DOCTORED)
