@@ -6,6 +6,8 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from reconciler.journal.entries import Entry, Override, RunEntry, Started
 from reconciler.journal.entry_documents import entry_document
@@ -21,10 +23,22 @@ def rescued(entries: Sequence[Entry]) -> str:
         return ""
     documents = map(entry_document, entries)
     text = "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
+    saved = _saved(text)
+    return f"; its entries were saved in {saved}" if saved else f"; its entries are:\n{text}"
+
+
+def _saved(text: str) -> str:
+    """Write a new private file in the temporary folder; gives its name, "" where it has no room."""
+    name = ""
     try:
         descriptor, name = tempfile.mkstemp(prefix="reconciler-journal-", suffix=".jsonl")
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)
+            stream.flush()
+            os.fsync(descriptor)
     except OSError:
-        return f"; its entries are:\n{text}"
-    return f"; its entries were saved in {name}"
+        if name:
+            with suppress(OSError):
+                Path(name).unlink()
+        return ""
+    return name

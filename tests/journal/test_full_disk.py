@@ -199,6 +199,7 @@ def test_full_everywhere(workspace: Workspace, disk: Path, monkeypatch: pytest.M
     assert ran.code == 8
     (made,) = views(workspace)
     assert f'"remoteId": {made}' in ran.err
+    assert list(disk.glob("reconciler-journal-*")) == []
     assert SECRET not in ran.out + ran.err
     make_room(disk)
     assert workspace.apply().code == 7
