@@ -3,6 +3,7 @@
 `--hypothesis-profile=long` tries many.
 """
 
+import signal
 import socket
 from pathlib import Path
 
@@ -28,6 +29,12 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("short")
+
+
+def pytest_configure() -> None:
+    """Take SIGINT again where a shell in the background took it away: children would ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
