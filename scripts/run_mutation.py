@@ -2,34 +2,37 @@
 
     python scripts/run_mutation.py merge journal --sample 200 --seed 1
 
-Each part is worked on in a copy in build/mutation/. A mutant that only changes words
-for people is counted apart and not run: a wording is no law.
+Each part is worked on in a copy in build/mutation/, and PART-survivors.txt there shows those
+that nobody noticed; `--again` runs only these, with what the tests are by now. A mutant that
+only changes words for people is counted apart and not run: a wording is no law.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import copy
+import difflib
 import json
 import os
 import random
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mutmut.mutation.file_mutation import mutate_file_contents
-from mutmut.stats import status_by_exit_code
 from mutmut.utils.format_utils import get_mutant_name
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutation"
 TABLE = "[tool.mutmut]\n"
 COPIED = ("reconciler", "tests", "scripts", "examples", "schemas", "docs")
-KILLED = ("killed", "timeout", "segfault", "suspicious")
+KILLED = ("noticed", "timeout")
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,11 @@ PARTS = {
         ("reconciler/planning/*.py",),
         (
             "tests/planning/test_decisions.py",
-            "tests/planning/test_differences_of_plans.py",
             "tests/planning/test_doubtful_base.py",
-            "tests/planning/test_secrets.py",
+            "tests/planning/test_drift.py",
             "tests/planning/test_unread.py",
+            "tests/planning/test_veiling.py",
+            "tests/planning/test_what_plans_rest_on.py",
             "tests/planning/test_whole_plans.py",
         ),
     ),
@@ -75,17 +79,20 @@ PARTS = {
             f"tests/journal/test_{name}.py"
             for name in (
                 "compacting",
+                "file_examples",
                 "file_faults",
                 "file_store",
                 "history",
                 "journal_asks",
                 "journal_lines",
+                "memory_examples",
             )
         ),
     ),
     "redaction": Part(
         ("reconciler/api/secret.py", "reconciler/template.py"),
         (
+            "tests/api/test_redaction_examples.py",
             "tests/api/test_secret.py",
             "tests/api/test_secret_forms.py",
             "tests/test_template.py",
@@ -116,6 +123,31 @@ def copied(name: str, part: Part) -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class Mutant:
+    """One function, and how it is changed."""
+
+    name: str
+    original: ast.AST
+    changed: ast.AST
+
+    @property
+    def changes_words_only(self) -> bool:
+        """Whether the two are one but for prose."""
+        one, other = (
+            ast.dump(_WithoutWords().visit(copy.deepcopy(tree)))
+            for tree in (self.original, self.changed)
+        )
+        return one == other
+
+    @property
+    def difference(self) -> str:
+        """The lines that differ."""
+        one, other = (ast.unparse(tree).splitlines() for tree in (self.original, self.changed))
+        lines = list(difflib.unified_diff(one, other, n=0, lineterm=""))[2:]
+        return "\n".join(f"    {line}" for line in lines if not line.startswith("@@"))
+
+
 class _WithoutWords(ast.NodeTransformer):
     """What is left of code without prose: no text with a space in it, no words of an error."""
 
@@ -129,70 +161,102 @@ class _WithoutWords(ast.NodeTransformer):
         return node
 
 
-def mutants_of(folder: Path, part: Part) -> tuple[list[str], list[str]]:
-    """Give the names of the mutants to run, and of those of words only."""
-    to_run: list[str] = []
-    words: list[str] = []
+def mutants_of(folder: Path, part: Part) -> Iterator[Mutant]:
+    """Yield every mutant of a part."""
     for pattern in part.files:
         for path in sorted(folder.glob(pattern)):
             relative = path.relative_to(folder)
             mutated = mutate_file_contents(str(relative), path.read_text())
-            texts = dict(_functions(mutated.code))
+            functions = dict(_functions(mutated.code))
             for name in mutated.mutant_names:
-                original = name.partition("__mutmut_")[0] + "__mutmut_orig"
-                same = texts[name].replace(name, original) == texts[original]
-                (words if same else to_run).append(get_mutant_name(relative, name))
-    return to_run, words
+                original = functions[name.partition("__mutmut_")[0] + "__mutmut_orig"]
+                yield Mutant(get_mutant_name(relative, name), original, functions[name])
 
 
-def _functions(code: str) -> Iterator[tuple[str, str]]:
+def _functions(code: str) -> Iterator[tuple[str, ast.AST]]:
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and "__mutmut_" in node.name:
-            yield node.name, ast.dump(_WithoutWords().visit(node))
+            name, node.name = node.name, node.name.partition("__mutmut_")[0]
+            yield name, node
 
 
-def results_of(folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """Map each mutant that was run to what became of it."""
-    codes: dict[str, int | None] = {}
-    for meta in (folder / "mutants").rglob("*.meta"):
-        codes.update(json.loads(meta.read_text())["exit_code_by_key"])
-    return {name: status_by_exit_code[codes[name]] for name in names}
+def run_mutants(folder: Path, names: Sequence[str], children: int) -> dict[str, str]:
+    """Map each mutant to what became of it. Ends the program where tests fail without one."""
+    log = folder / "run.log"
+    mutmut = str(Path(sys.executable).with_name("mutmut"))
+    forked = str(folder / "scripts" / "forked_mutants.py")
+    asked, told = folder / "names.txt", folder / "results.txt"
+    asked.write_text("\n".join(names))
+    memory = Path("/dev/shm")  # noqa: S108 - the system's own folder in memory
+    with (
+        log.open("w") as stream,
+        # What a disk takes to sync, it would take for each mutant.
+        tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as temporary,
+    ):
+        # Of plugins, those that the settings name are enough.
+        environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TMPDIR": temporary}
+        for command, place in (
+            # One mutant is run by the tool itself, which finds out what the tests reach.
+            ([mutmut, "run", "--max-children", "1", names[0]], folder),
+            ([sys.executable, forked, str(asked), str(told), str(children)], folder / "mutants"),
+        ):
+            ran = subprocess.run(
+                command,
+                cwd=place,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                env=environ,
+                check=False,
+            )
+            if ran.returncode:
+                sys.exit(f"the tests do not pass without a mutant: see {log}")
+    lines = (line.split() for line in told.read_text().splitlines())
+    return dict(lines)
 
 
-def run_part(name: str, sample: int, seed: int, children: int) -> None:
-    """Run the mutants of one part, and print how many were noticed and which were not."""
+def run_part(name: str, children: int, chosen: Callable[[list[str]], list[str]]) -> None:
+    """Run the chosen mutants of one part, and print how many were noticed and which were not."""
     part = PARTS[name]
     folder = copied(name, part)
+    # The tool reads its settings where it stands.
     os.chdir(folder)
-    everything, words = mutants_of(folder, part)
-    names = everything
-    if 0 < sample < len(everything):
-        names = sorted(random.Random(seed).sample(everything, sample))  # noqa: S311 - no secret
-    mutmut = str(Path(sys.executable).with_name("mutmut"))
-    command = [mutmut, "run", "--max-children", str(children), *names]
-    # Each mutant starts pytest anew, and its plugins cost more than most of these tests.
-    environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    with (folder / "run.log").open("w") as log:
-        ran = subprocess.run(
-            command, stdout=log, stderr=subprocess.STDOUT, env=environ, check=False
-        )
-    if ran.returncode:
-        sys.exit(f"the tests of {name} do not pass without a mutant: see {folder / 'run.log'}")
-    results = results_of(folder, names)
+    mutants = {mutant.name: mutant for mutant in mutants_of(folder, part)}
+    everything = [mutant.name for mutant in mutants.values() if not mutant.changes_words_only]
+    names = chosen(everything)
+    if not names:
+        print(f"{name}: none of {len(everything)} mutants was chosen")
+        return
+    results = run_mutants(folder, names, children)
     counts = Counter(results.values())
     killed = sum(counts[one] for one in KILLED)
     print(
-        f"{name}: {len(everything)} mutants (and {len(words)} of words only, not run), "
-        f"{len(names)} run, {killed} noticed: {killed / len(names):.1%} {dict(counts)}",
+        f"{name}: {len(everything)} mutants (and {len(mutants) - len(everything)} of words only, "
+        f"not run), {len(names)} run, {killed} noticed: {killed / len(names):.1%} {dict(counts)}",
         flush=True,
     )
-    with (folder / "survivors.txt").open("w") as survivors:
-        for mutant, result in results.items():
-            if result not in KILLED:
-                survivors.write(f"{result}: ")
-                survivors.flush()
-                subprocess.run([mutmut, "show", mutant], stdout=survivors, check=False)
-    print(f"  the others: {folder / 'survivors.txt'}")
+    survivors = survivors_file(name)
+    survivors.write_text(
+        "".join(
+            f"{result}: {mutant}\n{mutants[mutant].difference}\n"
+            for mutant, result in results.items()
+            if result not in KILLED
+        )
+    )
+    print(f"  the others: {survivors}")
+
+
+def survivors_file(name: str) -> Path:
+    """Give where the mutants of a part that nobody noticed are listed."""
+    return WORK / f"{name}-survivors.txt"
+
+
+def survivors_of(name: str) -> set[str]:
+    """Give the mutants that nobody noticed the last time."""
+    file = survivors_file(name)
+    if not file.exists():
+        sys.exit(f"{name} did not run yet: {file} is missing")
+    lines = file.read_text().splitlines()
+    return {line.partition(": ")[2] for line in lines if line[:1].isalpha()}
 
 
 def main() -> None:
@@ -202,9 +266,19 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0, help="mutants of each part; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--children", type=int, default=2)
+    parser.add_argument("--again", action="store_true", help="only those that survived last time")
     asked = parser.parse_args()
     for name in asked.parts:
-        run_part(name, asked.sample, asked.seed, asked.children)
+        last = survivors_of(name) if asked.again else set()
+
+        def chosen(names: list[str], last: set[str] = last) -> list[str]:
+            names = [one for one in names if one in last or not asked.again]
+            if 0 < asked.sample < len(names):
+                sample = random.Random(asked.seed).sample(names, asked.sample)  # noqa: S311 - no secret
+                return sorted(sample)
+            return names
+
+        run_part(name, asked.children, chosen)
 
 
 if __name__ == "__main__":

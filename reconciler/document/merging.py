@@ -110,7 +110,7 @@ def _merge_list(
     partners = dict(_aligned(declared, live, item))
     return [
         merge(
-            base[index] if index < len(base) == len(declared) else ABSENT,
+            base[index] if len(base) == len(declared) else ABSENT,
             value,
             live[partners[index]] if index in partners else ABSENT,
             item,

@@ -18,7 +18,7 @@ def _destroyable(kind: Kind) -> str:
 
 
 def _list_at(document: Json, kind: Kind) -> list[Json]:
-    value = value_at(document, kind.destroyable) if kind.destroyable else None
+    value = value_at(document, kind.destroyable)
     return value if isinstance(value, list) else []
 
 

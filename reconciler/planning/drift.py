@@ -14,7 +14,7 @@ from reconciler.planning.observing import observe_all
 from reconciler.planning.rewritten import unexpected
 from reconciler.planning.veiling import veiled
 from reconciler.resource import Absent, Drift, Manifest, Observation, Seen, Unknown
-from reconciler.template import HIDDEN, conceal, holds_seal, is_sealed_text, secrets_of
+from reconciler.template import conceal, is_sealed_text, secrets_of
 
 
 async def find_drift(
@@ -52,11 +52,12 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             live = conceal(document, secrets_of(manifest.spec))
             wanted = merge(ABSENT, last.declared, live, kind.shape)
             expected = unexpected(differences(live, wanted, kind.shape), memory)
-            hidden = shown(_without_secrets(expected, salt), memory.candidates, kind.shape)
+            # What is declared a secret by now may have been one before anybody said so.
+            written = (*memory.candidates, kind.complete(manifest, observation))
+            hidden = shown(_without_secrets(expected, salt), written, kind.shape)
             found = tuple(_turned(hidden))
             note = f"live was last changed {who}" if found and who else ""
-            written = (*memory.candidates, manifest.spec)
-            seen = veiled(live, written, kind.shape) if found else live
+            seen = veiled(live, written, kind.shape)
             return Drift(ref, source, "drifted" if found else "same", found, note, seen)
         case Absent(why=why):
             return Drift(ref, source, "gone", note=why)
@@ -68,13 +69,11 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
 
 
 def _without_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
-    """Leave out what is the sealed secret itself, and hide what stands in its place."""
+    """Leave out what is the sealed secret itself."""
     for one in found:
         texts = isinstance(one.before, str) and isinstance(one.after, str)
-        if texts and is_sealed_text(str(one.before), str(one.after), salt):
-            continue
-        hidden = holds_seal(one.after) and one.before is not ABSENT
-        yield replace(one, before=HIDDEN) if hidden else one
+        if not (texts and is_sealed_text(str(one.before), str(one.after), salt)):
+            yield one
 
 
 _OPPOSITE: dict[Operation, Operation] = {"add": "remove", "remove": "add"}

@@ -98,7 +98,7 @@ def _known_ids(
 
 async def _with_objections(api: Api, change: Change) -> Change:
     """Ask the service about a write that is complete already (endpoint 14 for SLOs)."""
-    if not change.action.writes or change.awaits:
+    if change.awaits:
         return change
     body = reveal(change.body)
     assert isinstance(body, dict)  # noqa: S101 - filling keeps the form

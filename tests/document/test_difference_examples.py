@@ -46,6 +46,7 @@ def removed(index: str | int, value: Json) -> Difference:
             [D, B, X],
             [Difference((0, "q"), "a", "d"), removed(2, C), removed(3, D)],
         ),
+        ([A, C, B], [D, A, B], [added(0, D), removed(1, C)]),
         ([1], [A], [Difference((0,), 1, A)]),
         ([A], [1], [Difference((0,), A, 1)]),
         (["a", A], ["a", B], [Difference((1, "q"), "a", "b")]),
@@ -179,6 +180,9 @@ def test_moved_and_changed() -> None:
         ({"a": {"b": 1}}, {"a": [1]}, [Difference(("a",), {"b": 1}, [1])]),
         ({"a": [1]}, {"a": {"b": 1}}, [Difference(("a",), [1], {"b": 1})]),
         ({"groups": ["a", "b"]}, {"groups": ["b", "a"]}, []),
+        ({"groups": ["a"]}, {}, [removed("groups", ["a"])]),
+        ({}, {"groups": ["a"]}, [added("groups", ["a"])]),
+        ({"a": []}, {}, []),
     ],
 )
 def test_objects(before: Json, after: Json, found: list[Difference]) -> None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.document import ABSENT, ANY, Json, Missing, Shape, covers, identical, merge, overlay
+from reconciler.document import (
+    ABSENT,
+    ANY,
+    Json,
+    Missing,
+    Shape,
+    covers,
+    identical,
+    merge,
+    overlay,
+    value_at,
+)
 
 INT64 = Shape(numeric_text=True)
 KEYED = Shape(items=Shape(fields={"id": ANY, "t": ANY}), identity=("id",))
@@ -93,6 +104,29 @@ def test_given_back_itself(declared: Json, there: Json) -> None:
     """What is live as declared is given back itself, so that nobody looks into it again."""
     assert merge(ABSENT, declared, there) is there
     assert merge(declared, declared, there) is there
+
+
+def test_choice_given_back_itself() -> None:
+    """A choice that is live as declared is given back itself, whatever else stands beside it."""
+    there: Json = {"all": 1, "x": 9}
+
+    assert merge(ABSENT, {"all": 1}, there, CHOICE) is there
+
+
+@pytest.mark.parametrize(
+    ("base", "shape"),
+    [(7, ANY), ([], ANY), ([{"id": "b"}], KEYED), ([{"t": 1}], KEYED)],
+)
+def test_parts_given_back(base: Json, shape: Shape) -> None:
+    """A part that is declared for the first time and live already is given back itself."""
+    mine: dict[str, Json] = {"id": "a", "new": {"c": 1}}
+    theirs: dict[str, Json] = {"id": "a", "new": {"c": 1, "x": 9}}
+
+    sent = merge({"at": base}, {"at": [mine]}, {"at": [theirs]}, Shape(fields={"at": shape}))
+    inner = merge({"id": "a", "old": 1}, mine, theirs)
+
+    assert value_at(sent, ("at", 0)) is theirs
+    assert value_at(inner, ("new",)) is theirs["new"]
 
 
 @pytest.mark.parametrize(
@@ -210,6 +244,12 @@ def test_unordered() -> None:
             {"in": [{"all": 1}]},
         ),
         ([{"all": 1}], [{"all": 1, "some": 2}], Shape(items=CHOICE), [{"all": 1}]),
+        (
+            [{"k": "a", "all": 1}],
+            [{"k": "a", "some": 2}],
+            Shape(items=CHOICE, identity=("k",)),
+            [{"k": "a", "all": 1}],
+        ),
     ],
 )
 def test_choices(declared: Json, there: Json, shape: Shape, sent: Json) -> None:

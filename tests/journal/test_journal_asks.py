@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -174,6 +176,7 @@ def test_taken_lock(world: World) -> None:
     first, second = (one[2] for one in world.store.asked if one[0] == "lock")
     assert (first.since, first.expires, first.actor) == (AT, "2025-01-31T09:15:00Z", "someone")
     assert (first.run, second.run) == ("run-1", "run-2")
+    assert (first.host, first.pid) == (socket.gethostname(), os.getpid())
     assert first.owner != second.owner
     assert len(first.owner) == 12
     assert journal.holder() == ""
@@ -251,6 +254,7 @@ def test_compacted(world: World) -> None:
     assert journal.header == Header("local", "emulator", AT, ended)
     assert journal.history.memories == memories
     assert len(journal.entries) == len(journal.sums) - 1 == 3
+    assert not journal.torn
     assert journal.entries[-1] == replace(NAMED, command="compact")
     again = world.journal()
     again.load()

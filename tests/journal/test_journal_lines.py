@@ -201,6 +201,10 @@ RUNS = LINES[1][1]
         {**RUNS, "outcomes": {"written": True}},
         {**RUNS, "outcomes": []},
         {**LINES[4][1], "remoteId": None},
+        {**LINES[5][1], "remoteId": True},
+        {**LINES[5][1], "remoteId": 1.5},
+        {**LINES[7][1], "rewritten": [{"path": "a"}]},
+        {**LINES[7][1], "rewritten": ["a"]},
     ],
 )
 def test_wrong_value(wrong: dict[str, Json]) -> None:

@@ -115,13 +115,13 @@ def test_live() -> None:
 
     assert told(change) == (Action.UPDATE, Evidence.LIVE, ())
     assert change.body == {**live, "description": "d"}
-    assert change.declared == SPEC
+    assert (change.declared, change.observation, change.before) == (SPEC, seen, seen.document)
     assert change.differences == (
         Difference(("description",), "old", "d"),
         Difference(("labels",), {"a": "b"}, ABSENT, "remove"),
     )
     assert told(kept) == (Action.KEEP, Evidence.LIVE, ())
-    assert (kept.differences, kept.request_id) == ((), "")
+    assert (kept.differences, kept.request_id, kept.before) == ((), "", change.body)
 
 
 def test_remembered() -> None:
@@ -135,6 +135,10 @@ def test_remembered() -> None:
     assert change.body == {"name": "Other"}
     assert [one.path for one in change.differences] == [("name",), ("filters",)]
     assert told(kept) == (Action.KEEP, Evidence.JOURNAL, ())
+    assert (change.declared, change.observation) == ({"name": "Other"}, remembered)
+    keys: dict[str, Json] = {"groupByKeys": ["a", "b"]}
+    turned: dict[str, Json] = {"groupByKeys": ["b", "a"]}
+    assert decided(ALERT, turned, Remembered("id", keys, AT)).action is Action.KEEP
 
 
 def test_gone() -> None:
@@ -179,7 +183,33 @@ def test_lost_create_that_happened() -> None:
         ),
     )
     assert (other.differences, other.declared) == ((), SPEC)
-    assert other.body == SPEC
+    assert (other.body, other.before) == (SPEC, {"name": "Theirs"})
+    assert (other.ref, other.remote_id) == (SLO, "id")
+
+
+def test_secret_in_a_conflict() -> None:
+    """What stands live where a lost create may have put a secret is not shown."""
+    memory = Memory(pending=started("create", {"name": str(KEY), "note": "n"}))
+    live = Seen("id", {"name": "Theirs", "note": "n", "description": "older"})
+
+    change = decided(SLO, {"name": "plain", "description": KEY}, live, memory)
+
+    assert change.before == {"name": HIDDEN, "note": "n", "description": HIDDEN}
+
+
+def test_as_the_kind_compares() -> None:
+    """What has no order is kept in any, also after a lost create; another choice ousts the live."""
+    declared: dict[str, Json] = {"grouping": {"labels": ["a", "b"]}, "requestBasedMetricSli": {}}
+    turned: dict[str, Json] = {**declared, "grouping": {"labels": ["b", "a"]}}
+    chosen: dict[str, Json] = {"grouping": {"labels": ["a", "b"]}, "windowBasedMetricSli": {}}
+    lost = Memory(pending=started("create", declared))
+    written = Memory("id", LastWrite("id", declared, AT))
+    signed = Seen("id", {**turned, "name": "x"}, attribution="by a person")
+
+    assert decided(SLO, declared, Seen("id", turned)).action is Action.KEEP
+    assert decided(SLO, declared, Seen("id", turned), lost).action is Action.KEEP
+    assert decided(SLO, declared, Seen("id", chosen)).body == declared
+    assert decided(SLO, {**declared, "name": "y"}, signed, written).notes == ()
 
 
 def test_lost_create_that_nobody_can_look_up() -> None:
@@ -194,6 +224,8 @@ def test_lost_create_that_nobody_can_look_up() -> None:
         (NOT_ASKED,),
     )
     assert (change.request_id, change.differences, change.body) == ("", (), SPEC)
+    assert (change.ref, change.declared) == (VIEW, SPEC)
+    assert change.observation == Unknown(None, "no read")
 
 
 def test_lost_replace() -> None:
@@ -214,11 +246,16 @@ def test_unreadable() -> None:
     """What could not be read is blocked with the reason, before all else that is known."""
     memory = Memory(pending=started("create", SPEC))
 
-    assert told(decided(SLO, SPEC, Unknown("id", "HTTP 500", 9), memory)) == (
+    unread = Unknown("id", "HTTP 500", 9)
+
+    change = decided(SLO, SPEC, unread, memory)
+
+    assert told(change) == (
         Action.BLOCKED,
         Evidence.NONE,
         ("it could not be read: HTTP 500",),
     )
+    assert (change.ref, change.declared, change.observation) == (SLO, SPEC, unread)
 
 
 def test_recalled() -> None:
@@ -270,6 +307,25 @@ def test_destroyed() -> None:
     assert decided(POLICIES, {"policies": live}, Seen(None, {"policies": live})).destroys == ()
 
 
+def test_secret_of_one_member() -> None:
+    """Of members with names only that one is hidden which held a secret, whether it goes or not."""
+
+    def policies(**texts: str) -> dict[str, Json]:
+        return {"policies": [{"policy": {"name": n, "description": d}} for n, d in texts.items()]}
+
+    last = LastWrite(None, policies(a=str(KEY), b="b", gone=str(KEY), other="o"), AT)
+    live = Seen(None, policies(other="x", gone="older", b="theirs", a="older"))
+
+    change = decided(POLICIES, policies(a="plain", b="b"), live, Memory(None, last))
+
+    texts = {one.path[1]: one.before for one in change.differences if one.path[-1] == "description"}
+    assert texts == {"a": HIDDEN, "b": "theirs"}
+    assert change.lost == (
+        {"policy": {"name": "other", "description": "x"}},
+        {"policy": {"name": "gone", "description": HIDDEN}},
+    )
+
+
 def test_members_without_a_name_of_their_own() -> None:
     """Of live members with one name or none the write keeps one at most, and each is counted."""
     live: list[Json] = [*named("a", "a", "a", "x"), {"policy": {}}, {"policy": {"name": ""}}]
@@ -283,6 +339,7 @@ def test_members_without_a_name_of_their_own() -> None:
         "number 5 of the list",
         "number 6 of the list",
     )
+    assert change.lost == tuple(live[1:])
 
 
 def test_secret_not_shown() -> None:
@@ -291,7 +348,8 @@ def test_secret_not_shown() -> None:
     live: dict[str, Json] = {"name": "old", "description": "older secret", "note": "s"}
     last = LastWrite("id", {"name": "old", "description": str(KEY), "note": str(KEY)}, AT)
 
-    fields = decided(SLO, declared, Seen("id", live), Memory("id", last)).differences
+    change = decided(SLO, declared, Seen("id", live), Memory("id", last))
+    fields, before = change.differences, change.before
     absent = decided(SLO, declared, Seen("id", {"name": "new"})).differences
     alert = decided(ALERT, {"name": "x"}, Remembered("id", {"name": str(KEY)}, AT)).differences
 
@@ -301,6 +359,7 @@ def test_secret_not_shown() -> None:
         (("note",), HIDDEN, ABSENT),
     ]
     assert [(one.path, one.before) for one in absent] == [(("description",), ABSENT)]
+    assert before == {"name": "old", "description": HIDDEN, "note": HIDDEN}
     assert [(one.path, one.before) for one in alert] == [(("name",), HIDDEN)]
 
 
@@ -309,7 +368,8 @@ def test_secret_that_is_live() -> None:
     change = decided(SLO, {"description": KEY}, Seen("id", {"description": "hunter2"}))
 
     assert change.action is Action.KEEP
-    assert "hunter2" not in str((change.observation, change.body, change.differences))
+    assert change.observation == Seen("id", {"description": KEY})
+    assert "hunter2" not in str((change.observation, change.body, change.before))
 
 
 def test_secret_in_a_list() -> None:
@@ -384,3 +444,16 @@ def test_cannot_create() -> None:
     assert (change.action, change.evidence) == (Action.BLOCKED, Evidence.LIVE)
     assert change.notes[0].startswith("the service has no SLO 2f6a")
     assert (change.body, change.differences, change.request_id) == (SPEC, (), "")
+    assert (change.declared, change.observation, change.manifest) == (SPEC, Absent(), chosen)
+
+
+def test_ids_of_parts() -> None:
+    """Ids that a manifest leaves out are those of its live parts, and make no difference."""
+    section: dict[str, Json] = {"options": {"custom": {"name": "S"}}}
+    layout: Json = {"sections": [{**section, "id": {"value": "live-id"}}]}
+    live: Json = {"name": "C", "slugName": "checkout", "layout": layout}
+    spec: dict[str, Json] = {"dashboard": {"name": "C", "layout": {"sections": [section]}}}
+
+    change = decided(Ref("Dashboard", "checkout"), spec, Seen("id", {"dashboard": live}))
+
+    assert (change.action, change.declared) == (Action.KEEP, {"dashboard": live})

@@ -30,7 +30,7 @@ def test_known_id(site: Site) -> None:
     assert [one.action for one in made.changes] == [Action.BLOCKED, Action.KEEP]
     (found,) = made.unread
     assert found.remote_id == remote_id
-    assert found.why != ""
+    assert found.why == "the answer has no object `slo`"
     assert found.exit_code == 9
     assert made.changes[0].notes == (f"it could not be read: {found.why}",)
 

@@ -106,6 +106,7 @@ def test_blocked_shows_nothing_to_do() -> None:
 
 
 DIGEST = "sha256:c2b9ccb2aa326c9cda2fb96f4868971ffb3d11ea25980f0c8ebe1bcc7c7aedb5"
+DIGEST_OF_OBSERVED = "sha256:c8c3e8de894ec77326e8e2d1192e8462ce9475b2f25c5970f601e14077588fba"
 OBSERVED: list[Observation] = [
     Seen("id", {"name": "old"}),
     Seen("other", {"name": "old"}),
@@ -125,6 +126,8 @@ def test_digest() -> None:
     protected = replace(change(D), protected=True)
 
     assert plan_digest(PLACE, [*changes, protected]) == DIGEST
+    observed = [change(A, observation=one) for one in OBSERVED]
+    assert plan_digest(PLACE, observed) == DIGEST_OF_OBSERVED
 
 
 def test_digests_of_observations() -> None:

@@ -1,0 +1,61 @@
+"""What a guard says once, and of whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sites import ALERT_ID, ALERT_SPEC, Site, manifest, unreachable
+
+from reconciler.api.door import Api
+from reconciler.document import ABSENT, Difference
+from reconciler.emulator import create_app
+from reconciler.guards import objections, with_guards
+from reconciler.guards.open_incidents import Incidents
+from reconciler.project import Guards
+from reconciler.resource import Action, Change, Evidence, Manifest, Plan, Ref, Remembered, Source
+
+OTHER_ID = "9d0b6a52-6d8e-4f3f-8f0e-2f6a1c1e7f0e"
+
+
+def test_each_code_once() -> None:
+    """What two fields of one alert take away is consented to once, where its code is the same."""
+    ref = Ref("AlertDefinition", "errors")
+    found = (
+        Difference(("enabled",), before=True, after=False),
+        Difference(("phantomMode",), ABSENT, after=True),
+    )
+    one = Change(
+        Manifest(ref, {}, Source("a.yaml", 1)),
+        Action.UPDATE,
+        Evidence.JOURNAL,
+        Remembered(ALERT_ID, {}, ""),
+        {},
+        {},
+        found,
+    )
+    incidents = Incidents(found={ref: frozenset({"i1"})})
+
+    said = objections(Plan("local", "emulator", "", (one,)), Guards(), incidents)
+
+    assert [objection.code for objection in said] == ["alert-silenced"]
+
+
+def test_incidents_that_cannot_be_listed(tmp_path: Path) -> None:
+    """Only the alert that is silenced is told to have incidents that could not be listed."""
+    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID, OTHER_ID]))
+    site.apply(
+        manifest("AlertDefinition/errors", ALERT_SPEC, ALERT_ID),
+        manifest("AlertDefinition/other", ALERT_SPEC, OTHER_ID),
+    )
+    made = site.plan(
+        manifest("AlertDefinition/errors", {**ALERT_SPEC, "enabled": False}, ALERT_ID),
+        manifest("AlertDefinition/other", {**ALERT_SPEC, "description": "x"}, OTHER_ID),
+    )
+    site.meddle("POST", "/incidents/incidents/v1", *[unreachable] * 9)
+
+    async def ask(api: Api) -> Plan:
+        return await with_guards(api, made, Guards())
+
+    silenced, other = site.ask(ask).changes
+
+    assert (len(silenced.notes), other.notes) == (1, ())
