@@ -7,6 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+INSTALL_PIP := $(PIP) install --require-hashes -r requirements/installer.txt
 # The project itself comes last: its dependencies are there by then, and so is what builds it.
 INSTALL_SELF := $(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -77,6 +78,7 @@ lock: ## lock the dependencies again, UPGRADE=1 to the newest; needs uv (pip ins
 	@PATH="$$PWD/$(BIN):$$PATH"; command -v uv >/dev/null || \
 		{ echo 'make lock needs uv: pip install uv' >&2; exit 1; }; set -ex; \
 	$(LOCK) pyproject.toml -o requirements/runtime.txt; \
+	$(LOCK) --group installer -o requirements/installer.txt; \
 	$(LOCK) --group build -c requirements/runtime.txt -o requirements/build.txt; \
 	$(LOCK) pyproject.toml --extra remote -c requirements/runtime.txt -o requirements/remote.txt; \
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -c requirements/build.txt \
@@ -121,14 +123,17 @@ $(BIN)/python:
 	done; \
 	echo 'Python 3.11 or newer, with venv, is needed: make PYTHON=/path/to/python' >&2; exit 1
 
-$(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
+$(VENV)/.runtime: requirements/runtime.txt requirements/build.txt requirements/installer.txt \
+		pyproject.toml | $(BIN)/python
 	@echo 'Installing reconciler and what it needs (once)'
+	@$(INSTALL_PIP)
 	@$(PIP) install --require-hashes -r requirements/runtime.txt -r requirements/build.txt
 	@$(INSTALL_SELF)
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+$(VENV)/.dev: requirements/dev.txt requirements/installer.txt pyproject.toml | $(BIN)/python
 	@echo 'Installing reconciler and the tools of its tests (once)'
+	@$(INSTALL_PIP)
 	@$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
 	@$(INSTALL_SELF)
 	@touch $(VENV)/.runtime $@

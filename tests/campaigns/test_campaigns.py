@@ -89,7 +89,7 @@ def test_system_calls() -> None:
     reason = why_not()
     if reason:
         pytest.skip(reason)
-    (told,) = campaign("calls:8")
+    (told,) = campaign("calls:4")
 
-    assert told["cases"] == 8
+    assert told["cases"] == 4
     assert told["exit 8"] > 0

@@ -1,4 +1,4 @@
-"""The service's bad days, through the command line as a process of its own."""
+"""The service's bad days, through the command line; what writes is a process of its own."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_plan(folder: Path, service: Served, fault: dict[str, Any], code: int, s
     """Whatever the service does to everything, a plan ends with one clear error and its code."""
     service.switch.misbehave({"fault": fault})
 
-    ended = reconciler(folder, service.base_url, "plan")
+    ended = in_this_process(folder, service.base_url, "plan")
 
     assert ended.code == code, ended.err
     assert said in ended.err
