@@ -38,11 +38,6 @@ def refused(site: Site, *manifests: Manifest, allow: tuple[str, ...] = ()) -> li
     return list(objections(site.plan(*manifests), Guards(allow=list(allow))))
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
-
-
 def slo(target: float) -> Manifest:
     """Give an SLO that promises so much."""
     return manifest("SLO/checkout", {**SLO_SPEC, "targetThresholdPercentage": target})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sites import (
@@ -20,7 +19,6 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
 from reconciler.guards import objections, unmet
 from reconciler.project import Guards
 from reconciler.resource import Action, Manifest
@@ -40,11 +38,6 @@ EDITS = [
     (policy_set(policy("a")), policy_set(policy("a", description="new"))),
 ]
 KINDS = pytest.mark.parametrize(("first", "edited"), EDITS, ids=lambda one: one.ref.kind)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
 
 
 def protected(one: Manifest) -> Manifest:

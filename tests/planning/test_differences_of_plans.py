@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from sites import (
     ALERT_ID,
@@ -24,7 +22,6 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
 from reconciler.planning.drift import find_drift
 from reconciler.resource import Manifest
 
@@ -36,11 +33,6 @@ EVERYTHING = (
     manifest("SavedView/errors", VIEW_SPEC),
 )
 SLO, ALERT, BOARD, POLICIES, VIEW = EVERYTHING
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
 
 
 def changed(one: Manifest, **fields: Json) -> Manifest:

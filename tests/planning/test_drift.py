@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from sites import SALT, Meddler, Site, answer_with, manifest, policy, policy_set
 
@@ -17,11 +15,6 @@ from reconciler.template import HIDDEN, SecretHole, Template, seal
 AT = "2025-01-31T09:00:00Z"
 SLO = Ref("SLO", "checkout")
 KEY = Template((SecretHole("KEY", "hunter2", seal("hunter2", "KEY", SALT)),))
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
 
 
 def slo(**fields: Json) -> Manifest:

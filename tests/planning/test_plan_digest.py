@@ -32,11 +32,6 @@ EVERYTHING = (
 )
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
-
-
 def test_same_digest(site: Site) -> None:
     """Neither the order of files, nor their names, nor a second look changes the digest."""
     elsewhere = [

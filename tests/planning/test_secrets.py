@@ -53,11 +53,6 @@ def drifts(site: Site, *manifests: Manifest) -> list[Drift]:
     return list(site.ask(lambda api: find_drift(api, manifests, history, SALT)))
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
-
-
 def assert_no_canary(site: Site, *manifests: Manifest) -> None:
     """Assert that neither plan nor journal nor drift holds the start of a canary."""
     shown = plan_json(site.plan(*manifests)) + Path(site.journal.place).read_text()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from sites import (
     ALERT_ID,
     ALERT_SPEC,
@@ -28,11 +26,6 @@ from reconciler.template import RefHole, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
 SEEN = answer_with(200, {"slo": {"id": "slo-id", **SLO_SPEC}})
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
 
 
 def planned(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sites import SALT, SLO_SPEC, SLOS, VIEW_SPEC, Site, dashboard, manifest
@@ -174,11 +173,6 @@ def test_what_moves_by_itself() -> None:
     assert plan_digest(PLACE, [moved]) == plan_digest(PLACE, [one])
     kept = replace(one, action=Action.KEEP)
     assert plan_digest(PLACE, [replace(kept, body={})]) == plan_digest(PLACE, [kept])
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
 
 
 def planned(site: Site, memories: dict[Ref, Memory], *manifests: Manifest, whole: bool) -> Plan:
