@@ -12,6 +12,9 @@ from reconciler.kinds.fields import Known, Unit
 from reconciler.report.safe import safe
 from reconciler.template import references_in
 
+MOST_DIGITS = 18
+"""Of a number that is written as text; what is longer is no time, and stays the text it is."""
+
 _MILLISECONDS = {Unit.MILLISECONDS: 1, Unit.SECONDS: 1_000, Unit.MINUTES: 60_000}
 _COUNTED = re.compile(r"(\d+)_([A-Z]+)")
 _STEPS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1))
@@ -66,7 +69,8 @@ def number_of(document: Json | Missing) -> float | int | None:
     """Give a number, or that of a text such as `900s` or `250`; None for anything else."""
     if isinstance(document, str):
         digits = document.removesuffix("s")
-        return int(digits) if digits.isdecimal() and digits.isascii() else None
+        is_number = digits.isdecimal() and digits.isascii() and len(digits) <= MOST_DIGITS
+        return int(digits) if is_number else None
     if isinstance(document, int | float) and not isinstance(document, bool):
         return document
     return None

@@ -15,6 +15,7 @@ from reconciler.report.safe import safe
 from reconciler.report.words import name_of
 
 DEFAULT_HEIGHT = 19  # samples: what the web interface gives a row that nobody resized
+MOST_UNITS = 10_000
 LONGEST_QUERY = 200
 
 
@@ -150,10 +151,7 @@ def _keyed(key: str) -> Json:
 
 
 def _height(row: dict[str, Json]) -> int:
-    height = value_at(row, ("appearance", "height"))
-    if isinstance(height, int) and not isinstance(height, bool) and height > 0:
-        return height
-    return DEFAULT_HEIGHT
+    return _units(value_at(row, ("appearance", "height"))) or DEFAULT_HEIGHT
 
 
 def _shares(widgets: Sequence[dict[str, Json]]) -> list[float]:
@@ -201,8 +199,14 @@ def _marks(widget: _Part, other: _Part, shape: Shape, *, later: bool) -> Iterato
 
 def _width(widget: dict[str, Json]) -> int:
     """Give the width in the service's units; 0 where the service is to choose."""
-    width = value_at(widget, ("appearance", "width"))
-    return width if isinstance(width, int) and width > 0 else 0
+    return _units(value_at(widget, ("appearance", "width")))
+
+
+def _units(size: Json | Missing) -> int:
+    """Give a size in the service's units; 0 for none, and never one that nobody could draw."""
+    if not isinstance(size, int) or isinstance(size, bool):
+        return 0
+    return min(max(size, 0), MOST_UNITS)
 
 
 def _content(widget: dict[str, Json]) -> dict[str, Json]:

@@ -67,6 +67,9 @@ def _aim(picture: Objective, document: Json | Missing, model: type[Part]) -> Aim
     found = _DAYS.search(window) if isinstance(window, str) else None
     words = f"{found[1]} days" if found else spoken_value(window, facts_at(model, picture.window))
     number = None if isinstance(target, str) else number_of(target)
+    if number is not None and not 0 <= number <= WHOLE:
+        # No share at all: its field says what it is.
+        number = None
     return Aim(number, words, int(found[1]) if found else None)
 
 
