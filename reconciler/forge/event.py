@@ -15,7 +15,7 @@ from typing import Any
 
 LARGEST_PAYLOAD = 32 << 20
 
-_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([1-9][0-9]*)-[0-9a-f]+")
+_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([1-9][0-9]{0,17})-[0-9a-f]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _BOT = "[bot]"
