@@ -7,7 +7,14 @@ import asyncio
 import click
 
 from reconciler.commands import options
-from reconciler.commands.opening import Asked, Bench, open_api, open_project, open_target
+from reconciler.commands.opening import (
+    Asked,
+    Bench,
+    named_secrets,
+    open_api,
+    open_project,
+    open_target,
+)
 from reconciler.commands.output import data, json_data, stdout_style, words
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, worst
@@ -71,7 +78,8 @@ def _bench(asked: Asked, base_url: str | None) -> Bench:
     if asked.environment is not None:
         name, chosen = choose_environment(found, asked.environment)
     target = Service(base_url.rstrip("/"), chosen.authorization)
-    return Bench(found, name, chosen, target, Workspace((), ()), whole=False)
+    named = named_secrets(asked, found)
+    return Bench(found, name, chosen, target, Workspace((), ()), whole=False, named=named)
 
 
 async def _examined(bench: Bench) -> list[Finding]:

@@ -12,7 +12,7 @@ import click
 from reconciler.api.secret import API_KEY, key_from
 from reconciler.api.transport import proxy_for
 from reconciler.commands import options
-from reconciler.commands.opening import Asked, Bench, now, open_api, open_project
+from reconciler.commands.opening import Asked, Bench, named_secrets, now, open_api, open_project
 from reconciler.commands.output import data, json_data, stdout_style
 from reconciler.document import Json
 from reconciler.errors import ReconcilerError, UsageError, worst
@@ -79,7 +79,8 @@ def _checks(asked: Asked) -> list[Check]:
         target = choose_target(project, name, environment, os.environ)
     except ReconcilerError as error:
         return [*checks, _failed("target", error)]
-    bench = Bench(project, name, environment, target, Workspace((), ()), whole=False)
+    named = named_secrets(asked, project)
+    bench = Bench(project, name, environment, target, Workspace((), ()), whole=False, named=named)
     way = [Check("target", State.OK, _target_words(bench))]
     if isinstance(target, Service):
         way += [_key(), _proxy(target), _tls(target)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -17,7 +18,7 @@ from reconciler.commands.output import redact_with, stderr_style, words
 from reconciler.complaint import Complaint
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.manifests.expressions import Scope
-from reconciler.manifests.files import PROJECT_FILE
+from reconciler.manifests.files import PROJECT_FILE, find_files, read_file
 from reconciler.manifests.project_file import load_project
 from reconciler.manifests.workspace import Workspace, load_workspace
 from reconciler.project import (
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from reconciler.api.door import Api
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
+
+_SECRET = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,10 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Everything a command that talks to the service works with."""
+    """Everything a command that talks to the service works with.
+
+    `named` are secrets to hide that no manifest was read for.
+    """
 
     project: Project
     name: str
@@ -146,6 +152,7 @@ class Bench:
     target: Target
     workspace: Workspace
     whole: bool
+    named: frozenset[str] = frozenset()
 
     def journal(self) -> Journal:
         """Give the journal of the environment, read.
@@ -160,7 +167,18 @@ def open_target(asked: Asked) -> Bench:
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
     target = choose_target(project, name, environment, os.environ)
-    return Bench(project, name, environment, target, Workspace((), ()), whole=False)
+    named = named_secrets(asked, project)
+    return Bench(project, name, environment, target, Workspace((), ()), whole=False, named=named)
+
+
+def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
+    """Give the secrets that the manifests name, to hide them; nothing else of these is read."""
+    values: set[str] = set()
+    for file in find_files(manifest_paths(asked, project), project.root).files:
+        text = read_file(file.path, file.name, (project.root.resolve(),))
+        names = _SECRET.findall(text) if isinstance(text, str) else ()
+        values.update(os.environ.get(name, "") for name in names)
+    return frozenset(values)
 
 
 def open_bench(asked: Asked) -> Bench:
@@ -207,7 +225,8 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
         key = key_from(os.environ)
         api = Api(target.base_url, key, target.authorization, assumptions=assumptions)
     api.redaction = _redaction_of(bench.workspace)
-    api.redaction.add(api.key.reveal())
+    for secret in (*bench.named, api.key.reveal()):
+        api.redaction.add(secret)
     redact_with(api.redaction)
     async with api:
         yield api
