@@ -34,7 +34,7 @@ RUN /build/bin/pip wheel --no-deps --no-build-isolation --no-index --wheel-dir /
     && /build/bin/pip --python /opt/reconciler/bin/python install --no-compile \
         --no-deps --no-index --find-links /wheels -r "requirements/${LOCK}.txt" \
     && /build/bin/pip --python /opt/reconciler/bin/python install --no-compile \
-        --no-deps --no-index --find-links /wheels reconciler \
+        --no-deps --no-index --find-links /wheels observability-reconciler \
     && find /opt/reconciler -name '*.so' -exec strip --strip-unneeded {} + \
     && python3 -m compileall -q -f --invalidation-mode unchecked-hash /opt/reconciler/lib
 # Of git only what the journal and `--changed-since` run: the package needs Perl, 50 MB of it.

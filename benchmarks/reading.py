@@ -77,7 +77,7 @@ def _bare_loop(text: str) -> None:
 
 def _whole(folder: Path) -> None:
     size = write_workspace(folder, files=2_000, widgets=13) / MB
-    scope = Scope("production", {}, {}, "salt")
+    scope = Scope("production", {}, {}, lambda: "salt")
 
     def load() -> Workspace:
         return load_workspace([folder], folder, scope, {})

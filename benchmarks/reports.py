@@ -54,13 +54,13 @@ def updated(kind: str, name: str, before: dict[str, Json], after: dict[str, Json
     body = merge(before, after, before, shape)
     assert isinstance(body, dict)  # noqa: S101 - two objects merge into one
     return Change(
-        Manifest(Ref(kind, name), after, Source(f"{kind.lower()}/{name}.yaml", 1)),
-        Action.UPDATE,
-        Evidence.LIVE,
-        Seen(name, before),
-        after,
-        body,
-        tuple(differences(before, body, shape)),
+        manifest=Manifest(Ref(kind, name), after, Source(f"{kind.lower()}/{name}.yaml", 1)),
+        action=Action.UPDATE,
+        evidence=Evidence.LIVE,
+        observation=Seen(name, before),
+        declared=after,
+        body=body,
+        differences=tuple(differences(before, body, shape)),
     )
 
 

@@ -6,6 +6,7 @@ import gc
 import sys
 
 from reconciler import __version__
+from reconciler.commands.streams import lost_by, take_streams
 
 # What a run reads lives to its end: looking for garbage in it again and again takes a tenth of the
 # time of a large `validate`.
@@ -14,19 +15,34 @@ GARBAGE_THRESHOLDS = (50_000, 20, 50)
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    if sys.argv[1:] == ["--version"]:
-        # Asked by scripts at every start, so nothing else is imported for it.
+    take_streams()
+    code = answer(sys.argv[1:])
+    if code:
+        sys.exit(code)
+
+
+def answer(arguments: list[str]) -> int:
+    """Run one command line and give its exit code.
+
+    What scripts and shells ask at every start is answered without importing anything else.
+    """
+    if arguments == ["--version"]:
         sys.stdout.write(f"reconciler {__version__}\n")
-        return
-    if sys.argv[1:] in (["--help"], ["-h"]):
+    elif arguments in (["--help"], ["-h"]):
         from reconciler.commands.overview import overview  # noqa: PLC0415 - see above
 
         sys.stdout.write(overview())
-        return
-    gc.set_threshold(*GARBAGE_THRESHOLDS)
-    from reconciler.commands.root import run  # noqa: PLC0415 - see above
+    else:
+        gc.set_threshold(*GARBAGE_THRESHOLDS)
+        from reconciler.commands.root import run  # noqa: PLC0415 - see above
 
-    sys.exit(run(sys.argv[1:]))
+        return run(arguments)
+    sys.stdout.flush()
+    if lost_by(sys.stdout) is None:
+        return 0
+    from reconciler.commands.root import with_loss  # noqa: PLC0415 - only for an error
+
+    return with_loss(0)
 
 
 if __name__ == "__main__":

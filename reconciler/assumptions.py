@@ -7,12 +7,18 @@ Source: api-facts.md, parts 1 to 4.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
+from reconciler.addresses import steps_in
 from reconciler.document import Json
+
+BULK_LIMIT = 100
+"""The most alerts in one bulk replace: 100 were observed to pass, and the document says nothing."""
 
 Parameters: TypeAlias = list[tuple[str, str]]
 
@@ -48,6 +54,27 @@ Parameter: TypeAlias = Literal[
 ]
 
 
+class RangeNames(BaseModel):
+    """What the two ends of a range of time are called."""
+
+    model_config = _STRICT
+
+    from_: Annotated[Spelling, Field(alias="from")] = "from"
+    to: Spelling = "to"
+
+
+class FilterNames(BaseModel):
+    """How each filter of the listings is spelled whose name the API document does not show."""
+
+    model_config = _STRICT
+
+    search_query: Spelling = "searchQuery"
+    contextual_labels: Spelling = "contextualLabels"
+    created_at_range: Spelling = "createdAtRange"
+    event_name: Spelling = "name"
+    event_time: Spelling = "timestamp"
+
+
 class Assumptions(BaseModel):
     """How this deployment does what the API document does not say."""
 
@@ -57,9 +84,20 @@ class Assumptions(BaseModel):
         str,
         Field(
             pattern=r"^(/[A-Za-z0-9._~-]+)*$",
+            json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$"},
             description="What stands between the base URL and every path of the API document.",
         ),
     ] = "/mgmt/openapi/latest"
+
+    @field_validator("base_path")
+    @classmethod
+    def _stays_below(cls, base_path: str) -> str:
+        """Refuse parts that would lead to other paths of the service with its key."""
+        for part in steps_in(base_path):
+            said = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
+            raise PydanticCustomError("base_path", "{said}", {"said": said})
+        return base_path
+
     query_style: Annotated[
         Literal["dotted", "brackets", "json"],
         Field(
@@ -70,6 +108,30 @@ class Assumptions(BaseModel):
     parameter_names: Annotated[
         ParameterNames, Field(description="Other spellings of query parameters.")
     ] = ParameterNames()
+    filter_names: Annotated[
+        FilterNames, Field(description="Other spellings of filters of incidents and events.")
+    ] = FilterNames()
+    range_names: Annotated[
+        RangeNames, Field(description="Other spellings of the ends of a range of time.")
+    ] = RangeNames()
+    text_field: Annotated[
+        Spelling | None,
+        Field(description="Send a text to search for in this field of an object, not as the text."),
+    ] = None
+    label_filters: Annotated[
+        Literal["map", "pairs"],
+        Field(
+            description="How labels are filtered by: contextualLabels.region=eu, or a list of "
+            "objects with key and value."
+        ),
+    ] = "map"
+    case_statuses: Annotated[
+        Literal["bare", "prefixed"],
+        Field(
+            description="How statuses stand in the filter of cases: ACKNOWLEDGED, as the API "
+            "document shows, or CASE_STATUS_ACKNOWLEDGED."
+        ),
+    ] = "bare"
     close_body_field: Annotated[
         Spelling | None,
         Field(
@@ -77,8 +139,8 @@ class Assumptions(BaseModel):
         ),
     ] = None
     bulk_limit: Annotated[
-        int, Field(ge=1, le=100, description="The most alerts in one bulk replace.")
-    ] = 100
+        int, Field(ge=1, le=BULK_LIMIT, description="The most alerts in one bulk replace.")
+    ] = BULK_LIMIT
     documented_sli_only: Annotated[
         bool,
         Field(
@@ -86,6 +148,28 @@ class Assumptions(BaseModel):
             "window-based ones only, as the API document names them; the others are blocked.",
         ),
     ] = False
+
+    validate_slos: Annotated[
+        Literal["replaced", "all", "none"],
+        Field(
+            description="Which SLOs the service is asked about before they are written: those "
+            "that it has, as the API document says; those to create too; or none.",
+        ),
+    ] = "replaced"
+
+    def range_filter(self, since: str, until: str) -> Json:
+        """Spell a range of time, both ends of it, as services may need either."""
+        return {self.range_names.from_: since, self.range_names.to: until}
+
+    def text_filter(self, text: str) -> Json:
+        """Spell a text to search for; an empty one is not sent."""
+        return {self.text_field: text} if self.text_field and text else text
+
+    def label_filter(self, labels: Mapping[str, str]) -> Json:
+        """Spell labels that must all be there."""
+        if self.label_filters == "pairs":
+            return [{"key": key, "value": value} for key, value in labels.items()]
+        return dict(labels)
 
     def parameter(self, name: Parameter, value: Json) -> Parameters:
         """Spell one query parameter, an object or a list flattened as the deployment takes it.

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reconciler.document import Path
+from reconciler.expressions import OPEN
 from reconciler.finding import Finding, Severity
 
 WIDEST_EXCERPT = 120
@@ -38,7 +39,8 @@ class Complaint:
     """What is wrong, where (from 1; line 0 is the file as a whole), and what to write instead.
 
     `ref` (`Kind/name`) and the path of the field stay what they are when lines
-    move; they are empty where the text itself is wrong.
+    move; they are empty where the text itself is wrong. `environments` are those
+    that it holds in, empty where it holds in all that were looked at.
     """
 
     file: str
@@ -51,6 +53,7 @@ class Complaint:
     excerpt: Excerpt | None = field(default=None, compare=False)
     ref: str = field(default="", compare=False)
     path: Path = field(default=(), compare=False)
+    environments: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def is_error(self) -> bool:
@@ -74,7 +77,11 @@ class Lines:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Give line and column, from 1, of an offset in what the parser read."""
-        return self.place_in_text(offset + 2 * bisect_left(self.squeezed, offset))
+        return self.place_in_text(self.in_text(offset))
+
+    def in_text(self, offset: int) -> int:
+        """Give an offset in the file for one in what the parser read."""
+        return offset + 2 * bisect_left(self.squeezed, offset)
 
     def place_in_text(self, offset: int) -> tuple[int, int]:
         """Give line and column, from 1, of an offset in the file."""
@@ -129,9 +136,10 @@ def _cut(line: str, left: int) -> str:
 
 
 def _width(rest: str) -> int:
-    """Width of the token that begins here: a quoted text, or up to a blank or a delimiter."""
-    if rest[:1] in ("'", '"'):
-        end = rest.find(rest[0], 1)
+    """Width of the token that begins here: an expression, a quoted text, or up to a delimiter."""
+    closing = "}" if rest.startswith(OPEN) else rest[:1]
+    if closing in ("'", '"', "}"):
+        end = rest.find(closing, 1)
         return min(end + 1 if end > 0 else len(rest), WIDEST_MARK)
     width = 0
     while width < min(len(rest), WIDEST_MARK) and rest[width] not in " ,]}#\t\r":

@@ -3,6 +3,7 @@
 ReconcilerError                1
 ├── InvalidInput               4    manifests, project file, plan file
 ├── UsageError                64    flags that do not fit, no target
+│   └── MissingExtra                what only an extra of the installation can do
 ├── Locked                     5
 ├── Stale                      6    live or manifests are not what was reviewed
 ├── Unsettled                  7    an earlier create is in doubt
@@ -14,7 +15,9 @@ ReconcilerError                1
 │   └── OutcomeUnknown              a write whose answer was lost
 ├── NotAuthorised             10    no key, a refused key, a missing permission
 ├── ServiceRefused             3    the service said no to one request
-└── GuardRefused              11    needs consent
+├── GuardRefused              11    needs consent
+└── OutputLost                74    stdout could not be written
+    └── PipeClosed           141    nobody reads it any more: told by the code alone
 """
 
 from __future__ import annotations
@@ -40,6 +43,14 @@ class UsageError(ReconcilerError):
     """A command line that asks for what cannot be done."""
 
     exit_code = 64
+
+
+class MissingExtra(UsageError):
+    """What only an extra can do, asked for where that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        way_out = f"in a checkout of the project: pip install '.[{extra}]'"
+        super().__init__(f"{what} needs the extra `{extra}`; {way_out}")
 
 
 class Locked(ReconcilerError):
@@ -93,9 +104,13 @@ class OutcomeUnknown(Unavailable):
 
 
 class NotAuthorised(ReconcilerError):
-    """The service does not accept the key, or the key lacks a permission."""
+    """The service does not accept the key, or, where `known`, the key lacks a permission."""
 
     exit_code = 10
+
+    def __init__(self, message: str, *, known: bool = False) -> None:
+        super().__init__(message)
+        self.known = known
 
 
 class ServiceRefused(ReconcilerError):
@@ -114,6 +129,22 @@ class GuardRefused(ReconcilerError):
     exit_code = 11
 
 
+class OutputLost(ReconcilerError):
+    """What a command was asked for could not be printed; `ending` is what it ends with else."""
+
+    exit_code = 74
+
+    def __init__(self, message: str, ending: int = 0) -> None:
+        super().__init__(message)
+        self.ending = ending
+
+
+class PipeClosed(OutputLost):
+    """Stdout is a pipe whose reader has left, as `head` does."""
+
+    exit_code = 141
+
+
 EXIT_CODES: dict[int, str] = {
     0: "done, or nothing to do",
     1: "internal error",
@@ -128,11 +159,16 @@ EXIT_CODES: dict[int, str] = {
     10: "not authorised",
     11: "refused by a guard",
     64: "usage",
+    74: "stdout could not be written",
+    129: "stopped by SIGHUP",
     130: "stopped by SIGINT",
+    141: "stdout is a pipe that nobody reads any more",
     143: "stopped by SIGTERM",
 }
 
-PRECEDENCE = (130, 143, 8, 7, 10, 9, 6, 5, 11, 3)
+SIGNALLED = (129, 130, 143)
+PRECEDENCE = (*SIGNALLED, 8, 7, 10, 9, 6, 5, 11, 3, 74, 141)
+"""What a run did to the service comes before who could read of it."""
 
 
 def worst(codes: set[int]) -> int:

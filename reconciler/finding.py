@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "M206": "an id is missing or has the wrong form",
     "M207": "an environment is not in the project file",
     "M208": "an unknown field beside spec or in metadata",
+    "M209": "an id is used in environments where it may be that of another",
     "M301": "a value has the wrong type",
     "M302": "a required field is missing",
     "M303": "a field is unknown, and close to a known one",
@@ -57,6 +58,7 @@ CODES: dict[str, str] = {
     "M311": "a boolean is written in a form that is text",
     "M312": "ids inside one list are equal",
     "M313": "a literal looks like a key",
+    "M314": "a number is likely in another unit",
     "M401": "two manifests have one name",
     "M402": "two manifests have one identity",
     "M403": "there is more than one log policy set",
@@ -65,10 +67,22 @@ CODES: dict[str, str] = {
     "M501": "an expression names an unknown variable",
     "M502": "an expression names a secret that is not set",
     "M503": "an expression names an unknown resource",
-    "M504": "an expression is malformed",
+    "M504": "an expression is malformed, or nearly one",
+    "M505": "an expression names a secret that may not be sent",
     "P101": "the project file is malformed",
     "P102": "the base URL is not safe",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A part of a text by what stands there, and how often the same stands before it.
+
+    `nth` is -1 where that was not counted.
+    """
+
+    written: str
+    nth: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +90,9 @@ class Finding:
     """One complaint about one place of one document.
 
     `path` leads from the document's root; `at_key` points at the key itself
-    rather than its value. `suggestion` is what to write instead, or begins with
-    `remove`, `leave` or `write` where that is not all there is to do.
+    rather than its value, `spot` at a part of its text. `suggestion` is what to
+    write instead, or begins with `remove`, `leave` or `write` where that is not
+    all there is to do.
     """
 
     code: str
@@ -86,6 +101,7 @@ class Finding:
     severity: Severity = Severity.ERROR
     suggestion: str = ""
     at_key: bool = field(default=False)
+    spot: Spot | None = field(default=None)
 
 
 def warning(
@@ -120,6 +136,19 @@ def nearest(word: str, known: Iterable[str]) -> str:
         if len(tails) == 1:
             return tails[0]
     return ""
+
+
+def is_slip(word: str, meant: str) -> bool:
+    """Tell a word that differs from another by its spelling or by one key: left out, or beside."""
+    ours, theirs = _letters(word), _letters(meant)
+    if sorted(ours) == sorted(theirs):
+        return True
+    if abs(len(ours) - len(theirs)) > 1:
+        return False
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    start = next((at for at, (a, b) in pairs if a != b), min(len(ours), len(theirs)))
+    ours, theirs = ours[start:], theirs[start:]
+    return ours[1:] in (theirs, theirs[1:]) or ours == theirs[1:]
 
 
 def _letters(word: str) -> str:

@@ -8,13 +8,13 @@ gives the real thing, when a request is made.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text
+from reconciler.expressions import Word, expression, find_sealed, sealed_form
 from reconciler.resource import Ref, RemoteId
 
 # A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
@@ -71,9 +71,9 @@ def _public(part: str | SecretHole | RefHole) -> str:
         case str():
             return part
         case SecretHole(name=name, seal=seal):
-            return f"${{secret:{name} {seal}}}"
+            return sealed_form(name, seal)
         case RefHole(ref=ref):
-            return f"${{ref:{ref}}}"
+            return expression(Word.REFERENCE, str(ref))
 
 
 @lru_cache(maxsize=1024)
@@ -88,21 +88,18 @@ def seal(value: str, name: str, salt: str) -> str:
     return "sha256:" + hashlib.sha256(derived).hexdigest()[:SHOWN_DIGITS]
 
 
-_SEALED = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]*) (sha256:[0-9a-f]{16})\}")
-
-
 def holds_seal(document: Json | Missing) -> bool:
     """Tell whether a secret belongs anywhere in a document, be it a template or its text."""
     if isinstance(document, dict):
         return any(map(holds_seal, document.values()))
     if isinstance(document, list):
         return any(map(holds_seal, document))
-    return isinstance(document, str) and _SEALED.search(document) is not None
+    return isinstance(document, str) and find_sealed(document) is not None
 
 
 def is_sealed_text(text: str, sealed: str, salt: str) -> bool:
     """Tell whether a text is what one with one seal in it stands for."""
-    found = _SEALED.search(sealed)
+    found = find_sealed(sealed)
     if found is None:
         return False
     before, after = sealed[: found.start()], sealed[found.end() :]

@@ -152,8 +152,12 @@ def play(demo: Demo) -> None:
     demo.headline("Plan: the one field that has to go back. With --exit-code, changes are 2.")
     demo.run("plan", "examples", "--exit-code", code=2)
 
-    demo.headline("Apply heals it.")
-    demo.run("apply", "examples", "--yes")
+    demo.headline("Nobody overwrites a colleague's edit unseen: `--yes` alone is refused.")
+    demo.run("apply", "examples", "--yes", code=11)
+
+    demo.headline("The plan above showed the edit. Applying that very plan heals it.")
+    reviewed = demo.asked("plan", 0)["digest"]
+    demo.run("apply", "examples", "--expect", reviewed)
     demo.asked("drift", 0)
 
 

@@ -67,17 +67,22 @@ PARTS = {
             for name in (
                 "chain",
                 "compacting",
+                "content",
                 "entries",
                 "entry_documents",
                 "file_store",
                 "history",
                 "journal",
                 "lease",
+                "moving",
+                "places",
+                "private_folder",
             )
         ),
         tuple(
             f"tests/journal/test_{name}.py"
             for name in (
+                "addresses",
                 "compacting",
                 "file_examples",
                 "file_faults",
@@ -86,6 +91,9 @@ PARTS = {
                 "journal_asks",
                 "journal_lines",
                 "memory_examples",
+                "moves_stopped",
+                "names",
+                "private_folder",
             )
         ),
     ),

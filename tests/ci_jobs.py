@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 from fake_forge import TOKEN, FakeForge, served_forge
-from forge_events import MERGE, NUMBER, pull_request, push, variables
+from forge_events import NUMBER, pull_request, push, variables
 from processes import KEY, Served, served, workspace
 
 from reconciler.commands.root import run
@@ -87,8 +87,20 @@ class Shop:
         payload = pull_request(repository, base=self.base)
         return self.job(command, "pull_request", payload, **inputs)
 
-    def merged(self, command: str = "apply", commit: str = MERGE, **inputs: str) -> Ran:
-        """Run a job on the default branch, after the pull request was merged as `commit`."""
+    def merge(self) -> str:
+        """Commit what stands there to the default branch; give the commit."""
+        git(self.root, "add", ".")
+        git(self.root, "commit", "--quiet", "--allow-empty", "--message", "Merge")
+        return self.head
+
+    @property
+    def head(self) -> str:
+        """The commit that is checked out."""
+        return git(self.root, "rev-parse", "HEAD")
+
+    def merged(self, command: str = "apply", commit: str = "", **inputs: str) -> Ran:
+        """Run a job on the default branch, after the pull request was merged (as `commit`)."""
+        commit = commit or self.merge()
         pull = {"number": NUMBER, "merged_at": "2026-01-02T00:00:00Z", "base": {"ref": "main"}}
         self.forge.pulls.setdefault(commit, [{**pull, "merge_commit_sha": commit}])
         return self.job(command, "push", push(commit), **inputs)
@@ -96,7 +108,8 @@ class Shop:
     def job(self, command: str, event: str, payload: Any, **inputs: str) -> Ran:
         """Run one job, later than those before it."""
         self.run_number += 1
-        about = variables(self.temporary, event, payload, GITHUB_RUN_ID=str(self.run_number))
+        more = {"GITHUB_RUN_ID": str(self.run_number), "GITHUB_SHA": self.head}
+        about = variables(self.temporary, event, payload, **more)
         known = {
             "GITHUB_API_URL": self.forge.url,
             "GITHUB_GRAPHQL_URL": f"{self.forge.url}/graphql",
@@ -156,4 +169,5 @@ def a_shop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Shop]
         git(root, "add", ".")
         git(root, "commit", "--quiet", "--message", "Base")
         base = git(root, "rev-parse", "HEAD")
+        assert run(["journal", "init", "-q", "--project", str(root / "reconciler.yaml")]) == 0
         yield Shop(root, temporary, service, forge, capsys, base)

@@ -31,10 +31,17 @@ settings.register_profile(
 settings.load_profile("short")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let one promise of docs/reliability.md be tried by itself, as `--promise P14`."""
+    parser.addoption("--promise", metavar="PN", help="only the laws of one promise, as P14")
+
+
 def pytest_configure() -> None:
-    """Take SIGINT again where a shell in the background took it away: children would ignore it."""
+    """Take back the signals that a shell took away: children would ignore them too."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +68,14 @@ def unused_port() -> int:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the campaigns, which take longest: at the end the other workers would wait."""
+    promise = config.getoption("--promise")
+    if promise:
+        items[:] = [item for item in items if promise in promises_of(item)]
     items.sort(key=lambda item: "campaigns" not in item.path.parts)
+
+
+def promises_of(item: pytest.Item) -> set[str]:
+    """Give the promises of docs/reliability.md that a test is a law of."""
+    return {str(name) for mark in item.iter_markers("promise") for name in mark.args}

@@ -53,7 +53,10 @@ def variables(folder: Path, name: str, payload: Any, **more: str) -> dict[str, s
     """Write a payload where the runner would, and give the variables of the job."""
     file = folder / f"{name}.json"
     file.write_text(json.dumps(payload), encoding="utf-8")
-    refs = {"pull_request": f"refs/pull/{NUMBER}/merge"}
+    refs = {
+        "pull_request": f"refs/pull/{NUMBER}/merge",
+        "merge_group": f"refs/heads/gh-readonly-queue/main/pr-{NUMBER}-{BASE}",
+    }
     return {
         "GITHUB_EVENT_NAME": name,
         "GITHUB_EVENT_PATH": str(file),

@@ -30,6 +30,8 @@ from reconciler.journal.journal import Journal
 KEY = "canary-key-8d1f77"
 ALERT_ID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 VIEWS = "/data-exploration/saved-views/v1"
+APPLY = ("apply", "--new-journal")
+"""An apply to a service that nothing was applied to before; later it is an apply like any other."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,14 @@ def journal(folder: Path, base_url: str) -> Journal:
     )
     found.load()
     return found
+
+
+def wait_for(folder: Path, text: str, process: subprocess.Popen[str]) -> None:
+    """Wait until the journal holds a text, while the process runs."""
+    file = folder / ".reconciler" / "journal.jsonl"
+    while not file.exists() or text not in file.read_text():
+        assert process.poll() is None
+        threading.Event().wait(0.01)
 
 
 WORKSPACE = """\

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -20,11 +20,16 @@ import httpx
 from reconciler.api.door import Api, Patience
 from reconciler.api.secret import Secret
 from reconciler.applying.run import Applied, Run
+from reconciler.assumptions import Assumptions
 from reconciler.document import Json
 from reconciler.emulator import create_app
+from reconciler.emulator.profile import Profile
+from reconciler.guards import with_guards
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.planning.plan import Place, make_plan
+from reconciler.project import Guards
+from reconciler.report.reasons import notes_of
 from reconciler.resource import (
     Action,
     Change,
@@ -46,8 +51,8 @@ VALIDATE = SLOS + "/validate"
 POLICIES = "/dataplans/policies/v1"
 OVERWRITE = POLICIES + "/atomicOverwriteLogPolicies"
 VIEWS = "/data-exploration/saved-views/v1"
-PLACE = Place("local", "emulator")
 SALT = "local\0emulator"
+PLACE = Place("local", "emulator", embedded=True, salt=SALT)
 NO_TIME = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
 
 Answer = TypeVar("Answer")
@@ -149,6 +154,16 @@ def answer_with(status: int, body: Json = None, *, carried_out: bool = False) ->
     return meddle
 
 
+def settings_for(profile: Profile) -> Assumptions:
+    """Give what a project file says under `api:` of a service with this profile."""
+    said = {
+        "queryStyle": profile.query_objects,
+        "documentedSliOnly": profile.slis == "documented",
+        "validateSlos": "none" if profile.validation == "documented" else "replaced",
+    }
+    return Assumptions.model_validate(said)
+
+
 @dataclass
 class Site:
     """One environment: its service, its journal, and what went over the wire."""
@@ -158,10 +173,16 @@ class Site:
     told: list[Outcome] = field(default_factory=list)
     wire: Wire = field(init=False)
     stopping: asyncio.Event | None = None
+    waited: list[float] = field(default_factory=list)
+    """The seconds that a run would have waited, each time."""
 
     def __post_init__(self) -> None:
         """Connect to the service."""
         self.wire = Wire(httpx.ASGITransport(self.app))
+
+    @property
+    def _bearer(self) -> bool:
+        return bool(self.app.state.profile.authorization == "bearer")
 
     @property
     def journal(self) -> Journal:
@@ -172,11 +193,20 @@ class Site:
         journal.load()
         return journal
 
-    def plan(self, *manifests: Manifest, whole: bool = True) -> Plan:
-        """Plan as `reconciler plan` does."""
+    def plan(
+        self,
+        *manifests: Manifest,
+        whole: bool = True,
+        others: Sequence[Manifest] = (),
+        place: Place = PLACE,
+        guards: Guards | None = None,
+    ) -> Plan:
+        """Plan as `reconciler plan` does, and with `guards` say what an apply would refuse."""
+        history = self.journal.history
 
         async def ask(api: Api) -> Plan:
-            return await make_plan(api, manifests, self.journal.history, PLACE, whole=whole)
+            made = await make_plan(api, manifests, history, place, whole=whole, others=others)
+            return made if guards is None else await with_guards(api, made, guards)
 
         return self.ask(ask)
 
@@ -205,11 +235,19 @@ class Site:
         """Open a door, use it, close it; nobody waits."""
 
         async def opened() -> Answer:
-            async def sleep(_: float) -> None:
+            async def sleep(seconds: float) -> None:
+                self.waited.append(seconds)
                 await asyncio.sleep(0)
 
             patience = Patience(30.0, sleep, lambda: 0.0, lambda: NO_TIME)
-            api = Api("http://emulator", Secret("any"), transport=self.wire, patience=patience)
+            api = Api(
+                "http://emulator",
+                Secret("any"),
+                "bearer" if self._bearer else "raw",
+                transport=self.wire,
+                assumptions=settings_for(self.app.state.profile),
+                patience=patience,
+            )
             async with api:
                 return await call(api)
 
@@ -225,8 +263,9 @@ class Site:
         async def ask() -> Any:
             transport = httpx.ASGITransport(self.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://emulator") as client:
+                key = "Bearer someone" if self._bearer else "someone"
                 response = await client.request(
-                    method, API_ROOT + path, json=body, headers={"Authorization": "someone"}
+                    method, API_ROOT + path, json=body, headers={"Authorization": key}
                 )
             assert response.is_success, response.text
             return response.json()
@@ -278,7 +317,7 @@ def assert_settled(site: Site, *manifests: Manifest) -> None:
     """Assert that nothing is left to do, and that doing it sends no write (I3, I6)."""
     made = site.plan(*manifests)
     assert {change.action for change in made.changes} <= {Action.KEEP}, [
-        (str(change.ref), change.action.word, change.differences, change.notes)
+        (str(change.ref), change.action.word, change.differences, notes_of(change))
         for change in made.changes
         if change.action is not Action.KEEP
     ]

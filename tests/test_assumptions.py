@@ -72,15 +72,15 @@ def change(shop: Shop) -> Any:
 def test_documented_settings() -> None:
     """The example in docs/assumptions.md is valid and has every setting at its usual value."""
     page = (Path(__file__).parent.parent / "docs" / "assumptions.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    (document,) = read_text(block).documents
-    settings: Any = document.value
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    documents: list[Any] = [read_text(block).documents[0].value for block in blocks]
+    settings = documents[0]
     api = settings["environments"]["production"]["api"]
 
     usual = Assumptions().model_dump(by_alias=True)
-    assert list(project_findings(settings)) == []
+    assert [list(project_findings(one)) for one in documents] == [[]] * len(blocks)
     assert set(api) == set(usual)
-    assert {**api, "closeBodyField": None} == usual
+    assert {**api, "closeBodyField": None, "textField": None} == usual
 
 
 def test_parameters_have_names() -> None:
@@ -200,12 +200,39 @@ def test_documented_replace(shop: Shop) -> None:
 
 
 def test_either_by_default(shop: Shop) -> None:
-    """By default either form is sent to validation, and the service decides."""
+    """By default either form is sent to validation before a replace, and the service decides."""
+    slo(shop, f"requestBasedMetricSli: {REQUESTS}")
+    assert shop.run("apply", "--yes").code == 0
     shop.options["profile"] = Profile(slis="documented")
-    slo(shop, f"windowBasedMetricSli: {WINDOWS}")
+    slo(shop, f"requestBasedMetricSli: {REQUESTS}", "99.5")
 
-    assert change(shop)["action"] == "create"
+    assert change(shop)["action"] == "blocked"
     assert shop.count("POST", VALIDATE) == 1
+
+
+@pytest.mark.promise("P22")
+@pytest.mark.parametrize(
+    ("setting", "before_create", "before_replace"),
+    [
+        *(("", 0, 1), ("validateSlos: replaced", 0, 1), ("validateSlos: all", 1, 1)),
+        *(("validateSlos: none", 0, 0), ("validateSlos: all, documentedSliOnly: true", 0, 0)),
+    ],
+)
+def test_validated_slos(shop: Shop, setting: str, before_create: int, before_replace: int) -> None:
+    """`validateSlos` says before which writes the service is asked, in the plan and in the run."""
+    sli = f"requestBasedMetricSli: {REQUESTS}"
+    settle(shop, f"{{{setting}}}")
+    slo(shop, sli)
+
+    shop.run("plan")
+    planned = shop.count("POST", VALIDATE)
+    assert shop.run("apply", "--yes").code == 0
+    created = shop.count("POST", VALIDATE)
+    slo(shop, sli, "99.5")
+    shop.run("plan")
+
+    assert (planned, created - planned) == (before_create, 2 * before_create)
+    assert shop.count("POST", VALIDATE) - created == before_replace
 
 
 def test_late_objection(shop: Shop) -> None:

@@ -73,3 +73,35 @@ def test_yaml_in_docs_is_read(page: Path) -> None:
         r"^ *```yaml\n(.*?)^ *```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
     ):
         assert read_text(block).flaws == []
+
+
+@pytest.mark.promise("P52")
+def test_what_assumptions_rest_on() -> None:
+    """Each assumption says what it rests on, and stands where the page says it does."""
+    page = (DOCS / "assumptions.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| (.+?) \| (\w+) \| `([a-z_/.]+)` \| (.*)\|$", page, re.MULTILINE)
+    (table,) = re.findall(r"^\| assumption \|.*\n\|[-|]+\n((?:\|.*\n)*)", page, re.MULTILINE)
+
+    assert len(listed) == len(table.splitlines()) > 0
+    assert {basis for _, basis, _, _ in listed} == {"document", "seen", "chosen"}
+    assert [where for _, _, where, _ in listed if not (ROOT / "reconciler" / where).exists()] == []
+
+
+@pytest.mark.promise("P52")
+def test_where_the_api_stands() -> None:
+    """Guide and list of assumptions tell that `basePath` is for this API under a version number."""
+    for name in ("guide.md", "assumptions.md"):
+        said = " ".join((DOCS / name).read_text(encoding="utf-8").split())
+        assert "API under a version number" in said
+        assert "basePath: /mgmt/openapi/3" in said
+
+
+def test_one_list_of_each_kind_in_the_changelog() -> None:
+    """A version of the changelog says each thing once, whatever was merged into it."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    for version in text.split("\n## ")[1:]:
+        headings = re.findall(r"^### .*$", version, re.MULTILINE)
+        assert len(set(headings)) == len(headings), version.splitlines()[0]
+        items = [line.rstrip(";.") for line in version.splitlines() if line.startswith("- ")]
+        assert [one for one in items if items.count(one) > 1] == []

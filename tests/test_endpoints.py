@@ -16,6 +16,7 @@ from reconciler.commands.root import cli
 from reconciler.emulator.endpoint import Endpoint
 
 ROOT = Path(__file__).parent.parent
+APPLY = ("apply", "--yes", "--allow-destroy", "--override-guard", "proof")
 MANIFEST = """\
 apiVersion: reconciler/v1
 kind: %s
@@ -147,7 +148,7 @@ def test_commands_reach_all_endpoints(shop: Shop) -> None:
     codes = {line: shop.run(*line.split()).code for line in lines}
     for changed in (False, True):
         declare(shop, changed=changed)
-        codes[f"apply {changed}"] = shop.run("apply", "--yes", "--allow-destroy").code
+        codes[f"apply {changed}"] = shop.run(*APPLY).code
     board = shop.run("journal", "show", "Dashboard/proof", "--format", "json").out
     board_id = re.findall(r'"remoteId": "([^"]{21})"', board)[-1]
     text = MANIFEST % ("Dashboard", f", id: {board_id}", "  {dashboard: {name: new}}")

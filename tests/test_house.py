@@ -135,6 +135,21 @@ def test_streams_are_written_in_commands() -> None:
     assert set(writing) <= {"reconciler/__main__.py"}
 
 
+def test_git_is_run_in_one_place() -> None:
+    """No module but `git.py` starts another program, and so none runs git by itself."""
+    modules, calls = {"subprocess", "pty", "multiprocessing"}, {"system", "popen", "posix_spawn"}
+    starting = {
+        name_of(file)
+        for file in python_files("reconciler")
+        for node in ast.walk(syntax(file))
+        if (isinstance(node, ast.Import) and modules & {one.name for one in node.names})
+        or (isinstance(node, ast.ImportFrom) and node.module in modules)
+        or (isinstance(node, ast.Attribute) and node.attr in calls)
+    }
+
+    assert starting == {"reconciler/git.py"}
+
+
 def test_every_test_states_a_law() -> None:
     """Every test has a docstring."""
     silent = [

@@ -17,11 +17,12 @@ from typing import Self
 
 import httpx
 
+from reconciler.addresses import steps_in
 from reconciler.api.budget import LIMITED_RETRY_COST, RETRY_COST, RetryBudget
 from reconciler.api.call import Call, Method, Parameters
 from reconciler.api.client import Authorization, open_client
 from reconciler.api.exchange import Attempt, Exchange
-from reconciler.api.failing import gave_up, marked, stopping, wrong_route
+from reconciler.api.failing import Way, gave_up, marked, stopping, wrong_route
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase, unreadable
 from reconciler.api.retrying import GiveUp, Wait, next_step, retry_after_seconds
 from reconciler.api.rules import Phase, Request, Verdict
@@ -29,6 +30,7 @@ from reconciler.api.secret import Redaction, Secret
 from reconciler.assumptions import Assumptions
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.errors import (
+    InvalidInput,
     NotAuthorised,
     OutcomeUnknown,
     ServiceRefused,
@@ -92,8 +94,20 @@ class Api:
             await self._exchange.client.aclose()
 
     def url(self, path: str) -> str:
-        """Give the whole address of a path below `{api_root}`."""
+        """Give the whole address of a path below `{api_root}`.
+
+        Raises InvalidInput for one that would lead to another place than it names.
+        """
+        for part in steps_in(path):
+            raise InvalidInput(
+                f"{path}: `{part}` cannot be a part of an address, so nothing is asked"
+            )
         return self.base_url.rstrip("/") + self.assumptions.base_path + path
+
+    @property
+    def way(self) -> Way:
+        """How requests reach the API."""
+        return Way(self.assumptions.base_path, self.authorization)
 
     async def read(self, path: str, params: Parameters = ()) -> Json | Missing:
         """GET a document; ABSENT where the service says it has none.
@@ -140,11 +154,34 @@ class Api:
         """
         call = Call(request, method, self.url(path), path, params, body)
         reply = await self._deliver(call)
+        if request is Request.READ and reply.status == HTTPStatus.NOT_FOUND:
+            await self._check_route(reply, call)
         if reply.ok and may_be_empty and not reply.body.strip():
             return {}
         if reply.ok and not reply.is_json and not call.may_be_repeated:
             raise OutcomeUnknown(unreadable(reply, str(call), self.redaction))
         return self._document(reply, call)
+
+    async def prove(self) -> str:
+        """Find out by one cheap read (15) that the target answers and takes the key.
+
+        Gives "", or what the service says where the key may not list policies.
+        Raises Unavailable, WrongRoute, UnreadableReply or NotAuthorised.
+        """
+        params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
+        call = Call(Request.READ, "GET", self.url(PROBE), PROBE, params)
+        try:
+            reply = await self._deliver(call)
+            if reply.status == HTTPStatus.NOT_FOUND:
+                raise wrong_route(call, self.way)
+            self._document(reply, call)
+        except NotAuthorised as refused:
+            if not refused.known:
+                raise
+            return str(refused)
+        except ServiceRefused as refused:
+            return str(refused)
+        return ""
 
     async def _check_route(self, reply: Reply, call: Call) -> None:
         """Raise WrongRoute where a 404 without words comes from something else than the API."""
@@ -152,7 +189,7 @@ class Api:
             if self._route_proof is None:
                 self._route_proof = asyncio.ensure_future(self._prove_route())
             if not await self._route_proof:
-                raise wrong_route(call, self.assumptions.base_path)
+                raise wrong_route(call, self.way)
 
     async def _prove_route(self) -> bool:
         """Ask endpoint 15 once: any answer of the API itself proves the base URL."""
@@ -184,8 +221,7 @@ class Api:
                     return replace(_answer(attempt), doubtful=doubtful)
                 case Verdict.STOP:
                     self.budget.succeed(spent)
-                    base_path = self.assumptions.base_path
-                    error = stopping(call, _answer(attempt), base_path, self.redaction)
+                    error = stopping(call, _answer(attempt), self.way, self.redaction)
                     raise marked(error, doubtful=doubtful)
                 case Verdict.RESOLVE | Verdict.LEAVE:
                     raise OutcomeUnknown(f"{call}: {attempt.why}")
@@ -209,7 +245,7 @@ class Api:
         if isinstance(step, Wait):
             step = self._affordable(step, cost)
         if isinstance(step, GiveUp):
-            raise marked(gave_up(call, attempt, step), doubtful=doubtful)
+            raise marked(gave_up(call, attempt, step, self.way), doubtful=doubtful)
         await self.patience.sleep(step.seconds)
         return cost
 

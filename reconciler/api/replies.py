@@ -118,9 +118,12 @@ def meaning_of_404(reply: Reply) -> NotFound:
         if document.get("code") == NO_SUCH_ROUTE and message == "Not Found":
             return NotFound.WRONG_ROUTE
         return NotFound.ABSENT
-    if "html" in reply.content_type or reply.body.lstrip()[:1] == b"<":
-        return NotFound.WRONG_ROUTE
-    return NotFound.UNCLEAR
+    return NotFound.WRONG_ROUTE if is_page(reply) else NotFound.UNCLEAR
+
+
+def is_page(reply: Reply) -> bool:
+    """Tell a page for people, which no answer of the API is."""
+    return "html" in reply.content_type or reply.body.lstrip()[:1] == b"<"
 
 
 def unreadable(reply: Reply, request: str, hide: Callable[[str], str]) -> str:

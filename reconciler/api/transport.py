@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from reconciler.addresses import is_loopback
+
 if TYPE_CHECKING:
     import aiohttp
 
@@ -43,10 +45,15 @@ def _session(context: ssl.SSLContext) -> aiohttp.ClientSession:
 
 
 def proxy_for(base_url: str) -> str:
-    """Give the proxy that the environment names for a target, credentials and all; "" for none."""
+    """Give the proxy that the environment names for a target, credentials and all; "" for none.
+
+    There is none for this machine: over `http://` it would be handed the key in clear text.
+    """
     from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - imports a whole client
 
     url = httpx.URL(base_url)
+    if is_loopback(url.host):
+        return ""
     proxies = getproxies()
     proxy = proxies.get(url.scheme) or proxies.get("all") or ""
     return "" if proxy_bypass(url.host) else proxy

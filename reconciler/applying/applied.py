@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from reconciler.document import Difference
 from reconciler.errors import JournalError, ReconcilerError, Stale, Unsettled, worst
-from reconciler.resource import InDoubt, Outcome, Overtaken, Ref, Refused, Skipped, Written
+from reconciler.resource import (
+    InDoubt,
+    Outcome,
+    Overtaken,
+    Ref,
+    Refused,
+    Skipped,
+    Unconfirmed,
+)
 
 SKIPPED = 3
 
@@ -28,7 +36,7 @@ class Applied:
     @property
     def exit_codes(self) -> set[int]:
         """The codes that apply to the run; `errors.worst` chooses."""
-        codes = {one.exit_code for one in self.outcomes if isinstance(one, Refused)}
+        codes = {one.exit_code for one in self.outcomes if isinstance(one, Refused | Unconfirmed)}
         if any(isinstance(one, InDoubt) for one in self.outcomes):
             codes.add(Unsettled.exit_code)
         if any(isinstance(one, Skipped) for one in self.outcomes):
@@ -43,25 +51,8 @@ class Applied:
             codes.add(self.signal_code)
         return codes
 
-    @property
-    def not_done(self) -> tuple[Skipped, ...]:
-        """What was not sent, because of something else."""
-        return tuple(one for one in self.outcomes if isinstance(one, Skipped))
-
     def stop(self, error: ReconcilerError) -> None:
         """End the run; of several reasons the one with the first exit code counts."""
         earlier = self.stopped_by
         if earlier is None or worst({error.exit_code, earlier.exit_code}) != earlier.exit_code:
             self.stopped_by = error
-
-    def overtake(self, ref: Ref, overtaken: Overtaken) -> None:
-        """Note that another writer came right after us, on the outcome too."""
-        self.overtaken[ref] = overtaken
-        who = f", {overtaken.attribution}" if overtaken.attribution else ""
-        said = f"another writer changed it right after{who}: plan again"
-        self.outcomes = [
-            replace(one, message=f"{one.message}; {said}" if one.message else said)
-            if isinstance(one, Written) and one.ref == ref
-            else one
-            for one in self.outcomes
-        ]

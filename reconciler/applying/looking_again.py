@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from reconciler.api.door import Api
-from reconciler.applying.staleness import what_moved
+from reconciler.applying.staleness import not_ours, what_moved
 from reconciler.errors import ReconcilerError
-from reconciler.journal.history import History
+from reconciler.journal.history import History, Memory
 from reconciler.kinds.kind import Kind, Sending
 from reconciler.kinds.observing import observe
-from reconciler.resource import Observation, Refused, Seen
+from reconciler.resource import Absent, Observation, Refused, Seen, Unconfirmed, Written
 
 
 async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Refused]:
@@ -47,19 +48,53 @@ async def moved(
     return refused
 
 
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """A write that the service says it did, and what the journal will know of it then."""
+
+    sending: Sending
+    answer: Written
+    memory: Memory
+
+
+_PAUSES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.5)
+PATIENCE_SECONDS = sum(_PAUSES)
+
+
 async def seen_after(
-    kind: Kind, api: Api, history: History, sendings: Sequence[Sending]
-) -> list[Seen | None]:
-    """Give what live is after a write; None where it cannot be read. Never raises."""
-    return await asyncio.gather(*(_seen(kind, api, history, one) for one in sendings))
+    kind: Kind, api: Api, written: Sequence[Acknowledged]
+) -> list[Seen | Absent | None]:
+    """Give what live is after each write, `Absent` where two seconds do not show it.
+
+    None where it cannot be read. Never raises.
+    """
+    return await asyncio.gather(*(_seen(kind, api, one) for one in written))
 
 
-async def _seen(kind: Kind, api: Api, history: History, sending: Sending) -> Seen | None:
-    try:
-        found = await _observed(kind, api, history, sending) if kind.readable else None
-    except ReconcilerError:
-        return None
-    return found if isinstance(found, Seen) else None
+async def _seen(kind: Kind, api: Api, one: Acknowledged) -> Seen | Absent | None:
+    """Look until the write shows, as a service may know of it a little later than it says so."""
+    for pause in (*_PAUSES, None):
+        try:
+            now = await observe(kind, api, one.sending.change.manifest, one.memory)
+        except ReconcilerError:
+            return None
+        if not isinstance(now, Seen | Absent):
+            return None
+        missing = now if isinstance(now, Absent) else not_ours(kind, one.sending, one.answer, now)
+        if missing is None or pause is None:
+            return missing or now
+        await api.patience.sleep(pause)
+    raise AssertionError("the last look has no pause after it")
+
+
+def not_to_be_seen(written: Written, absent: Absent) -> Unconfirmed:
+    """Give a write that was acknowledged, and that no read has shown, as its outcome."""
+    named = "" if written.remote_id is None else f" of {written.remote_id}"
+    return Unconfirmed(
+        written.ref,
+        f"the service acknowledged the write{named}, and {PATIENCE_SECONDS:g} seconds later "
+        f"it is not to be seen ({absent.why}): plan again",
+    )
 
 
 async def _observed(

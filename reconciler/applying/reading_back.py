@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reconciler.document import ABSENT, Difference, Json, Operation, differences, merge
+from reconciler.document import ABSENT, Difference, Json, differences, merge, turned
 from reconciler.journal.entries import Rewritten, Stored
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.resource import Change, Ref
 from reconciler.template import HIDDEN, conceal, fingerprint, holds_seal, secrets_of
-
-_OPPOSITE: dict[Operation, Operation] = {"add": "remove", "remove": "add"}
 
 
 def stored_otherwise(
@@ -44,15 +42,12 @@ def not_removed(
 
 def as_told(found: Sequence[Difference]) -> tuple[Difference, ...]:
     """Give them for a person: `before` is sent, `after` stored, secrets in neither."""
-    return tuple(
-        replace(
-            one,
-            operation=_OPPOSITE.get(one.operation, one.operation),
-            before=one.after,
-            after=HIDDEN if holds_seal(one.after) and one.before is not ABSENT else one.before,
-        )
-        for one in found
-    )
+    return tuple(turned(map(_without_secret, found)))
+
+
+def _without_secret(one: Difference) -> Difference:
+    secret = holds_seal(one.after) and one.before is not ABSENT
+    return replace(one, before=HIDDEN) if secret else one
 
 
 def rewritten_entry(run: str, at: str, ref: Ref, found: Sequence[Difference]) -> Stored:

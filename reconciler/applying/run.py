@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from reconciler.api.door import Api
-from reconciler.applying.answering import closing_entry, outcome_of
+from reconciler.applying.answering import closing_entry, not_given, outcome_of, with_overtaken
 from reconciler.applying.applied import Applied
 from reconciler.applying.filling import filled, sending_of
-from reconciler.applying.looking_again import moved, objected, seen_after
+from reconciler.applying.looking_again import (
+    Acknowledged,
+    moved,
+    not_to_be_seen,
+    objected,
+    seen_after,
+)
 from reconciler.applying.order import batches
 from reconciler.applying.reading_back import (
     as_told,
@@ -19,17 +25,20 @@ from reconciler.applying.reading_back import (
     rewritten_entry,
     stored_otherwise,
 )
-from reconciler.applying.remembering import adopting_entries, started_entry
+from reconciler.applying.remembering import adopting_entries, renaming_entries, started_entry
 from reconciler.applying.staleness import is_stale_read, was_overtaken
 from reconciler.applying.unsent import blocked, left, why_skipped
 from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.journal.entries import Entry, Identified, RefusedEntry, Started, WrittenEntry
+from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Answer, Kind, Sending
 from reconciler.points import Point, reached
 from reconciler.resource import (
+    Absent,
     Action,
     Change,
+    InDoubt,
     Outcome,
     Overtaken,
     Plan,
@@ -70,9 +79,14 @@ class Run:
         for change in plan.changes:
             if change.remote_id is not None:
                 self.ids[change.ref] = change.remote_id
-        history, at = self.journal.history, self.journal.now()
+        at = self.journal.now()
+        # The memories under their new names are what everything from here on rests on.
+        renamed = renaming_entries(plan.changes, self.name, at)
+        if renamed:
+            self._journaled(renamed)
+        history = self.journal.history
         adopted = adopting_entries(plan.changes, history, self.ids, self.name, at)
-        if adopted:
+        if adopted and self.applied.stopped_by is None:
             self._journaled(adopted)
         for change in plan.changes:
             if change.action is Action.BLOCKED:
@@ -114,9 +128,7 @@ class Run:
             answers = [error] * len(sendings)
         except ReconcilerError as error:
             answers = [error] * len(sendings)
-        self._close(sendings, answers)
-        if not self.applied.unjournaled:
-            await self._read_back(kind, sendings, answers)
+        await self._conclude(kind, sendings, answers)
 
     def _skipped(self, change: Change) -> bool:
         """Note a change that must not be sent any more."""
@@ -176,67 +188,115 @@ class Run:
             ]
         )
 
-    def _close(self, sendings: Sequence[Sending], answers: Sequence[Answer]) -> None:
-        """Journal the answers of a batch in one append, then tell them."""
-        outcomes = [outcome_of(one, answer) for one, answer in zip(sendings, answers, strict=True)]
+    async def _conclude(
+        self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[Answer]
+    ) -> None:
+        """Journal what became of a batch, and tell it.
+
+        A write that can be read is not written before a read has shown it; until then
+        the journal has its id, and that it may have happened.
+        """
         at = self.journal.now()
-        entries = [
-            entry
-            for outcome in outcomes
-            if (entry := closing_entry(outcome, self.name, at)) is not None
-        ]
-        if entries:
-            reached(Point.BEFORE_WRITTEN)
-            self.applied.unjournaled |= not self._journaled(entries)
-            reached(Point.AFTER_WRITTEN)
+        entries: list[Entry] = []
+        outcomes: list[Outcome] = []
+        later: list[Acknowledged] = []
+        for sending, answer in zip(sendings, answers, strict=True):
+            outcome = self._doubted(sending, outcome_of(sending, answer))
+            entry = closing_entry(sending.change, outcome, self.name, at)
+            if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
+                if kind.readable:
+                    memory = once_written(self.journal.history.of(outcome.ref), entry)
+                    later.append(Acknowledged(sending, outcome, memory))
+                    entries.extend(self._new_id(sending.change, outcome))
+                    continue
+                entries.extend(self._compared(kind, sending, outcome, None)[0])
+            elif entry is not None:
+                entries.append(entry)
+            outcomes.append(outcome)
+        self._closed(entries)
         for answer in answers:
             if isinstance(answer, ReconcilerError):
                 self.applied.stop(answer)
         for outcome in outcomes:
-            if isinstance(outcome, Written | Unchanged) and outcome.remote_id is not None:
-                self.ids[outcome.ref] = outcome.remote_id
             self._note(outcome)
+        await self._read_back(kind, later)
+
+    def _new_id(self, change: Change, written: Written) -> Iterator[Identified]:
+        """Yield what the journal keeps of a create before anybody looks for what it made."""
+        if change.action is Action.CREATE and written.remote_id is not None:
+            remote_id, at = written.remote_id, self.journal.now()
+            instead_of = not_given(change, remote_id)
+            yield Identified(self.name, at, written.ref, remote_id, instead_of)
+
+    def _closed(self, entries: Sequence[Entry]) -> None:
+        """Journal what became of something."""
+        if entries:
+            reached(Point.BEFORE_WRITTEN)
+            self.applied.unjournaled |= not self._journaled(entries)
+            reached(Point.AFTER_WRITTEN)
+
+    def _doubted(self, sending: Sending, outcome: Outcome) -> Outcome:
+        """Give a create as one in doubt whose id is that of another resource already."""
+        if not isinstance(outcome, Written) or sending.change.action is not Action.CREATE:
+            return outcome
+        for ref, known in self.ids.items():
+            same = ref.kind == outcome.ref.kind and known == outcome.remote_id
+            if same and ref != outcome.ref and known is not None:
+                return InDoubt(outcome.ref, f"the service answered with {known}, which is {ref}")
+        return outcome
 
     def _note(self, outcome: Outcome) -> None:
         if not isinstance(outcome, Written | Unchanged):
             self.failed.add(outcome.ref)
+        elif outcome.remote_id is not None:
+            self.ids[outcome.ref] = outcome.remote_id
         self.applied.outcomes.append(outcome)
         self.tell(outcome)
 
-    async def _read_back(
-        self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[Answer]
-    ) -> None:
-        """Compare what the service stored with what it was sent (R15, R16).
+    async def _read_back(self, kind: Kind, written: Sequence[Acknowledged]) -> None:
+        """Look for what the service says it wrote, and compare it with what was sent (R15, R16).
 
-        The write is journaled already, so a failed read only costs the comparison.
+        Where the journal cannot be kept any more, what it knows has to do.
         """
-        written = [
-            (sending, answer)
-            for sending, answer in zip(sendings, answers, strict=True)
-            if isinstance(answer, Written)
-        ]
-        history, sent = self.journal.history, [sending for sending, _ in written]
-        observed = await seen_after(kind, self.api, history, sent)
+        if self.applied.unjournaled:
+            for one in written:
+                self._note(one.answer)
+            return
         entries: list[Entry] = []
-        for (sending, answer), now in zip(written, observed, strict=True):
-            entries.extend(self._compared(kind, sending, answer, now))
-        if entries:
-            self._journaled(entries)
+        outcomes: list[Outcome] = []
+        for one, now in zip(written, await seen_after(kind, self.api, written), strict=True):
+            if isinstance(now, Absent):
+                outcomes.append(not_to_be_seen(one.answer, now))
+                continue
+            kept, told = self._compared(kind, one.sending, one.answer, now)
+            entries.extend(kept)
+            outcomes.append(told)
+        self._closed(entries)
+        for outcome in outcomes:
+            self._note(outcome)
 
     def _compared(
         self, kind: Kind, sending: Sending, answer: Written, now: Seen | None
-    ) -> list[Entry]:
+    ) -> tuple[list[Entry], Written]:
         """Note what is not as it was sent: the work of another writer, else of the service."""
-        change = sending.change
-        if now is not None and is_stale_read(change.observation, now):
-            return []
+        change, at = sending.change, self.journal.now()
+        stale = now is not None and is_stale_read(change.observation, now)
+        told_later = now.revision if now is not None and not stale else ""
+        acknowledged = replace(answer, revision=answer.revision or told_later)
+        entry = closing_entry(change, acknowledged, self.name, at)
+        entries = [entry] if entry is not None else []
+        if stale:
+            return entries, answer
         stored = answer.stored if now is None else now.document
         found = stored_otherwise(kind, filled(change.declared, self.ids), stored)
         kept = not_removed(change, filled(change.body, self.ids), stored)
         told = as_told((*found, *kept))
         if told and now is not None and was_overtaken(change.observation, now, answer):
-            self.applied.overtake(change.ref, Overtaken(now.attribution, told))
-            return []
+            overtaken = Overtaken(now.edit, told)
+            self.applied.overtaken[change.ref] = overtaken
+            return entries, with_overtaken(answer, overtaken)
         if told:
             self.applied.rewritten[change.ref] = told
-        return [rewritten_entry(self.name, self.journal.now(), change.ref, found)] if found else []
+        if found:
+            entries.append(rewritten_entry(self.name, at, change.ref, found))
+        return entries, answer

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reconciler.document import Path, differences, digest
-from reconciler.kinds.kind import Kind
+from reconciler.document import Path, covers, differences, digest
+from reconciler.kinds.kind import Kind, Sending
 from reconciler.resource import Absent, Change, Observation, Seen, Written
 from reconciler.template import conceal, secrets_of
 
@@ -46,7 +46,7 @@ def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
 
 
 def _who(now: Seen) -> str:
-    return f", last {now.attribution}" if now.attribution else ""
+    return f", last {now.edit}" if now.edit.told else ""
 
 
 def _named(paths: Sequence[Path]) -> str:
@@ -73,3 +73,22 @@ def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:
 def is_stale_read(before: Observation, now: Seen) -> bool:
     """Tell whether a read after our write still shows what was there before it."""
     return isinstance(before, Seen) and now.version != "" and now.version == before.version
+
+
+def not_ours(kind: Kind, sending: Sending, answer: Written, now: Seen) -> Absent | None:
+    """Say why what a read shows after our write cannot be that; None where it may be.
+
+    Live that is as it was, and not as it was sent, was not written, whatever the answer
+    said. What moves with every write tells that alone where a kind has such a thing.
+    """
+    ids = [kind.normal_id(one) for one in (answer.remote_id, now.remote_id) if one is not None]
+    if len(set(ids)) > 1:
+        return Absent(f"a look-up finds {now.remote_id} in its place")
+    before = sending.change.observation
+    if not isinstance(before, Seen) or not is_stale_read(before, now):
+        return None
+    unmoved = bool(now.revision) or not what_moved(kind, sending.change, now)
+    # What is recalled from the journal is as it was sent whether it was written or not.
+    if unmoved and (now.recalled or not covers(now.document, sending.document, kind.shape)):
+        return Absent("a read still shows what was there before")
+    return None

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from reconciler.applying.applied import Applied
+from reconciler.applying.applied import SKIPPED, Applied
 from reconciler.applying.order import goes_alone
 from reconciler.journal.entries import Started
-from reconciler.resource import Change, InDoubt, Outcome, Ref, Refused, Skipped, Unknown
+from reconciler.resource import (
+    Change,
+    InDoubt,
+    Outcome,
+    Ref,
+    Refused,
+    Skipped,
+    Unconfirmed,
+    Unread,
+)
 
 INTERRUPTED = "the run was interrupted"
 
 
 def blocked(change: Change) -> Refused:
     """Give what the plan could not do as its outcome."""
-    said = change.notes[0] if change.notes else "blocked"
     known = change.observation
-    if isinstance(known, Unknown) and known.exit_code:
-        return Refused(change.ref, said, known.exit_code)
-    return Refused(change.ref, said)
+    code = known.exit_code if isinstance(known, Unread) else SKIPPED
+    return Refused(change.ref, "", code, change.reasons)
 
 
 def why_skipped(
@@ -46,4 +53,4 @@ def left(change: Change, pending: Started | None, run: str) -> Outcome:
     if goes_alone(change) and pending.operation == "create":
         return InDoubt(change.ref, "the run was left while its create was in flight")
     said = "the run was left while it was in flight: the next plan tells what became of it"
-    return Refused(change.ref, said, sure=False)
+    return Unconfirmed(change.ref, said)

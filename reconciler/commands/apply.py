@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -26,11 +26,13 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.waiting import Patience
 from reconciler.report.applied.junit import applied_junit
 from reconciler.report.applied.text import applied_json, applied_text, outcome_line
+from reconciler.report.next_steps import not_applied
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
 from reconciler.report.words import lost_json
 from reconciler.resource import Action, Outcome, Plan, Skipped
 
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 LARGEST_PLAN_FILE = 256 << 20
 MOST_SKIPPED = 20
 
@@ -51,6 +53,11 @@ MOST_SKIPPED = 20
 @click.option(
     "--override-guard", "override", metavar="REASON", help="Apply more than the guard allows."
 )
+@click.option(
+    "--new-journal",
+    is_flag=True,
+    help="Begin a journal where there is none; where there is one, this changes nothing.",
+)
 @lock_timeout
 def apply(  # noqa: PLR0913 - one parameter a flag
     *,
@@ -61,6 +68,7 @@ def apply(  # noqa: PLR0913 - one parameter a flag
     yes: bool,
     allow_destroy: bool,
     override: str | None,
+    new_journal: bool,
     patience: Patience,
 ) -> int:
     """Plan again, ask, and write. The service is read again just before each write.
@@ -71,8 +79,10 @@ def apply(  # noqa: PLR0913 - one parameter a flag
         raise UsageError("--expect and --plan exclude each other")
     if override is not None and not override.strip():
         raise UsageError("--override-guard needs a reason, which is kept in the journal")
+    if expect is not None and not _DIGEST.fullmatch(expect):
+        raise UsageError("--expect takes the digest of a plan, as sha256:…: 64 digits of 0-9, a-f")
     reviewed = read_plan_file(plan_file) if plan_file is not None else None
-    consent = Consent(expect, reviewed, yes, allow_destroy, override)
+    consent = Consent(expect, reviewed, yes, allow_destroy, override, new_journal)
     if not consent.given and not is_terminal():
         raise UsageError("nobody can be asked here: give --yes, --expect DIGEST or --plan FILE")
     made, applied = plan_and_apply(
@@ -83,6 +93,9 @@ def apply(  # noqa: PLR0913 - one parameter a flag
         quiet=asked.quiet,
         patience=patience,
     )
+    if applied is None:
+        words(not_applied(made.digest))
+        return data(_told(Applied(), made, form, verbose=False) if form != "text" else "")
     return tell(applied, made, form, verbose=asked.verbose)
 
 
@@ -95,9 +108,10 @@ def plan_and_apply(
     quiet: bool,
     begin: Callable[[], None] = lambda: None,
     patience: Patience | None = None,
-) -> tuple[Plan, Applied]:
+) -> tuple[Plan, Applied | None]:
     """Plan, check what was agreed to, ask where nothing was, and apply, all under the lock.
 
+    Where a person who was asked says no, nothing was applied, which is None.
     `agree` is shown the plan before that, and `begin` is called when nothing
     stands in the way any more. `command` is what the journal calls it. Raises
     Locked, and what planning, `agree` and `check` raise; nothing was applied then.
@@ -108,9 +122,10 @@ def plan_and_apply(
             made = asyncio.run(plan_now(bench, journal.history))
             consent = agree(made)
             check(made, consent, verbose=verbose)
-            if not consent.given and (made.has_changes or made.turns_protection):
-                ask(made, verbose=verbose)
-        except (KeyboardInterrupt, click.Abort):
+            does_work = made.has_changes or made.is_noted
+            if not consent.given and does_work and not ask(made, verbose=verbose):
+                return made, None
+        except KeyboardInterrupt:
             words("\nnothing was applied")
             raise
         begin()
@@ -192,14 +207,20 @@ class _Progress:
 
 def tell(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:
     """Print what an apply did, and give its exit code."""
-    if form == "json":
-        data(applied_json(applied.outcomes, made.digest))
-    elif form == "junit":
-        data(applied_junit(made, applied.outcomes))
-    else:
-        style = stdout_style(verbose=verbose)
-        data(applied_text(applied.outcomes, applied.rewritten, style, applied.overtaken))
-    if applied.stopped_by is not None:
-        words(f"error: {safe(str(applied.stopped_by))}")
-    sys.stdout.flush()
-    return worst(applied.exit_codes)
+    code = worst(applied.exit_codes)
+    try:
+        return data(_told(applied, made, form, verbose=verbose), ending=code)
+    finally:
+        if applied.stopped_by is not None:
+            words(f"error: {safe(str(applied.stopped_by))}")
+
+
+def _told(applied: Applied, made: Plan, form: str, *, verbose: bool) -> str:
+    match form:
+        case "json":
+            return applied_json(applied.outcomes, made.digest)
+        case "junit":
+            return applied_junit(made, applied.outcomes)
+        case _:
+            style = stdout_style(verbose=verbose)
+            return applied_text(applied.outcomes, applied.rewritten, style, applied.overtaken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from reconciler.commands import options
+from reconciler.commands.group import Group
 from reconciler.commands.listing import (
     Column,
     Listing,
@@ -37,7 +38,7 @@ COLUMNS: tuple[Column[Case], ...] = (
 )
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group)
 def cases() -> None:
     """List cases."""
 

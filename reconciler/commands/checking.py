@@ -2,42 +2,78 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from reconciler.commands.opening import Asked, manifest_paths, project_file, read_project
+from reconciler.commands.opening import (
+    Asked,
+    advice_on_nothing,
+    project_file,
+    read_project,
+    read_workspaces,
+)
+from reconciler.manifests.everywhere import everywhere
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.files import folder_in_repository
-from reconciler.manifests.workspace import Workspace, load_workspace
-from reconciler.project import choose_environment
+from reconciler.manifests.withheld import withheld_from
+from reconciler.manifests.workspace import Workspace
+from reconciler.project import Environment, Project, choose_environment
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What was found. A project file that is malformed is all that is complained of then.
 
-    `folder` is where the project stands in its repository, "" for its root.
+    `folder` is where the project stands in its repository, "" for its root, and `advice`
+    what to do where nothing is declared. `project` is None where its file is malformed.
     """
 
     workspace: Workspace
     environment: str
     folder: str
+    project: Project | None = None
+    advice: str = ""
 
 
-def check(asked: Asked, secrets: Mapping[str, str] | None = None) -> Checked:
+def check(
+    asked: Asked, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
+) -> Checked:
     """Check manifests offline: no secret, key or service is needed.
 
-    With `secrets`, each that the manifests name must be among them.
+    With `secrets`, each that the manifests name must be among them. With `in_all`,
+    every environment is looked at, unless one is asked for: then the name in what
+    is given is "".
 
     Raises UsageError for a project file or an environment that is not there.
     """
     project, complaints = read_project(asked)
     if project is None:
-        root = (project_file(asked) or Path()).resolve().parent
+        root = (project_file(asked) or Path()).parent.resolve()
         return Checked(Workspace((), tuple(complaints)), "", folder_in_repository(root))
-    name, chosen = choose_environment(project, asked.environment)
-    known = project.settings.environments
-    scope = Scope(name, chosen.variables, secrets)
-    workspace = load_workspace(manifest_paths(asked, project), project.root, scope, known)
-    return Checked(workspace, name, folder_in_repository(project.root))
+    return check_in(project, asked, secrets, in_all=in_all)
+
+
+def check_in(
+    project: Project,
+    asked: Asked,
+    secrets: Mapping[str, str] | None = None,
+    *,
+    in_all: bool = False,
+) -> Checked:
+    """Check the manifests of a project that was read, as `check` does.
+
+    Raises UsageError for an environment that is not there.
+    """
+    environments: Mapping[str, Environment] = project.settings.environments
+    if not in_all or asked.environment is not None or len(environments) <= 1:
+        environments = dict([choose_environment(project, asked.environment)])
+    withheld = withheld_from(os.environ)
+    scopes = [
+        Scope(name, one.variables, secrets, withheld=withheld) for name, one in environments.items()
+    ]
+    workspace = everywhere(read_workspaces(asked, project, scopes))
+    name = "" if len(scopes) > 1 else scopes[0].environment
+    advice = advice_on_nothing(asked, project, workspace, name)
+    return Checked(workspace, name, folder_in_repository(project.root), project, advice)

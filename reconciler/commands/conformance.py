@@ -22,7 +22,7 @@ from reconciler.manifests.workspace import Workspace
 from reconciler.probes.conformance import Finding, examine
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
 from reconciler.report.safe import safe
-from reconciler.report.style import Colour
+from reconciler.report.style import Colour, Style
 
 DIFFERS = 2
 _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
@@ -45,6 +45,7 @@ def conformance(
     bench = _bench(asked, base_url)
     found = asyncio.run(_examined(bench))
     differing = sum(one.verdict == "differs" for one in found)
+    code = worst({one.exit_code for one in found} - {0}) or (DIFFERS if differing else 0)
     if form == "json":
         document: list[Json] = [
             {
@@ -55,16 +56,19 @@ def conformance(
             }
             for one in found
         ]
-        json_data(document)
+        json_data(document, ending=code)
     else:
         style = stdout_style(verbose=asked.verbose)
-        for one in found:
-            verdict = style.paint(one.verdict.ljust(7), _COLOURS[one.verdict])
-            detail = f": {safe(one.detail)}" if one.detail else ""
-            data(f"{verdict}  {one.endpoint:>2}  {one.question}{detail}\n")
+        data("".join(_line(one, style) for one in found), ending=code)
     if not asked.quiet:
         words(f"questions: {len(found)}, of which {differing} differ")
-    return worst({one.exit_code for one in found} - {0}) or (DIFFERS if differing else 0)
+    return code
+
+
+def _line(one: Finding, style: Style) -> str:
+    verdict = style.paint(one.verdict.ljust(7), _COLOURS[one.verdict])
+    detail = f": {safe(one.detail)}" if one.detail else ""
+    return f"{verdict}  {one.endpoint:>2}  {one.question}{detail}\n"
 
 
 def _bench(asked: Asked, base_url: str | None) -> Bench:

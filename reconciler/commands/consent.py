@@ -10,7 +10,7 @@ import click
 from reconciler.commands.interrupts import line_or_signal
 from reconciler.commands.output import stderr_style, words
 from reconciler.errors import GuardRefused, Stale, Unsettled
-from reconciler.guards import unmet
+from reconciler.guards import Agreed, unmet
 from reconciler.report.plan.document import PlanDocument
 from reconciler.report.plan.review import changed_since
 from reconciler.report.plan.text import plan_text
@@ -28,11 +28,17 @@ class Consent:
     yes: bool = False
     allow_destroy: bool = False
     override: str | None = None
+    new_journal: bool = False
 
     @property
     def given(self) -> bool:
         """Whether nobody needs to be asked."""
-        return self.yes or self.expect is not None or self.reviewed is not None
+        return self.yes or self.is_reviewed
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether someone saw the very plan that would be applied."""
+        return self.expect is not None or self.reviewed is not None
 
 
 def check(made: Plan, consent: Consent, *, verbose: bool) -> None:
@@ -49,11 +55,14 @@ def check(made: Plan, consent: Consent, *, verbose: bool) -> None:
     expected = consent.reviewed.digest if consent.reviewed is not None else consent.expect
     if expected is not None and expected != made.digest:
         raise Stale(_stale_words(made, expected, consent, verbose=verbose))
-    found = unmet(
-        made.guarded,
+    agreed = Agreed(
         allow_destroy=consent.allow_destroy,
+        new_journal=consent.new_journal,
         override=consent.override is not None,
+        # Who is asked sees the plan, and these objections in it.
+        reviewed=consent.is_reviewed or not consent.given,
     )
+    found = unmet(made.guarded, agreed)
     if found:
         raise GuardRefused("\n".join(map(_refusal, found)))
 
@@ -73,13 +82,25 @@ def _stale_words(made: Plan, expected: str, consent: Consent, *, verbose: bool) 
     return "\n".join(lines)
 
 
-def ask(made: Plan, *, verbose: bool) -> None:
-    """Show the plan and wait for `yes`. Raises click.Abort for anything else."""
+def ask(made: Plan, *, verbose: bool) -> bool:
+    """Show the plan, and tell whether the answer is `yes`."""
     style = stderr_style(verbose=verbose)
     words(plan_text(made, style))
     where = safe(f"{made.environment} ({made.target})")
     question = f"Apply to {where}: {summary(made)}? Only `yes` is taken: "
-    # Not `click.prompt`: what it asks with loses a signal that comes while the question is written.
+    return _answer(question) == "yes"
+
+
+def agreed(question: str) -> bool:
+    """Ask a question, and tell whether the answer is yes; no answer is no."""
+    return _answer(f"{question} [y/N]: ").lower() in ("y", "yes")
+
+
+def _answer(question: str) -> str:
+    # Not `click.prompt`: what it asks with loses a signal that comes while the question is
+    # written, and writes into stdout.
     click.echo(question, err=True, nl=False)
-    if line_or_signal(sys.stdin).strip() != "yes":
-        raise click.Abort
+    line = line_or_signal(sys.stdin)
+    if not line.endswith("\n"):
+        words("")
+    return line.strip()

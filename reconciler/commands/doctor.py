@@ -42,14 +42,13 @@ def doctor(*, asked: Asked, form: str) -> int:
     worst that was found.
     """
     checks = _checks(asked)
+    code = worst({one.exit_code for one in checks if one.exit_code})
     if form == "json":
         document: list[Json] = [
             {"check": one.name, "state": one.state.value, "detail": one.detail} for one in checks
         ]
-        json_data(document)
-    else:
-        data(_text(checks, stdout_style(verbose=asked.verbose)))
-    return worst({one.exit_code for one in checks if one.exit_code})
+        return json_data(document, ending=code)
+    return data(_text(checks, stdout_style(verbose=asked.verbose)), ending=code)
 
 
 def _text(checks: list[Check], style: Style) -> str:

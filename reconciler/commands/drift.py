@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import click
 
 from reconciler.commands import options
-from reconciler.commands.opening import Asked, Bench, open_api, open_bench, salt_of
+from reconciler.commands.journal_opening import made_now
+from reconciler.commands.opening import Asked, Bench, open_api, open_bench
 from reconciler.commands.output import data, stdout_style
 from reconciler.errors import worst
 from reconciler.journal.history import History
 from reconciler.planning.drift import find_drift
+from reconciler.project import Embedded
 from reconciler.report.drift.document import drift_json
 from reconciler.report.drift.markdown import drift_markdown
 from reconciler.report.drift.text import drift_text
@@ -33,8 +35,8 @@ def drift(*, asked: Asked, form: str) -> int:
     """
     bench = open_bench(asked)
     found = asyncio.run(drift_now(bench, bench.journal().history))
-    data(shown(found, form, bench, stdout_style(verbose=asked.verbose)))
-    return exit_code_of(found)
+    text = shown(found, form, bench, stdout_style(verbose=asked.verbose))
+    return data(text, ending=exit_code_of(found))
 
 
 def shown(found: Sequence[Drift], form: str, bench: Bench, style: Style) -> str:
@@ -47,7 +49,8 @@ def shown(found: Sequence[Drift], form: str, bench: Bench, style: Style) -> str:
         case "html":
             from reconciler.report.html import drift_html  # noqa: PLC0415 - for this format only
 
-            return drift_html(found, bench.name, bench.target.name)
+            made = made_now(bench.project)
+            return drift_html(found, bench.name, bench.target.name, made)
         case _:
             return drift_text(found, style)
 
@@ -63,5 +66,10 @@ def exit_code_of(found: Sequence[Drift]) -> int:
 async def drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:
     """Compare every resource with its last write, over a door of its own."""
     async with open_api(bench) as api:
-        salt = salt_of(bench.name, bench.target)
-        return await find_drift(api, bench.workspace.manifests, history, salt)
+        return await find_drift(
+            api,
+            bench.workspace.manifests,
+            history,
+            bench.salt(),
+            prove=not isinstance(bench.target, Embedded),
+        )

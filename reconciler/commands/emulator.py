@@ -10,13 +10,14 @@ import click
 
 from reconciler.api.secret import API_KEY
 from reconciler.commands import options
+from reconciler.commands.group import Group
 from reconciler.commands.output import words
 from reconciler.errors import InvalidInput, UsageError
 
 file_type = click.Path(path_type=Path)
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group)
 def emulator() -> None:
     """Run the management API on this machine."""
 
@@ -83,6 +84,8 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     )
     from reconciler.emulator import serve as serve_emulator  # noqa: PLC0415 - brings the server
 
+    if data is not None:
+        _begin_folder_of(data)
     try:
         serve_emulator(
             host,
@@ -122,7 +125,7 @@ def tick_once(*, data: Path, verbose: bool, quiet: bool) -> int:
         utc_now,
     )
 
-    if not data.is_file():
+    if not os.path.isfile(data):  # noqa: PTH113 - never raises
         raise UsageError(f"there is no {data}")
     try:
         app = create_app(data)
@@ -157,6 +160,15 @@ def _read_keys(file: Path) -> dict[str, frozenset[str]]:
     ):
         raise InvalidInput(f"{file} must hold an object of keys, each with a list of permissions")
     return {key: frozenset(permissions) for key, permissions in content.items()}
+
+
+def _begin_folder_of(data: Path) -> None:
+    from reconciler.journal.private_folder import begin_folder  # noqa: PLC0415 - for this only
+
+    try:
+        begin_folder(data.parent)
+    except OSError as error:
+        raise InvalidInput(f"cannot keep data in {data}: {error.strerror}") from error
 
 
 def _silent(_: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from reconciler.commands import options
+from reconciler.commands.group import Group
 from reconciler.commands.listing import (
     Column,
     Listing,
@@ -28,7 +29,7 @@ COLUMNS: tuple[Column[AlertEvent], ...] = (
 )
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group)
 def events() -> None:
     """List the events of alerts."""
 
@@ -52,8 +53,6 @@ def list_events(
     form: str,
 ) -> int:
     """List alert events, such as those of the last day: --since 24h."""
-    wanted = EventFilter(
-        versions, *parse_range(since, until), parse_single_pairs(labels, "--label")
-    )
+    wanted = EventFilter(versions, parse_range(since, until), parse_single_pairs(labels, "--label"))
     listing = Listing(COLUMNS, form, limit, "event")
     return run_listing(asked, listing, lambda api: list_alert_events(api, wanted, limit or None))

@@ -7,6 +7,8 @@ import asyncio
 import click
 
 from reconciler.commands import options
+from reconciler.commands.consent import agreed
+from reconciler.commands.group import Group
 from reconciler.commands.listing import (
     Column,
     Listing,
@@ -69,7 +71,7 @@ EVENT_COLUMNS: tuple[Column[ExtendedIncidentEvent], ...] = (
 )
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group)
 def incidents() -> None:
     """List and close incidents."""
 
@@ -116,7 +118,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         muted,
         text,
         parse_single_pairs(labels, "--label"),
-        *parse_range(since, until),
+        parse_range(since, until),
         open_only,
     )
     listing = Listing(COLUMNS, form, limit, "incident")
@@ -151,7 +153,7 @@ def events(  # noqa: PLR0913 - one parameter a flag
         enumerated(SEVERITIES, severities, "--severity"),
         enumerated(STATUSES, statuses, "--status"),
         muted,
-        *parse_range(since, until),
+        parse_range(since, until),
     )
     listing = Listing(EVENT_COLUMNS, form, limit, "event")
     return run_listing(asked, listing, lambda api: list_incident_events(api, wanted, limit or None))
@@ -183,18 +185,18 @@ def close(
         words(record_table(COLUMNS, list(found.values()), stderr_style(verbose=asked.verbose)))
     if not still_open and not asked.quiet:
         words("nothing to close: closed already")
-    if still_open and not yes:
-        click.confirm(f"Close {len(still_open)} of {len(wanted)}?", abort=True, err=True)
+    if still_open and not yes and not agreed(f"Close {len(still_open)} of {len(wanted)}?"):
+        words("nothing was closed")
+        still_open = []
     known = asyncio.run(_close(bench, still_open)) if still_open else []
     closed = [one for one in known if not one.is_open]
-    if form == "json":
-        json_data([one.document for one in closed])
-    else:
-        data("".join(f"closed {safe(one.id)}\n" for one in closed))
     stay = [one for one in still_open if one not in {incident.id for incident in closed}]
+    code = STAYS_OPEN if stay else 0
     if stay:
         words(f"still open: {', '.join(stay)}")
-    return STAYS_OPEN if stay else 0
+    if form == "json":
+        return json_data([one.document for one in closed], ending=code)
+    return data("".join(f"closed {safe(one.id)}\n" for one in closed), ending=code)
 
 
 async def _find(bench: Bench, ids: list[str]) -> dict[str, Incident]:

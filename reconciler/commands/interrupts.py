@@ -1,4 +1,8 @@
-"""Signals to a run: the first one ends it in good order, the second at once (R6)."""
+"""Signals to a run: the first one ends it in good order, the second at once (R6).
+
+A hang-up never counts as the second: a terminal that is closed may send it twice,
+and a service manager sends it right after the first.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,18 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, TextIO
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, *ENDING)
+
+
+def code_of(number: int) -> int:
+    """Give the exit code of a run that a signal ended."""
+    return 128 + number
+
+
+def is_ignored(number: int) -> bool:
+    """Tell whether the run was started so that a signal means nothing, as `nohup` does."""
+    return signal.getsignal(number) is signal.SIG_IGN
 
 
 @dataclass(slots=True)
@@ -30,7 +45,9 @@ class Interrupts:
 
         Only notes are made here. Words, and what ends the work, wait for the loop's turn.
         """
-        self.codes.append(128 + number)
+        if self.codes and number == signal.SIGHUP:
+            return
+        self.codes.append(code_of(number))
         self.stopping.set()
         self.loop.call_soon_threadsafe(self._first if len(self.codes) == 1 else self._further)
 
@@ -54,7 +71,8 @@ def interrupts(tell: Callable[[str], None]) -> Iterator[Interrupts]:
     The loop's own handlers would lose a signal that comes in its last turn.
     """
     taken = Interrupts(tell, asyncio.get_running_loop())
-    before = {number: signal.signal(number, taken.on_signal) for number in SIGNALS}
+    heard = [number for number in SIGNALS if not is_ignored(number)]
+    before = {number: signal.signal(number, taken.on_signal) for number in heard}
     try:
         yield taken
     finally:
@@ -63,7 +81,7 @@ def interrupts(tell: Callable[[str], None]) -> Iterator[Interrupts]:
 
 
 def line_or_signal(stream: TextIO) -> str:
-    """Read a line of a terminal, "" at its end; a signal is heard whenever it comes.
+    """Read a line of a terminal, "" at its end or its own; a signal is heard whenever it comes.
 
     One that came right before a plain read would be heard after the line only.
     """
@@ -73,6 +91,9 @@ def line_or_signal(stream: TextIO) -> str:
         # A signal rings, and its own handler runs as soon as this returns.
         select.select([stream.fileno(), heard], [], [])
         return stream.readline()
+    except OSError:
+        # The terminal is gone.
+        return ""
     finally:
         signal.set_wakeup_fd(before)
         os.close(heard)

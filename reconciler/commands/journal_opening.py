@@ -8,15 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from reconciler.commands.output import words
-from reconciler.errors import UsageError
-from reconciler.project import Environment, Project, Target
-from reconciler.project.choosing import journal_place
+from reconciler.errors import MissingExtra, UsageError
+from reconciler.project import Environment, Project, Target, journal_place_at, journal_setting
 from reconciler.project.journal_place import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
 
 if TYPE_CHECKING:
     from reconciler.journal.journal import Journal
     from reconciler.journal.store import Store
+    from reconciler.report.html import Made
 
 
 def open_journal(project: Project, name: str, environment: Environment, target: Target) -> Journal:
@@ -36,12 +36,29 @@ def open_journal(project: Project, name: str, environment: Environment, target: 
 
 def journal_of(project: Project, name: str, environment: Environment, target: Target) -> Journal:
     """Give the journal of an environment, not read yet."""
+    store = store_at(project, journal_setting(project, name, environment))
+    return journal_in(store, project, name, target.name)
+
+
+def journal_in(store: Store, project: Project, name: str, target: str) -> Journal:
+    """Give a journal of the project over a store, not read yet."""
     from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
     from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
 
-    store = _store(journal_place(project, name, environment), project)
     who = partial(actor_of, os.environ, project.root)
-    return Journal(store, name, target.name, _now, who, words)
+    look = partial(store_at, project)
+    return Journal(store, name, target, _now, who, words, look=look)
+
+
+def store_at(project: Project, setting: str) -> Store:
+    """Give the store at a place that is written as in the project file.
+
+    Raises UsageError for what is no place, or one that needs an extra.
+    """
+    try:
+        return _store(journal_place_at(project, setting), project)
+    except ValueError as error:
+        raise UsageError(f"the place of a journal {error}") from error
 
 
 def applied_commit(project: Project) -> str:
@@ -52,6 +69,15 @@ def applied_commit(project: Project) -> str:
     return commit_of(os.environ, project.root, paths)
 
 
+def made_now(project: Project) -> Made:
+    """Give the occasion of a report that is made now."""
+    from reconciler.journal.provenance import actor_of, run_of  # noqa: PLC0415 - not for validate
+    from reconciler.report.html import Made  # noqa: PLC0415 - for this format only
+
+    who = actor_of(os.environ, project.root)
+    return Made(_now(), applied_commit(project), who, run_of(os.environ))
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -60,8 +86,7 @@ def _object_store(url: str) -> Store:
     try:
         from reconciler.journal.buckets import Bucket  # noqa: PLC0415 - needs an extra
     except ImportError as error:
-        said = f"a journal at {url} needs an extra: pip install 'reconciler[remote]'"
-        raise UsageError(said) from error
+        raise MissingExtra(f"a journal at {url}", "remote") from error
     from reconciler.journal.object_store import ObjectStore  # noqa: PLC0415 - one of three
 
     return ObjectStore(Bucket(url, os.environ))
@@ -73,7 +98,7 @@ def _store(place: JournalPlace, project: Project) -> Store:
         case InFile(path=path):
             from reconciler.journal.file_store import FileStore  # noqa: PLC0415 - one of three
 
-            return FileStore(path)
+            return FileStore(path, project.root)
         case InGit(ref=ref, remote=remote):
             from reconciler.journal.git_remote import GitRemote  # noqa: PLC0415 - one of three
             from reconciler.journal.git_store import GitStore  # noqa: PLC0415 - one of three

@@ -18,7 +18,7 @@ from reconciler.errors import UsageError
 from reconciler.finding import nearest
 from reconciler.report.style import Style
 from reconciler.report.table import Heading, csv_line, table
-from reconciler.signals.record import Enumeration, Record, moment
+from reconciler.signals.record import Enumeration, Record, Span, moment, stamp
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 100
 PROGRESS_EVERY = 100
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Item = TypeVar("Item", bound=Record)
 
@@ -66,12 +67,20 @@ class Column(Generic[Item]):
         return self.cell(record) if self.figure is None else repr(self.figure(record))
 
 
-def parse_range(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
-    """Read --since and --until. Raises UsageError, also where nothing can lie between."""
-    start, end = _parse_moment(since, "--since"), _parse_moment(until, "--until")
-    if start is not None and end is not None and start >= end:
-        raise UsageError(f"--since `{since}` is not before --until `{until}`")
-    return start, end
+def parse_range(since: str | None, until: str | None) -> Span | None:
+    """Read --since and --until; one alone reaches up to now, or from the beginning of time.
+
+    Raises UsageError, also where nothing can lie between.
+    """
+    if since is None and until is None:
+        return None
+    start = _parse_moment(since, "--since") or BEGINNING
+    end = _parse_moment(until, "--until") or now()
+    if start >= end:
+        after = f"--until `{until}`" if until is not None else "now"
+        before = f"--since `{since}`" if since is not None else stamp(BEGINNING)
+        raise UsageError(f"{before} is not before {after}")
+    return Span(start, end)
 
 
 def _parse_moment(text: str | None, flag: str) -> datetime | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import resource
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,12 @@ from reconciler.commands.journal_opening import open_journal
 from reconciler.commands.output import redact_with, stderr_style, words
 from reconciler.complaint import Complaint
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.expressions import secrets_in
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.files import PROJECT_FILE, find_files, read_file
 from reconciler.manifests.project_file import load_project
-from reconciler.manifests.workspace import Workspace, load_workspace
+from reconciler.manifests.withheld import WITHHELD, withheld_from
+from reconciler.manifests.workspace import Workspace, load_workspace, load_workspaces
 from reconciler.project import (
     Embedded,
     Environment,
@@ -30,6 +32,7 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.next_steps import misplaced_plan, no_manifests, none_for
 
 if TYPE_CHECKING:
     import httpx
@@ -37,8 +40,11 @@ if TYPE_CHECKING:
     from reconciler.api.door import Api
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
+    from reconciler.resource import Manifest
 
-_SECRET = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}")
+
+# How the JSON of `plan --out` begins.
+PLAN_BEGINS = b'{\n  "formatVersion": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ def project_file(asked: Asked) -> Path | None:
 
     Raises UsageError for a file that is not there.
     """
-    if asked.project is not None and not asked.project.is_file():
+    if asked.project is not None and not _is_there(asked.project):
         raise UsageError(f"there is no project file {asked.project}")
     return asked.project or _find_project(asked.paths)
 
@@ -96,11 +102,17 @@ def _find_project(paths: Sequence[Path]) -> Path | None:
     for start in (*paths[:1], Path()):
         folder = _folder_of(start)
         for place in (folder, *folder.parents):
-            if (place / PROJECT_FILE).is_file():
-                return place / PROJECT_FILE
+            file = place / PROJECT_FILE
+            if _is_there(file):
+                return file
             if (place / ".git").exists():
                 break
     return None
+
+
+def _is_there(file: Path) -> bool:
+    """Tell a file, or a link wherever it leads: that is complained of where it is read."""
+    return os.path.isfile(file) or os.path.islink(file)  # noqa: PTH113, PTH114 - never raise
 
 
 def _folder_of(path: Path) -> Path:
@@ -128,22 +140,69 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
 
     Raises InvalidInput where one of them is an error.
     """
-    known = project.settings.environments
-    workspace = load_workspace(manifest_paths(asked, project), project.root, scope, known)
+    workspace = read_workspace(asked, project, scope)
     shown = workspace.errors if asked.quiet else workspace.complaints
     if shown:
         words(complaints_text(shown, stderr_style(verbose=asked.verbose)))
     if workspace.errors:
+        for plan in filter(_is_plan, asked.paths):
+            words(misplaced_plan(str(plan)))
         count = len(workspace.manifests)
         raise InvalidInput(complaints_summary(workspace.complaints, count, workspace.files))
+    advice = advice_on_nothing(asked, project, workspace, scope.environment)
+    if advice and not asked.quiet:
+        words(advice)
     return workspace
+
+
+def advice_on_nothing(
+    asked: Asked, project: Project, workspace: Workspace, environment: str
+) -> str:
+    """Say what to do where nothing is declared for an environment; "" where something is."""
+    if workspace.manifests or workspace.errors:
+        return ""
+    if workspace.elsewhere:
+        names = sorted(project.settings.environments)
+        return none_for(environment, len(workspace.elsewhere), names)
+    return no_manifests([str(path) for path in manifest_paths(asked, project)])
+
+
+def _is_plan(path: Path) -> bool:
+    """Tell a file that `plan --out` wrote, by how it begins."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(PLAN_BEGINS)) == PLAN_BEGINS
+    except OSError:
+        return False
+
+
+def read_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
+    """Read all manifests in one environment."""
+    return read_workspaces(asked, project, [scope])[scope.environment]
+
+
+def read_workspaces(
+    asked: Asked, project: Project, scopes: Sequence[Scope]
+) -> dict[str, Workspace]:
+    """Read all manifests, and hide what they must not hold: a code frame would show it."""
+    known = project.settings.environments
+    paths, exclude = manifest_paths(asked, project), project.settings.exclude
+    workspaces = load_workspaces(paths, project.root, scopes, known, exclude)
+    for scope in scopes:
+        if any(one.code == WITHHELD for one in workspaces[scope.environment].complaints):
+            from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
+
+            redact_with(Redaction(scope.withheld.values.values()))
+    return workspaces
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
     """Everything a command that talks to the service works with.
 
-    `named` are secrets to hide that no manifest was read for.
+    `others` are the manifests of the project that are not examined, and `named` are secrets
+    to hide that no manifest was read for. `early` reads the journal once, for the salt of the
+    manifests' secrets and for all else.
     """
 
     project: Project
@@ -152,14 +211,22 @@ class Bench:
     target: Target
     workspace: Workspace
     whole: bool
+    others: tuple[Manifest, ...] = ()
     named: frozenset[str] = frozenset()
+    early: Callable[[], Journal] | None = None
 
     def journal(self) -> Journal:
         """Give the journal of the environment, read.
 
         Raises JournalError or InvalidInput.
         """
+        if self.early is not None:
+            return self.early()
         return open_journal(self.project, self.name, self.environment, self.target)
+
+    def salt(self) -> str:
+        """Give the salt of the seals that stand for secrets. Raises as `journal` does."""
+        return self.journal().salt
 
 
 def open_target(asked: Asked) -> Bench:
@@ -176,7 +243,7 @@ def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
     values: set[str] = set()
     for file in find_files(manifest_paths(asked, project), project.root).files:
         text = read_file(file.path, file.name, (project.root.resolve(),))
-        names = _SECRET.findall(text) if isinstance(text, str) else ()
+        names = secrets_in(text) if isinstance(text, str) else ()
         values.update(os.environ.get(name, "") for name in names)
     return frozenset(values)
 
@@ -184,17 +251,33 @@ def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
 def open_bench(asked: Asked) -> Bench:
     """Do all that comes before the first request."""
     project = open_project(asked)
-    name, environment = choose_environment(project, asked.environment)
+    return bench_of(asked, project, *choose_environment(project, asked.environment))
+
+
+def bench_of(asked: Asked, project: Project, name: str, environment: Environment) -> Bench:
+    """Do what is left before the first request, once it is known what may be used."""
     target = choose_target(project, name, environment, os.environ)
-    scope = Scope(name, environment.variables, os.environ, salt_of(name, target))
+    journal = cache(partial(open_journal, project, name, environment, target))
+    withheld = withheld_from(os.environ)
+    # The journal is asked for the salt only where the manifests hold a secret.
+    scope = Scope(name, environment.variables, os.environ, lambda: journal().salt, withheld)
     workspace = open_workspace(asked, project, scope)
     redact_with(_redaction_of(workspace))
-    return Bench(project, name, environment, target, workspace, is_whole(asked, project))
+    whole = is_whole(asked, project)
+    others = () if whole else _not_examined(project, scope, workspace)
+    return Bench(project, name, environment, target, workspace, whole, others, early=journal)
 
 
-def salt_of(name: str, target: Target) -> str:
-    """Give the salt of the seals that stand for secrets in plans and journals."""
-    return f"{name}\0{target.name}"
+def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[Manifest, ...]:
+    """Read what the project declares beside the given paths; what is wrong there is not told.
+
+    Who is about which object of the service is a question to all manifests.
+    """
+    known = project.settings.environments
+    paths = [project.root / path for path in project.settings.manifests]
+    every = load_workspace(paths, project.root, scope, known, project.settings.exclude)
+    refs = {one.ref for one in examined.manifests}
+    return tuple(one for one in every.manifests if one.ref not in refs)
 
 
 def _redaction_of(workspace: Workspace) -> Redaction:
@@ -233,17 +316,31 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
 
 
 def _embedded(bench: Bench, target: Embedded) -> httpx.AsyncBaseTransport:
-    """Start the emulator in this process, with every alert that the workspace declares."""
+    """Start the emulator in this process, with every alert that the workspace declares.
+
+    Raises InvalidInput where its file cannot be used.
+    """
     from httpx import ASGITransport  # noqa: PLC0415 - brings the HTTP client
 
-    from reconciler.emulator import create_app  # noqa: PLC0415 - brings the server
+    from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        UnreadableDataError,
+        create_app,
+    )
+    from reconciler.journal.private_folder import begin_folder  # noqa: PLC0415 - not for validate
 
     alert_ids = [
         str(manifest.remote_id)
         for manifest in bench.workspace.manifests
         if isinstance(manifest.remote_id, str) and not _creatable(manifest.ref.kind)
     ]
-    return ASGITransport(create_app(target.data, alert_ids=alert_ids), raise_app_exceptions=False)
+    try:
+        begin_folder(target.data.parent)
+        app = create_app(target.data, alert_ids=alert_ids)
+    except UnreadableDataError as error:
+        raise InvalidInput(str(error)) from error
+    except OSError as error:
+        raise InvalidInput(f"cannot keep data in {target.data}: {error.strerror}") from error
+    return ASGITransport(app, raise_app_exceptions=False)
 
 
 def _creatable(kind: str) -> bool:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
+from reconciler.commands.streams import output_lost, write
 from reconciler.document import Json
 from reconciler.report.safe import safe_json
 from reconciler.report.style import DEFAULT_WIDTH, NARROWEST, Style
@@ -24,26 +25,33 @@ def redact_with(redaction: Redaction) -> None:
     _redaction.append(redaction)
 
 
-def data(text: str) -> None:
-    """Print what the command was asked for."""
-    _write(sys.stdout, text)
+def data(text: str, *, ending: int = 0) -> int:
+    """Print what the command was asked for, and give the code that it ends with.
+
+    Raises OutputLost where that is not possible, which ends what only reads. What
+    is still to be done has to be done before.
+    """
+    lost = write(sys.stdout, redacted(text)) if text else None
+    if lost is not None:
+        raise output_lost(lost, ending)
+    return ending
 
 
-def json_data(document: Json, *, one_line: bool = False) -> None:
-    """Print a document, what is unsafe in a terminal escaped."""
+def json_data(document: Json, *, one_line: bool = False, ending: int = 0) -> int:
+    """Print a document as `data` does, what is unsafe in a terminal escaped."""
     text = json.dumps(document, ensure_ascii=False, indent=None if one_line else 2)
-    data(safe_json(text) + "\n")
+    return data(safe_json(text) + "\n", ending=ending)
 
 
 def words(text: str) -> None:
-    """Print words for a person, a line each."""
-    _write(sys.stderr, text if text.endswith("\n") else text + "\n")
+    """Print words for a person, a line each. Where nobody can read them, they are dropped."""
+    write(sys.stderr, redacted(text if text.endswith("\n") else text + "\n"))
 
 
 def progress(text: str) -> None:
     """Show on a terminal's one line how far a long run is; "" clears it."""
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        _write(sys.stderr, f"\r\x1b[K{text}")
+        write(sys.stderr, f"\r\x1b[K{redacted(text)}")
 
 
 def redacted(text: str) -> str:
@@ -51,13 +59,6 @@ def redacted(text: str) -> str:
     for redaction in _redaction:
         text = redaction(text)
     return text
-
-
-def _write(stream: TextIO, text: str) -> None:
-    text = redacted(text)
-    encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    stream.flush()
 
 
 def style_of(stream: TextIO, environ: Mapping[str, str], *, verbose: bool) -> Style:

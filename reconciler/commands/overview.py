@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 }
 
 _HEAD = """\
-Usage: reconciler [OPTIONS] [COMMAND] [ARGS]...
+Usage: reconciler [OPTIONS] COMMAND [ARGS]...
 
   {about}
 

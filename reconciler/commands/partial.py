@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from reconciler.commands.opening import Asked, Bench, salt_of
+from reconciler.commands.opening import Asked, Bench
 from reconciler.commands.output import words
 from reconciler.guards.limits import TOO_MANY
 from reconciler.journal.history import History
 from reconciler.manifests.changed import Changed, changed_since
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.revision import branching_point
+from reconciler.manifests.withheld import withheld_from
 from reconciler.report.safe import safe
 from reconciler.resource import Orphan, Plan
 
@@ -22,15 +23,17 @@ def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:
     Raises UsageError without git, or where the revision cannot be told or read.
     """
     revision = branching_point(bench.project.root, since)
-    salt = salt_of(bench.name, bench.target)
-    scope = Scope(bench.name, bench.environment.variables, os.environ, salt)
+    withheld = withheld_from(os.environ)
+    scope = Scope(bench.name, bench.environment.variables, os.environ, bench.salt, withheld)
     return changed_since(revision, bench.workspace, bench.project, scope, asked.paths)
 
 
 def part_of(bench: Bench, changed: Changed) -> Bench:
     """Give a bench that holds only what is examined."""
     workspace = replace(bench.workspace, manifests=changed.manifests)
-    return replace(bench, workspace=workspace, whole=False)
+    examined = {one.ref for one in changed.manifests}
+    rest = tuple(one for one in bench.workspace.manifests if one.ref not in examined)
+    return replace(bench, workspace=workspace, whole=False, others=(*rest, *bench.others))
 
 
 def as_part(made: Plan, changed: Changed, history: History) -> Plan:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from pathlib import Path
 
 import click
 
 from reconciler.commands import options
+from reconciler.commands.journal_opening import made_now
 from reconciler.commands.opening import Asked, Bench, open_api, open_bench
 from reconciler.commands.output import data, redacted, stdout_style, words
 from reconciler.commands.partial import as_part, find_changed, part_of, tell_part
@@ -16,6 +18,7 @@ from reconciler.errors import InvalidInput, Unsettled, worst
 from reconciler.guards import with_guards
 from reconciler.journal.history import History
 from reconciler.planning.plan import Place, make_plan
+from reconciler.project import Embedded
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
@@ -23,6 +26,7 @@ from reconciler.report.style import Style
 from reconciler.resource import Plan
 
 CHANGES = 2
+NO_FILE = "it is not a regular file"
 
 
 @click.command
@@ -62,13 +66,13 @@ def plan(
         tell_part(changed, quiet=asked.quiet)
     if out is not None:
         write_private(out, plan_json(made))
-    data(shown(made, form, stdout_style(verbose=asked.verbose)))
+    code = worst(failures_of(made))
+    if not code and exit_code and (made.has_changes or made.is_noted):
+        code = CHANGES
+    data(shown(made, form, bench, stdout_style(verbose=asked.verbose)), ending=code)
     if made.unsettled and not asked.quiet:
         words("nothing can be applied before the unsettled creates are settled")
-    failures = failures_of(made)
-    if failures:
-        return worst(failures)
-    return CHANGES if exit_code and (made.has_changes or made.turns_protection) else 0
+    return code
 
 
 def failures_of(made: Plan) -> set[int]:
@@ -79,13 +83,25 @@ def failures_of(made: Plan) -> set[int]:
 
 async def plan_now(bench: Bench, history: History) -> Plan:
     """Observe and decide, over a door of its own, and tell what an apply would refuse."""
-    place = Place(bench.name, bench.target.name)
+    place = Place(
+        bench.name,
+        bench.target.name,
+        embedded=isinstance(bench.target, Embedded),
+        salt=bench.salt(),
+    )
     async with open_api(bench) as api:
-        made = await make_plan(api, bench.workspace.manifests, history, place, whole=bench.whole)
+        made = await make_plan(
+            api,
+            bench.workspace.manifests,
+            history,
+            place,
+            whole=bench.whole,
+            others=bench.others,
+        )
         return await with_guards(api, made, bench.environment.guards)
 
 
-def shown(made: Plan, form: str, style: Style) -> str:
+def shown(made: Plan, form: str, bench: Bench, style: Style) -> str:
     """Give a plan in a format by its name."""
     match form:
         case "json":
@@ -99,7 +115,7 @@ def shown(made: Plan, form: str, style: Style) -> str:
         case "html":
             from reconciler.report.html import plan_html  # noqa: PLC0415 - for this format only
 
-            return plan_html(made)
+            return plan_html(made, made_now(bench.project))
         case _:
             return plan_text(made, style)
 
@@ -112,14 +128,17 @@ def check_writable(file: Path) -> None:
     folder = file.parent
     try:
         # What is there already must be a file of our own; nothing is written to it yet.
-        os.close(os.open(file, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK))
+        descriptor = os.open(file, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        os.close(descriptor)
     except FileNotFoundError:
         why = "" if folder.is_dir() else f"there is no folder {folder}"
         why = why or ("" if os.access(folder, os.W_OK) else "its folder is read-only")
     except OSError as error:
         why = error.strerror or "it cannot be opened"
     else:
-        why = ""
+        # A device such as /dev/null would get the rights of a private file.
+        why = "" if is_file else NO_FILE
     if why:
         raise InvalidInput(f"{file} cannot be written: {why}")
 
@@ -134,6 +153,8 @@ def write_private(file: Path, text: str) -> None:
             file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
         )
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InvalidInput(f"{file} cannot be written: {NO_FILE}")
             os.fchmod(descriptor, 0o600)
             stream.write(redacted(text))
     except OSError as error:

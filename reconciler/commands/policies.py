@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from reconciler.commands import options
+from reconciler.commands.consent import agreed
+from reconciler.commands.group import Group
 from reconciler.commands.listing import Column, enumerated, plain, print_records
 from reconciler.commands.opening import Asked, Bench, is_terminal, open_api, open_target
 from reconciler.commands.output import data, json_data, stderr_style, stdout_style, words
@@ -48,7 +50,7 @@ COLUMNS: tuple[Column[LogPolicy], ...] = (
 )
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group)
 def policies() -> None:
     """List, test and add log policies."""
 
@@ -195,8 +197,10 @@ def add(
         rows = [[text_of(one, "name"), text_of(one, "priority")] for one in requests]
         headings = (Heading("name", whole=True), Heading("priority"))
         words(table(headings, rows, stderr_style(verbose=asked.verbose)))
-        click.confirm(f"Add them to {bench.name}?", abort=True, err=True)
-    created = asyncio.run(_added(bench, requests))
+    is_agreed = yes or agreed(f"Add them to {bench.name}?")
+    if not is_agreed:
+        words("nothing was added")
+    created = asyncio.run(_added(bench, requests)) if is_agreed else []
     if form == "json":
         json_data(list(created))
     else:

@@ -11,17 +11,18 @@ from types import FrameType
 import click
 
 from reconciler import __version__
+from reconciler.commands.group import Group, UnknownCommand
+from reconciler.commands.interrupts import ENDING, code_of, is_ignored
 from reconciler.commands.overview import ABOUT, COMMANDS
-from reconciler.errors import ReconcilerError
+from reconciler.commands.streams import lost_by, output_lost
+from reconciler.errors import OutputLost, PipeClosed, ReconcilerError, worst
 
 USAGE = 64
 INTERNAL = 1
-SIGINT_CODE = 130
-SIGTERM_CODE = 143
-SIGPIPE_CODE = 141
+SIGINT_CODE = code_of(signal.SIGINT)
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group that imports a command's module when the command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
@@ -37,22 +38,16 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101 - the table names commands
         return command
 
+    def advice(self, word: str, known: Sequence[str]) -> str:
+        """Say what to type instead of a word, as one who knows another tool would type it."""
+        from reconciler.commands.foreign_words import about_word  # noqa: PLC0415 - for a mistake
+
+        return about_word(word) or super().advice(word, known)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's interface
         """Write the list of commands without importing one."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, words) for name, (_, _, words) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; suggest a near one."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from reconciler.finding import nearest  # noqa: PLC0415 - only for a mistake
-
-            near = nearest(args[0], COMMANDS)
-            hint = f" Did you mean `{near}`?" if near else ""
-            ctx.fail(f"No such command `{args[0]}`.{hint}")
-        return super().resolve_command(ctx, args)
 
 
 @click.group(
@@ -60,63 +55,82 @@ class LazyGroup(click.Group):
     help=ABOUT,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=False,
-    invoke_without_command=True,
 )
 @click.version_option(__version__, message="%(prog)s %(version)s", prog_name="reconciler")
-@click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli() -> None:
     """Run nothing: a command is needed."""
-    if ctx.invoked_subcommand is None:
-        ctx.fail("a command is needed: try --help")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and give its exit code (design.md, part 5)."""
-    terminated: list[int] = []
+    """Run one command line and give its exit code (docs/exit-codes.md)."""
+    ended: list[int] = []
 
-    def on_terminate(number: int, _: FrameType | None) -> None:
+    def on_ending(number: int, _: FrameType | None) -> None:
         # An event loop ends in good order by an interrupt, and by nothing else raised here.
-        terminated.append(number)
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            raise SystemExit(SIGTERM_CODE)
+        ended.append(code_of(number))
+        if is_ignored(signal.SIGINT):
+            raise SystemExit(ended[0])
         signal.raise_signal(signal.SIGINT)
 
-    signal.signal(signal.SIGTERM, on_terminate)
+    for number in ENDING:
+        if not is_ignored(number):
+            signal.signal(number, on_ending)
     code = _run(arguments)
-    return SIGTERM_CODE if terminated and code == SIGINT_CODE else code
+    return ended[0] if ended and code == SIGINT_CODE else code
 
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        # Not `cli.main`: that answers a closed pipe itself, with 1, and an interrupt with a line.
+        # Not `cli.main`: that answers an interrupt with a line of its own.
         with cli.make_context("reconciler", list(arguments)) as context:
             result = cli.invoke(context)
     except click.exceptions.Exit as leaving:
-        return leaving.exit_code
+        code = leaving.exit_code
     except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else INTERNAL
-    except BaseException as error:  # noqa: BLE001 - the last line of defence: never a traceback
-        return tell_error(error)
-    return result if isinstance(result, int) else 0
+        code = leaving.code if isinstance(leaving.code, int) else INTERNAL
+    except BaseException as raised:  # noqa: BLE001 - the last line of defence: never a traceback
+        error = first_of(raised)
+        if isinstance(error, OutputLost):
+            return _tell_loss(error)
+        code = tell_error(error, arguments)
+    else:
+        code = result if isinstance(result, int) else 0
+    return with_loss(code)
 
 
-def tell_error(error: BaseException) -> int:
-    """Say what went wrong, and give the code for it."""
+def with_loss(code: int) -> int:
+    """Give the exit code of a run that ends with one, and say where stdout took not all of it."""
+    why = lost_by(sys.stdout)
+    return code if why is None else _tell_loss(output_lost(why, code))
+
+
+def _tell_loss(error: OutputLost) -> int:
+    if not isinstance(error, PipeClosed):
+        _report(error)
+    return worst({error.exit_code, error.ending})
+
+
+def tell_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
+    """Say what went wrong, and give the code for it; `arguments` are what was typed."""
     error = first_of(error)
     match error:
         case click.ClickException():
-            _show_usage(error)
+            _show_usage(error, arguments)
             return USAGE
         case click.Abort() | KeyboardInterrupt():
-            sys.stderr.write("\n")
+            _end_line()
             return SIGINT_CODE
-        case BrokenPipeError():
-            return _closed_pipe()
         case _:
             return _report(error)
 
 
-def _show_usage(error: click.ClickException) -> None:
+def _end_line() -> None:
+    from reconciler.commands.output import words  # noqa: PLC0415 - only for an error
+
+    words("")
+
+
+def _show_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
     from reconciler.commands.output import words  # noqa: PLC0415 - only for an error
     from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
 
@@ -125,19 +139,25 @@ def _show_usage(error: click.ClickException) -> None:
         words(f"{context.get_usage()}\nTry `{context.command_path} --help` for help.\n")
     # A glob may give the name of a hostile file for an option.
     words(f"error: {safe(error.format_message())}")
+    if advice := _advice(error, arguments):
+        words(f"  {safe(advice)}")
+
+
+def _advice(error: click.ClickException, arguments: Sequence[str]) -> str:
+    match error:
+        case UnknownCommand(advice=advice):
+            return advice
+        case click.NoSuchOption():
+            from reconciler.commands.foreign_words import about_option  # noqa: PLC0415 - as above
+
+            return about_option(error, arguments)
+        case _:
+            return ""
 
 
 def _further(line: str) -> str:
     """Keep a further line of a message from being a command of a CI runner."""
     return f"| {line}" if line.lstrip().startswith("::") else line
-
-
-def _closed_pipe() -> int:
-    import os  # noqa: PLC0415 - only here
-
-    # Python would complain again when it flushes stdout at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return SIGPIPE_CODE
 
 
 def first_of(raised: BaseException) -> BaseException:

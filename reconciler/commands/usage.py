@@ -83,14 +83,14 @@ def usage(
         check_picture(png)
     bench = open_target(asked)
     days = asyncio.run(_days(bench, span.upper().replace("-", "_")))
+    if png is not None:
+        _draw(days, png)
     if chart:
         bars = [(day.stats_date, day.total_units) for day in days]
         data(usage_chart(bars, stdout_style(verbose=asked.verbose)))
     else:
         columns = COLUMNS if asked.verbose or form != "text" else NARROW
         asyncio.run(print_records(_each(days), columns, form, quiet=asked.quiet))
-    if png is not None:
-        _draw(days, png)
     tell_count(len(days), 0, "day", quiet=asked.quiet)
     if png is not None and not asked.quiet:
         words(f"drew {png}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from reconciler.errors import UsageError
+from reconciler.errors import MissingExtra, UsageError
 
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -15,10 +16,10 @@ DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def check_picture(file: Path) -> None:
     """Raise UsageError where no picture could be drawn into that file."""
     if find_spec("matplotlib") is None:
-        raise UsageError("--png needs the extra `plot`: pip install 'reconciler[plot]'")
-    if not file.parent.is_dir():
+        raise MissingExtra("--png", "plot")
+    if not os.path.isdir(file.parent):  # noqa: PTH112 - never raises
         raise UsageError(f"--png: there is no folder {file.parent}")
-    if file.is_dir():
+    if os.path.isdir(file):  # noqa: PTH112 - never raises
         raise UsageError(f"--png: {file} is a folder")
 
 

@@ -20,9 +20,10 @@ def validate(*, asked: Asked, form: str) -> int:
     """Check manifests offline: syntax, fields, names, references.
 
     Without PATH, the manifests of the project file are checked, else those in
-    this folder. No service, key or secret is needed.
+    this folder. Without -e, they are checked in every environment. No service,
+    key or secret is needed.
     """
-    checked = check(asked)
+    checked = check(asked, in_all=True)
     workspace = checked.workspace
     if form == "text":
         shown = workspace.errors if asked.quiet else workspace.complaints
@@ -31,7 +32,8 @@ def validate(*, asked: Asked, form: str) -> int:
         data(rendered(checked, form))
     if not asked.quiet:
         count = len(workspace.manifests)
-        words(complaints_summary(workspace.complaints, count, workspace.files))
+        summary = complaints_summary(workspace.complaints, count, workspace.files)
+        words("\n".join(filter(None, (summary, checked.advice))))
     return InvalidInput.exit_code if workspace.errors else 0
 
 

@@ -2,13 +2,22 @@
 
 The service renders zero values nobody sent and may drop declared ones, so
 wherever a declared document meets a live one, `""`, `0`, `false`, `[]`, `null`
-and `*UNSPECIFIED` equal absent; an empty object does not (api-facts.md, 6.2-3).
+and the `*UNSPECIFIED` of an enumeration equal absent; an empty object does not.
+Two documents that we wrote are compared `exactly`: there a zero is declared or not.
 Numbers are equal by value, booleans are never numbers.
 """
 
-from reconciler.document.comparing import Difference, Operation, differences, same
+from reconciler.document.comparing import (
+    Difference,
+    Operation,
+    differences,
+    places_before,
+    same,
+    turned,
+)
 from reconciler.document.merging import covers, merge, overlay
-from reconciler.document.shape import ANY, Shape, by_identity
+from reconciler.document.moving import Home, Key, homes_in, key_of
+from reconciler.document.shape import ANY, Shape, by_identity, exactly, stored_name
 from reconciler.document.values import (
     ABSENT,
     Json,
@@ -18,7 +27,6 @@ from reconciler.document.values import (
     digest,
     identical,
     is_zero,
-    same_value,
     value_at,
 )
 
@@ -26,7 +34,9 @@ __all__ = [
     "ABSENT",
     "ANY",
     "Difference",
+    "Home",
     "Json",
+    "Key",
     "Missing",
     "Operation",
     "Path",
@@ -36,11 +46,16 @@ __all__ = [
     "covers",
     "differences",
     "digest",
+    "exactly",
+    "homes_in",
     "identical",
     "is_zero",
+    "key_of",
     "merge",
     "overlay",
+    "places_before",
     "same",
-    "same_value",
+    "stored_name",
+    "turned",
     "value_at",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import takewhile
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from reconciler.document.moving import Arrival, Homes, arrivals, key_of, moved, settled
 from reconciler.document.shape import ANY, Shape, by_identity
 from reconciler.document.values import (
     ABSENT,
@@ -17,7 +18,6 @@ from reconciler.document.values import (
     Path,
     canonical_text,
     identical,
-    same_value,
 )
 
 Operation: TypeAlias = Literal["add", "remove", "change", "move"]
@@ -29,13 +29,64 @@ class Difference:
 
     `path` names items of keyed lists by their identity and others by index, as
     they stand after the write; what is removed, as it stood before. For a
-    move, `before` and `after` are positions counted from 0.
+    move, `before` and `after` are positions counted from 0; out of another
+    list, `before` is the path of that list, ended by the position there.
     """
 
     path: Path
     before: Json | Missing
     after: Json | Missing
     operation: Operation = "change"
+
+    @property
+    def list_before(self) -> Path | None:
+        """The path of the list that a move leads out of; None where it stays in its list."""
+        if self.operation != "move" or not isinstance(self.before, list):
+            return None
+        return tuple(step for step in self.before[:-1] if isinstance(step, str | int))
+
+    @property
+    def path_before(self) -> Path:
+        """Where it stood before: elsewhere, if it moves out of another list."""
+        return self.path if self.list_before is None else (*self.list_before, self.path[-1])
+
+
+_OPPOSITE: Final[Mapping[Operation, Operation]] = {"add": "remove", "remove": "add"}
+
+
+def turned(found: Iterable[Difference]) -> Iterator[Difference]:
+    """Yield the differences of two documents as they are seen from the other side.
+
+    An index in a path stays the one that it was.
+    """
+    stood: dict[Path, Path] = {}
+    for one in found:
+        if one.list_before is not None and isinstance(one.before, list):
+            stood[one.path] = one.path_before
+            position: Json = None if one.after is ABSENT else one.after
+            yield Difference(one.path_before, [*one.path[:-1], position], one.before[-1], "move")
+        elif one.operation in _OPPOSITE:
+            yield Difference(one.path, one.after, one.before, _OPPOSITE[one.operation])
+        else:
+            place = _as_it_stood(one.path, stood)
+            yield Difference(place, one.after, one.before, one.operation)
+
+
+def places_before(found: Iterable[Difference]) -> Iterator[Path]:
+    """Yield where the fields of differences stood before the write, as far as they did."""
+    stood: dict[Path, Path] = {}
+    for one in found:
+        if one.list_before is not None:
+            stood[one.path] = one.path_before
+        yield one.path if one.operation == "remove" else _as_it_stood(one.path, stood)
+
+
+def _as_it_stood(path: Path, stood: Mapping[Path, Path]) -> Path:
+    """Give the path before the write of what is inside an item that comes from another list."""
+    for length in range(len(path), 0, -1):
+        if (old := stood.get(path[:length])) is not None:
+            return (*old, *path[length:])
+    return path
 
 
 def same(before: Json | Missing, after: Json | Missing, shape: Shape = ANY) -> bool:
@@ -50,16 +101,67 @@ def differences(
 
     What is the same object, or equal, is never walked.
     """
-    if before is after:
+    if before is after or _are_identical(before, after):
+        return
+    homes = moved(before, after, shape)
+    stood: dict[Path, Path] = {}
+    for one in _differences(before, after, shape, path, homes):
+        if homes and one.list_before is not None:
+            stood[one.path] = one.path_before
+        if stood and one.operation == "remove":
+            yield replace(one, path=_as_it_stood(one.path, stood))
+        else:
+            yield one
+
+
+def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
+    """Tell at C speed that two containers are equal."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return identical(before, after)
+    return isinstance(before, list) and isinstance(after, list) and identical(before, after)
+
+
+def _differences(
+    before: Json | Missing, after: Json | Missing, shape: Shape, path: Path, homes: Homes
+) -> Iterator[Difference]:
+    if before is after or _are_identical(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        if not identical(before, after):
-            yield from _object_differences(before, after, shape, path)
+        yield from _object_differences(before, after, shape, path, homes)
     elif isinstance(before, list) and isinstance(after, list):
-        if not identical(before, after):
-            yield from _list_differences(before, after, shape, path)
-    elif not same_value(before, after, numeric_text=shape.numeric_text):
-        yield Difference(path, before, after, _operation(before, after))
+        yield from _list_differences(before, after, shape, path, homes)
+    else:
+        was, now = _settled(before, shape, homes), _settled(after, shape, homes)
+        if not shape.are_one(was, now):
+            yield Difference(path, was, now, _operation(before, after))
+        yield from _arrivals(after, shape, path, homes)
+
+
+def _added(item: Json, shape: Shape, path: Path, homes: Homes) -> Iterator[Difference]:
+    yield Difference(path, ABSENT, _settled(item, shape, homes), "add")
+    yield from _arrivals(item, shape, path, homes)
+
+
+def _removed(item: Json, shape: Shape, path: Path, homes: Homes) -> Difference:
+    return Difference(path, _settled(item, shape, homes), ABSENT, "remove")
+
+
+def _settled(document: Json | Missing, shape: Shape, homes: Homes) -> Json | Missing:
+    return settled(document, shape, homes) if homes and document is not ABSENT else document
+
+
+def _arrivals(
+    document: Json | Missing, shape: Shape, path: Path, homes: Homes
+) -> Iterator[Difference]:
+    if homes and document is not ABSENT:
+        for arrival in arrivals(document, shape, path, homes):
+            yield from _arrived(arrival, homes)
+
+
+def _arrived(arrival: Arrival, homes: Homes) -> Iterator[Difference]:
+    home = arrival.home
+    yield Difference(arrival.path, [*home.path, home.position], arrival.position, "move")
+    yield from _differences(home.item, arrival.item, arrival.shape, arrival.path, homes)
 
 
 def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
@@ -69,17 +171,18 @@ def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
 
 
 def _object_differences(
-    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path
+    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: Homes
 ) -> Iterator[Difference]:
     for key, value in after.items():
-        yield from differences(before.get(key, ABSENT), value, shape.at(key), (*path, key))
+        was = before.get(key, ABSENT)
+        yield from _differences(was, value, shape.at(key), (*path, key), homes)
     for key, value in before.items():
         if key not in after:
-            yield from differences(value, ABSENT, shape.at(key), (*path, key))
+            yield from _differences(value, ABSENT, shape.at(key), (*path, key), homes)
 
 
 def _list_differences(
-    before: list[Json], after: list[Json], shape: Shape, path: Path
+    before: list[Json], after: list[Json], shape: Shape, path: Path, homes: Homes
 ) -> Iterator[Difference]:
     if shape.unordered:
         if _members(before) != _members(after):
@@ -87,9 +190,9 @@ def _list_differences(
         return
     old, new = by_identity(before, shape), by_identity(after, shape)
     if old is not None and new is not None:
-        yield from _keyed_differences(old, new, shape.item, path)
+        yield from _keyed_differences(old, new, shape, path, homes)
     elif any(isinstance(item, dict | list) for item in (*before, *after)):
-        yield from _indexed_differences(before, after, shape.item, path)
+        yield from _indexed_differences(before, after, shape.item, path, homes)
     elif len(before) != len(after) or not all(
         same(one, other, shape.item) for one, other in zip(before, after, strict=True)
     ):
@@ -101,20 +204,23 @@ def _members(items: list[Json]) -> list[str]:
 
 
 def _keyed_differences(
-    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path
+    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: Homes
 ) -> Iterator[Difference]:
     was = {key: index for index, key in enumerate(before)}
-    moved = _moved([was[key] for key in after if key in was])
+    shifted = _moved([was[key] for key in after if key in was])
     for index, (key, value) in enumerate(after.items()):
-        if key not in was:
-            yield Difference((*path, key), ABSENT, value, "add")
-            continue
-        if was[key] in moved:
-            yield Difference((*path, key), was[key], index, "move")
-        yield from differences(before[key], value, shape, (*path, key))
+        place = (*path, key)
+        if key in was:
+            if was[key] in shifted:
+                yield Difference(place, was[key], index, "move")
+            yield from _differences(before[key], value, shape.item, place, homes)
+        elif home := homes.get(key_of(shape, key)):
+            yield from _arrived(Arrival(home, place, index, value, shape.item), homes)
+        else:
+            yield from _added(value, shape.item, place, homes)
     for key, value in before.items():
-        if key not in after:
-            yield Difference((*path, key), value, ABSENT, "remove")
+        if key not in after and key_of(shape, key) not in homes:
+            yield _removed(value, shape.item, (*path, key), homes)
 
 
 def _moved(positions: list[int]) -> set[int]:
@@ -139,16 +245,17 @@ def _moved(positions: list[int]) -> set[int]:
 
 
 def _indexed_differences(
-    before: list[Json], after: list[Json], shape: Shape, path: Path
+    before: list[Json], after: list[Json], shape: Shape, path: Path, homes: Homes
 ) -> Iterator[Difference]:
     partners = _partners(before, after, shape)
     for index, value in enumerate(after):
         if index in partners:
-            yield from differences(before[partners[index]], value, shape, (*path, index))
+            was = before[partners[index]]
+            yield from _differences(was, value, shape, (*path, index), homes)
         else:
-            yield Difference((*path, index), ABSENT, value, "add")
+            yield from _added(value, shape, (*path, index), homes)
     for index in sorted(set(range(len(before))) - set(partners.values())):
-        yield Difference((*path, index), before[index], ABSENT, "remove")
+        yield _removed(before[index], shape, (*path, index), homes)
 
 
 def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from reconciler.document.comparing import same
+from reconciler.document.moving import at_home
 from reconciler.document.shape import ANY, Shape, by_identity
 from reconciler.document.values import ABSENT, Json, Missing, is_zero
 
@@ -16,9 +17,17 @@ def merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Sha
     What was declared before (`base`) and no longer is goes; what was never
     declared stays as it is live. Lists belong to the declaration: their members
     and their order are the declared ones, and a member keeps the live fields
-    that were never declared. A part of `live` that is as declared already is
-    given back itself, so `differences` need not look into it.
+    that were never declared, also one that is declared in another list now. A
+    part of `live` that is as declared already is given back itself, so
+    `differences` need not look into it.
     """
+    unchanged = base is ABSENT or base == declared
+    if not shape.unordered and unchanged and _holds(live, declared, shape):
+        return live
+    return _merge(at_home(base, declared, shape), declared, at_home(live, declared, shape), shape)
+
+
+def _merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Shape) -> Json:
     if isinstance(declared, dict) and isinstance(live, dict):
         if (base is ABSENT or base == declared) and _holds(live, declared, shape):
             return live
@@ -30,7 +39,9 @@ def merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Sha
     return declared
 
 
-def _holds(live: Any, declared: Any, shape: Shape) -> bool:  # noqa: C901, PLR0911, PLR0912 - hot
+def _holds(  # noqa: C901, PLR0911, PLR0912 - hot
+    live: Any, declared: Any, shape: Shape
+) -> TypeGuard[Json]:
     """Tell that a merge without removals would give `live`; False may still mean so.
 
     Stricter than `same`: a zero that is declared has to be there, in its own
@@ -80,7 +91,9 @@ def _merge_object(
     if not shape.known and _is_another_choice(declared, live):
         return declared
     merged: dict[str, Json] = {
-        key: merge(base.get(key, ABSENT), value, live[key], shape.at(key)) if key in live else value
+        key: _merge(base.get(key, ABSENT), value, live[key], shape.at(key))
+        if key in live
+        else value
         for key, value in declared.items()
     }
     gone = shape.ousted_by(declared).union(base)
@@ -104,12 +117,12 @@ def _merge_list(
     if mine is not None and theirs is not None:
         before = by_identity(base, shape) or {}
         return [
-            merge(before.get(key, ABSENT), value, theirs.get(key, ABSENT), item)
+            _merge(before.get(key, ABSENT), value, theirs.get(key, ABSENT), item)
             for key, value in mine.items()
         ]
     partners = dict(_aligned(declared, live, item))
     return [
-        merge(
+        _merge(
             base[index] if len(base) == len(declared) else ABSENT,
             value,
             live[partners[index]] if index in partners else ABSENT,

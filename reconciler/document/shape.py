@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
+from unicodedata import normalize
 
-from reconciler.document.values import Json, value_at
+from reconciler.document.values import Json, Missing, equal_value, same_value, value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,9 @@ class Shape:
     """What is known of one place of a document, and so how it is compared.
 
     `identity` is the path inside a list item that names it; `alternatives` are
-    groups of fields of which an object has one at most.
+    groups of fields of which an object has one at most. `enumeration` is the prefix
+    of the values of an enumeration, "" for free text. Compared `exact`, a zero is
+    not absent: so two documents that nobody but us wrote are compared.
     """
 
     fields: Mapping[str, Shape] = field(default_factory=dict)
@@ -24,15 +27,29 @@ class Shape:
     alternatives: tuple[frozenset[str], ...] = ()
     unordered: bool = False
     numeric_text: bool = False
+    enumeration: str = ""
+    exact: bool = False
 
     def at(self, key: str) -> Shape:
         """Give the shape of the value under `key`; `ANY` where nothing is known."""
-        return self.fields.get(key) or self.values or ANY
+        return self.fields.get(key) or self.values or self._any
 
     @property
     def item(self) -> Shape:
         """The shape of a list's items; `ANY` where nothing is known."""
-        return self.items or ANY
+        return self.items or self._any
+
+    @property
+    def _any(self) -> Shape:
+        return EXACT if self.exact else ANY
+
+    def are_one(self, before: Json | Missing, after: Json | Missing) -> bool:
+        """Tell whether two values that are not both objects or both lists are one."""
+        if self.exact:
+            return equal_value(before, after, numeric_text=self.numeric_text)
+        return same_value(
+            before, after, numeric_text=self.numeric_text, enumeration=self.enumeration
+        )
 
     @property
     def known(self) -> bool:
@@ -52,10 +69,27 @@ class Shape:
 
 
 ANY: Final = Shape()
+EXACT: Final = Shape(exact=True)
+
+
+def exactly(shape: Shape) -> Shape:
+    """Give a shape by which documents are compared `exact` in all their depth."""
+    return replace(
+        shape,
+        fields={name: exactly(inner) for name, inner in shape.fields.items()},
+        items=exactly(shape.items) if shape.items is not None else None,
+        values=exactly(shape.values) if shape.values is not None else None,
+        exact=True,
+    )
 
 
 def by_identity(items: Sequence[Json], shape: Shape) -> dict[str, Json] | None:
-    """Index list items by their identity; None where an item has none or two share one."""
+    """Index list items by their identity; None where an item has none or two share one.
+
+    Items are called as services are known to store their names, so that one that was
+    rewritten on the way is still itself. Where that makes two of one name, all are called
+    as they are written.
+    """
     if not shape.identity:
         return None
     indexed: dict[str, Json] = {}
@@ -64,4 +98,10 @@ def by_identity(items: Sequence[Json], shape: Shape) -> dict[str, Json] | None:
         if not isinstance(key, str) or key == "" or key in indexed:
             return None
         indexed[key] = item
-    return indexed
+    stored = {stored_name(key): item for key, item in indexed.items()}
+    return stored if len(stored) == len(indexed) and "" not in stored else indexed
+
+
+def stored_name(name: str) -> str:
+    """Give a name as services are known to store it: no white space around it, in NFC."""
+    return name.strip() if name.isascii() else normalize("NFC", name).strip()

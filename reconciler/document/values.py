@@ -36,23 +36,44 @@ def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Miss
     return document
 
 
-def is_zero(value: Json | Missing) -> bool:
-    """Tell whether a service may render or drop `value` at will (api-facts.md, 6.3)."""
+def is_zero(value: Json | Missing, enumeration: str = "") -> bool:
+    """Tell whether a service may render or drop `value` at will (docs/plan.md).
+
+    `enumeration` is the prefix of the values that stand there. Without one it is
+    free text, in which `OWNER_UNSPECIFIED` is a name like any other.
+    """
     if isinstance(value, str):
-        return value == "" or (value.endswith("UNSPECIFIED") and value.isupper())
+        named = value.startswith(enumeration) and value.endswith("UNSPECIFIED")
+        return value == "" or (enumeration != "" and named)
     return value is ABSENT or value is None or value == [] or (_is_number(value) and value == 0)
 
 
-def same_value(before: Json | Missing, after: Json | Missing, *, numeric_text: bool) -> bool:
+def same_value(
+    before: Json | Missing,
+    after: Json | Missing,
+    *,
+    numeric_text: bool = False,
+    enumeration: str = "",
+) -> bool:
     """Tell whether two values that are not both objects or both lists are one to the service.
 
-    `numeric_text` says that text spells an int64, which equals the number.
+    `numeric_text` says that text spells an int64, which equals the number, and
+    `enumeration` is as in `is_zero`.
     """
     if numeric_text:
         before, after = _spelled_number(before), _spelled_number(after)
-    if is_zero(before) and is_zero(after):
+    if is_zero(before, enumeration) and is_zero(after, enumeration):
         kinds = _zero_kind(before), _zero_kind(after)
         return None in kinds or kinds[0] is kinds[1]
+    return equal_value(before, after)
+
+
+def equal_value(
+    before: Json | Missing, after: Json | Missing, *, numeric_text: bool = False
+) -> bool:
+    """Tell whether two such values say the same: a zero is not absent, and null is neither."""
+    if numeric_text:
+        before, after = _spelled_number(before), _spelled_number(after)
     if _is_number(before) and _is_number(after):
         return before == after and isinstance(before, bool) == isinstance(after, bool)
     if isinstance(before, str) and isinstance(after, str):

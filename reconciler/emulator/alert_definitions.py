@@ -11,6 +11,7 @@ from uuid import uuid4
 from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.alert_rules import complaint_about
+from reconciler.emulator.bodies import body_of
 from reconciler.emulator.endpoint import Call, Endpoint, Resource
 from reconciler.emulator.errors import InvalidRequestError
 from reconciler.emulator.faults import PartialBulk
@@ -26,7 +27,6 @@ from reconciler.emulator.models.wire import JsonObject, canonical_uuid
 from reconciler.emulator.reading import UnreadableModelError
 from reconciler.emulator.rendering import as_text
 from reconciler.emulator.store import Store
-from reconciler.emulator.unknown_fields import received
 
 _TABLE = "alert_definitions (id TEXT PRIMARY KEY, slo_id TEXT, record TEXT NOT NULL)"
 
@@ -114,7 +114,7 @@ def _proposed(call: Call, index: int, item: AlertDefToReplace) -> AlertDefProper
     """Read the properties; None when they break a rule, as only this item fails then."""
     place = ("alertDefsToReplace", index, "alertDefProperties")
     try:
-        properties = received(AlertDefProperties, item.alert_def_properties, call.profile, *place)
+        properties = body_of(AlertDefProperties, item.alert_def_properties, call.profile, *place)
     except UnreadableModelError as problem:
         if problem.malformed:
             raise

@@ -1,4 +1,4 @@
-"""How an answer looks on the wire: zero values, and the width of fractions."""
+"""How an answer looks on the wire: its lists, zero values, and the width of fractions."""
 
 import json
 import struct
@@ -12,14 +12,35 @@ from reconciler.emulator.rendering import Rendered, as_text
 
 def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
     """Rewrite an answer as the profile says; `model` tells fields from keys of a map."""
-    if profile.zero_values == "rendered" and profile.floats == "double":
+    if _is_plain(profile):
         return answer
     content = json.loads(answer)
+    if profile.required_lists != "sent":
+        content = _without_lists(content, model, even_full=profile.required_lists == "left_out")
     if profile.zero_values == "dropped":
         content = _without_zeros(content, model)
     if profile.floats == "single":
         content = _narrowed(content)
     return as_text(content)
+
+
+def _is_plain(profile: Profile) -> bool:
+    """Whether answers go out as they are made."""
+    forms = (profile.zero_values, profile.floats, profile.required_lists)
+    return forms == ("rendered", "double", "sent")
+
+
+def _without_lists(content: JsonObject, model: type[WireObject], *, even_full: bool) -> JsonObject:
+    lists = {
+        field.alias or name
+        for name, field in model.model_fields.items()
+        if get_origin(field.annotation) is list
+    }
+    return {
+        name: value
+        for name, value in content.items()
+        if name not in lists or (value and not even_full)
+    }
 
 
 def _without_zeros(value: Any, shape: Any) -> Any:

@@ -13,12 +13,14 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from reconciler.emulator.answer_forms import in_form
+from reconciler.emulator.bodies import body_of
 from reconciler.emulator.clock import timestamp
 from reconciler.emulator.deployment import Deployment
 from reconciler.emulator.endpoint import API_KEY_NAME, PARTIAL, Author, Call, Endpoint, NoBody
 from reconciler.emulator.errors import InvalidRequestError, OversizedBodyError, WrongMethodError
 from reconciler.emulator.models.wire import Empty, WireObject
 from reconciler.emulator.profile import Profile
+from reconciler.emulator.query_forms import in_usual_form
 from reconciler.emulator.querying import as_json_objects, dotted
 from reconciler.emulator.reading import json_body
 from reconciler.emulator.rendering import Rendered, as_text
@@ -92,12 +94,13 @@ async def _sent(request: Request, endpoint: Endpoint[Any], profile: Profile) -> 
     model: type[WireObject] = endpoint.request
     if endpoint.in_query:
         spell = as_json_objects if profile.query_objects == "json" else dotted
-        return received(model, spell(request.query_params.multi_items()), profile)
+        sent = spell(request.query_params.multi_items())
+        return received(model, in_usual_form(sent, profile), profile)
     if model is NoBody:
         return NoBody()
     parsed = json_body(await _bytes_of(request))
     remember_body(request.scope, parsed)
-    return received(model, parsed, profile)
+    return body_of(model, parsed, profile)
 
 
 async def _bytes_of(request: Request) -> bytes:

@@ -37,6 +37,7 @@ from reconciler.emulator.resources import RESOURCES
 from reconciler.emulator.seeding import fill
 from reconciler.emulator.stale_reads import StaleReads
 from reconciler.emulator.store import Store
+from reconciler.emulator.web import web_routes
 
 REQUESTS_KEPT = 10_000
 
@@ -96,6 +97,7 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
             Route(HEALTH_PATH, _health),
             Route(OPENAPI_PATH, _openapi),
             Route(PAGE_PATH, page),
+            *web_routes(deployment),
             *_routes(deployment),
         ],
         middleware=[Middleware(RequestLog, record=record)],

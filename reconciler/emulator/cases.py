@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 
 from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.errors import InvalidRequestError
 from reconciler.emulator.models.case import (
     AssigneeFilter,
     Case,
@@ -25,6 +26,7 @@ from reconciler.emulator.store import Store
 
 _TABLE = "cases (id TEXT PRIMARY KEY, record TEXT NOT NULL)"
 _USUAL_PAGE = 50
+_STATUS = "CASE_STATUS_"
 _FIELDS = ("createTime", "updateTime", "priority", "state", "status", "title")
 _TEXTS = ("title", "description", "readableId")
 
@@ -40,11 +42,20 @@ def cases_in(store: Store) -> list[JsonObject]:
 
 
 def _list(call: Call, request: CaseListRequest) -> Rendered:
+    _check_statuses(call, request.filters.statuses)
     found = [case for case in cases_in(call.store) if _passes(case, request.filters)]
     listing = Listing(found, (_order(request.order_by),), "id", request)
     wanted = request.pagination
     page = listing.page(wanted.page_size or _USUAL_PAGE, wanted.page_token, skip=wanted.skip)
     return as_text({"cases": page.records, "pagination": page.info})
+
+
+def _check_statuses(call: Call, statuses: Iterable[str]) -> None:
+    """Refuse a status that does not stand as the profile says."""
+    wanted = call.profile.case_statuses
+    for index, status in enumerate(statuses):
+        if wanted != "either" and status.startswith(_STATUS) != (wanted == "prefixed"):
+            raise InvalidRequestError(f"filters.statuses[{index}]: {status!r} is not {wanted}")
 
 
 def _order(order: CaseOrder) -> Criterion:
@@ -70,7 +81,7 @@ def _passes(case: JsonObject, filters: CaseFilters) -> bool:
 
 def _status(sent: str) -> str:
     """Take `ACKNOWLEDGED`, as the API document has it, and the whole value too."""
-    return "CASE_STATUS_" + sent.removeprefix("CASE_STATUS_")
+    return _STATUS + sent.removeprefix(_STATUS)
 
 
 def _has_pairs(pairs: list[JsonObject], wanted: Iterable[KeyValues]) -> bool:

@@ -3,7 +3,7 @@
 Where the API document is silent, a write behaves so:
 
 - A POST with a `requestId` seen before gives the same `dashboardId` and does
-  nothing, whatever else it holds.
+  nothing, whatever else it holds, and even when that dashboard is gone by now.
 - A slug nobody sent comes from the name at POST and stays as it is at PUT.
 - A PUT without `isLocked` leaves the lock as it is. A lock stops nobody: the
   document does not say whom it would.
@@ -24,6 +24,7 @@ from reconciler.emulator.models.dashboard import (
     StoredDashboard,
 )
 from reconciler.emulator.models.wire import Empty
+from reconciler.emulator.names import refuse_taken_name
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.store import Store
 
@@ -34,6 +35,7 @@ _TABLES = (
 _ID_LETTERS = string.ascii_letters + string.digits + "_-"
 _ID_LENGTH = 21  # api-facts.md part 3
 _SLUG_LENGTH = 255  # api-facts.md part 4
+_NAMED = "SELECT 1 FROM dashboards WHERE json_extract(record, '$.dashboard.name') = ? AND id <> ?"
 
 
 def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
@@ -60,7 +62,10 @@ def _first_id(call: Call, request_id: str) -> str | None:
     row = call.store.row(
         "SELECT dashboard_id FROM dashboard_requests WHERE request_id = ?", request_id
     )
-    return str(row[0]) if row else None
+    if row is None or call.profile.request_ids == "deduplicated":
+        return str(row[0]) if row else None
+    is_there = call.store.row("SELECT 1 FROM dashboards WHERE id = ?", row[0])
+    return str(row[0]) if is_there else None
 
 
 def _check_id(call: Call, dashboard_id: str | None) -> None:
@@ -79,7 +84,7 @@ def _add(call: Call, request: DashboardWriteRequest, dashboard_id: str) -> None:
         author=call.author,
         now=call.now,
     )
-    _keep(call.store, dashboard_id, slug, record)
+    _keep(call, dashboard_id, slug, record)
 
 
 def _replace(call: Call, request: DashboardWriteRequest) -> Empty:
@@ -101,7 +106,7 @@ def _replace(call: Call, request: DashboardWriteRequest) -> Empty:
         author=call.author,
         now=call.now,
     )
-    _keep(call.store, sent.id, slug, record)
+    _keep(call, sent.id, slug, record)
     return Empty()
 
 
@@ -133,8 +138,9 @@ def _slug(call: Call, sent: str | None, dashboard_id: str) -> str | None:
     return sent
 
 
-def _keep(store: Store, dashboard_id: str, slug: str, record: StoredDashboard) -> None:
-    taken = "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
+def _keep(call: Call, dashboard_id: str, slug: str, record: StoredDashboard) -> None:
+    refuse_taken_name(call, "dashboard", record.dashboard.name, _NAMED, dashboard_id)
+    store, taken = call.store, "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
     if store.row(taken, slug, dashboard_id):
         raise ConflictError(f"Already Exists: dashboard with slug {slug}")
     store.write(

@@ -8,6 +8,7 @@ overwrite gives every policy a new id.
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, count
 from uuid import uuid4
 
 from reconciler.emulator.endpoint import Call, Endpoint, Resource
@@ -18,6 +19,7 @@ from reconciler.emulator.models.log_policy import (
     CreatedPolicy,
     CreateReply,
     LogPolicy,
+    LogRules,
     LogTestReply,
     LogTestRequest,
     LogTestResult,
@@ -26,6 +28,7 @@ from reconciler.emulator.models.log_policy import (
     PolicyListReply,
     PolicyQuery,
 )
+from reconciler.emulator.models.wire import JsonObject
 from reconciler.emulator.policy_matching import takes
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import as_json, as_text
@@ -36,11 +39,12 @@ _TABLE = """log_policies (
 )"""
 _PATH = "/dataplans/policies/v1"
 _COMPANY_ID = 1001
+_NOT_KEPT = frozenset(("disabled", "placement", "logRules"))
 
 
 @dataclass(frozen=True)
 class _Held:
-    """A stored policy with the severities no answer shows; none means all."""
+    """A stored policy with its severities, which not every service shows; none means all."""
 
     policy: LogPolicy
     severities: tuple[str, ...]
@@ -50,7 +54,7 @@ def _list(call: Call, asked: PolicyQuery) -> PolicyListReply:
     if asked.source_type == "SOURCE_TYPE_SPANS":
         return PolicyListReply()
     policies = [
-        held.policy
+        _shown(call, held)
         for held in _in_order(call.store)
         if held.policy.enabled or not asked.enabled_only
     ]
@@ -66,37 +70,41 @@ def _list(call: Call, asked: PolicyQuery) -> PolicyListReply:
 
 def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
     inputs = request.policy_requests
-    _check_names_differ([one.name for one in inputs], "policyRequests[{}].name")
     existing = _in_order(call.store)
-    taken = {held.policy.name for held in existing}
-    for one in inputs:
-        if one.name in taken:
-            raise ConflictError(f"Already Exists: policy {one.name}")
+    if call.profile.duplicate_policies == "refused":
+        _check_names_differ([one.name for one in inputs], "policyRequests[{}].name")
+        taken = {held.policy.name for held in existing}
+        for one in inputs:
+            if one.name in taken:
+                raise ConflictError(f"Already Exists: policy {one.name}")
     if len(existing) + len(inputs) > POLICY_LIMIT:
         raise InvalidRequestError(f"policyRequests: at most {POLICY_LIMIT} policies in all")
     created = [_Held(_policy(call, one), ()) for one in inputs]
     first = [held for one, held in zip(inputs, created, strict=True) if _goes_first(one)]
     last = [held for one, held in zip(inputs, created, strict=True) if not _goes_first(one)]
     _keep(call.store, [*first, *existing, *last])
-    return _created(created)
+    return _created(call, created)
 
 
 def _overwrite(call: Call, request: OverwriteRequest) -> CreateReply:
-    _check_names_differ([item.policy.name for item in request.policies], "policies[{}].policy.name")
+    if call.profile.duplicate_policies == "refused":
+        names = [item.policy.name for item in request.policies]
+        _check_names_differ(names, "policies[{}].policy.name")
     new = [
         _Held(_policy(call, item.policy), tuple(item.log_rules.severities))
         for item in request.policies
     ]
     _keep(call.store, new)
-    return _created(new)
+    return _created(call, new)
 
 
 def _test(call: Call, request: LogTestRequest) -> LogTestReply:
     enabled = [held for held in _in_order(call.store) if held.policy.enabled]
     reply = LogTestReply()
     for values in request.meta_fields_values_list:
-        met = (held.policy for held in enabled if takes(held.policy, held.severities, values))
-        policy = next(met, None)
+        met = (held for held in enabled if takes(held.policy, held.severities, values))
+        first = next(met, None)
+        policy = _shown(call, first) if first else None
         reply.test_policies_bulk_result.append(
             LogTestResult(matched=policy is not None, meta_fields_values=values, policy=policy)
         )
@@ -115,7 +123,7 @@ def _check_names_differ(names: list[str], place: str) -> None:
 
 def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
     """Give the stored form: `enabled` is the inverse of `disabled`, the place comes later."""
-    kept = {k: v for k, v in as_json(sent).items() if k not in {"disabled", "placement"}}
+    kept = {k: v for k, v in as_json(sent).items() if k not in _NOT_KEPT}
     own = {
         "id": str(uuid4()),
         "companyId": _COMPANY_ID,
@@ -136,22 +144,47 @@ def _in_order(store: Store) -> list[_Held]:
     ]
 
 
+def held_policies(store: Store) -> list[JsonObject]:
+    """Give all policies in the order in which they take effect, each with its severities."""
+    return [
+        {**as_json(held.policy), "logRules": {"severities": list(held.severities)}}
+        for held in _in_order(store)
+    ]
+
+
 def _keep(store: Store, policies: list[_Held]) -> None:
     """Make this the whole list, and number it from 1."""
     store.write("DELETE FROM log_policies")
+    keys: set[str] = set()
     for place, held in enumerate(policies, start=1):
         held.policy.order = place
+        keys.add(key := _free_key(held.policy.name, keys))
         store.write(
             "INSERT INTO log_policies VALUES (?, ?, ?, ?)",
-            held.policy.name,
+            key,
             place,
             json.dumps(held.severities),
             as_text(held.policy),
         )
 
 
-def _created(policies: Iterable[_Held]) -> CreateReply:
-    return CreateReply(create_responses=[CreatedPolicy(policy=held.policy) for held in policies])
+def _free_key(name: str, keys: set[str]) -> str:
+    """Give what a policy is kept under: its name, numbered where another has the same."""
+    numbers = (f"{name} #{number}" for number in count(2))
+    return next(key for key in chain([name], numbers) if key not in keys)
+
+
+def _shown(call: Call, held: _Held) -> LogPolicy:
+    """Give a policy as it is told, with its severities where the profile says so."""
+    if call.profile.policy_severities == "hidden":
+        return held.policy
+    rules = LogRules(severities=list(held.severities))
+    return held.policy.model_copy(update={"log_rules": rules})
+
+
+def _created(call: Call, policies: Iterable[_Held]) -> CreateReply:
+    shown = [CreatedPolicy(policy=_shown(call, held)) for held in policies]
+    return CreateReply(create_responses=shown)
 
 
 LOG_POLICIES = Resource(

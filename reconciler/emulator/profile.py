@@ -56,11 +56,33 @@ class Profile:
         Literal["short", "any"],
         Field(description="Whether a dashboard id has to be 21 of A-Z a-z 0-9 _ -, or any text."),
     ] = "short"
-    request_ids: Annotated[
-        Literal["deduplicated", "ignored"],
+    read_only_fields: Annotated[
+        Literal["ignored", "refused"],
         Field(
-            description="A POST of a dashboard with a requestId seen before: the same "
-            "dashboardId and nothing else happens, or as if it were new."
+            description="Fields that only the service sets, such as an SLO's creator or a "
+            "policy's order, in the body of a write: ignored, or answered with 400."
+        ),
+    ] = "ignored"
+    texts: Annotated[
+        Literal["as_sent", "trimmed"],
+        Field(
+            description="Names, display names, titles, labels and descriptions: stored as sent, "
+            "or without the white space at both ends. What is opaque stays as sent."
+        ),
+    ] = "as_sent"
+    unicode: Annotated[
+        Literal["as_sent", "nfc"],
+        Field(
+            description="The same texts: stored in the characters that were sent, or "
+            "normalised to NFC, so that `e` and an accent become one character."
+        ),
+    ] = "as_sent"
+    request_ids: Annotated[
+        Literal["deduplicated", "deduplicated_if_there", "ignored"],
+        Field(
+            description="A POST of a dashboard with a requestId seen before: the first "
+            "dashboardId and nothing else happens, even when that dashboard is gone by now, "
+            "or only while it is there, or never."
         ),
     ] = "deduplicated"
     put_unknown: Annotated[
@@ -74,6 +96,20 @@ class Profile:
         Literal["conflict", "suffixed"],
         Field(description="A slug that another dashboard has: 409, or a number goes behind it."),
     ] = "conflict"
+    duplicate_names: Annotated[
+        Literal["taken", "conflict"],
+        Field(
+            description="A name that another dashboard, SLO or saved view has: taken, so that "
+            "there are two of one name, or 409."
+        ),
+    ] = "taken"
+    duplicate_policies: Annotated[
+        Literal["refused", "taken"],
+        Field(
+            description="Two log policies of one name: refused, in one list with 400 and beside "
+            "what is there with 409, or taken."
+        ),
+    ] = "refused"
     slis: Annotated[
         Literal["either", "documented"],
         Field(
@@ -81,6 +117,26 @@ class Profile:
             "document names for each: request-based on POST, window-based on PUT and validate."
         ),
     ] = "either"
+    validation: Annotated[
+        Literal["any", "existing", "documented"],
+        Field(
+            description="What endpoint 14 judges: any SLO, or only one that is there, else 400 "
+            "without an id and 404 with an unknown one, or of those only what the document "
+            "names: an SLO with a window-based SLI, else 400."
+        ),
+    ] = "any"
+    policy_severities: Annotated[
+        Literal["hidden", "returned"],
+        Field(description="Whether a stored policy comes back with its `logRules`, or without."),
+    ] = "hidden"
+    required_lists: Annotated[
+        Literal["sent", "empty_left_out", "left_out"],
+        Field(
+            description="The lists of which an answer consists, such as `policies`, `incidents`, "
+            "`items`, `units`, `cases` and `alertDefs`: always there, left out when they are "
+            "empty, or left out whatever they hold."
+        ),
+    ] = "sent"
     policy_order: Annotated[
         Literal["reversed", "effective", "by_name"],
         Field(
@@ -127,6 +183,38 @@ class Profile:
             '`filter={"name":"x"}`.'
         ),
     ] = "dotted"
+    case_statuses: Annotated[
+        Literal["either", "bare", "prefixed"],
+        Field(
+            description="How statuses stand in the filter of cases: `ACKNOWLEDGED`, "
+            "`CASE_STATUS_ACKNOWLEDGED`, or either; the other way is 400."
+        ),
+    ] = "either"
+    range_ends: Annotated[
+        Literal["optional", "both"],
+        Field(description="Whether a range of time may have one end only, or 400."),
+    ] = "optional"
+    range_names: Annotated[
+        Literal["from_to", "start_end"],
+        Field(
+            description="What the ends of a range are called: `from` and `to`, or `start` and "
+            "`end`; any other name is 400."
+        ),
+    ] = "from_to"
+    text_filters: Annotated[
+        Literal["plain", "wrapped"],
+        Field(
+            description="How a text to search for is filtered by: `filter.searchQuery=x`, or "
+            "`filter.searchQuery.text=x`; the other way is 400."
+        ),
+    ] = "plain"
+    label_filters: Annotated[
+        Literal["map", "pairs"],
+        Field(
+            description="How labels are filtered by: `filter.contextualLabels.region=eu`, or "
+            "objects of `key` and `value`, for which the other way is 400."
+        ),
+    ] = "map"
     description: Annotated[str, Field(description="For people.")] = field(default="")
 
 

@@ -5,15 +5,18 @@ import re
 from reconciler.emulator.endpoint import Call, Endpoint, Resource
 from reconciler.emulator.errors import InvalidRequestError, MissingObjectError
 from reconciler.emulator.models.saved_view import CreateSavedView, SavedView
+from reconciler.emulator.names import refuse_taken_name
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import as_json, as_text
 
 _TABLE = "saved_views (id INTEGER PRIMARY KEY AUTOINCREMENT, record TEXT NOT NULL)"
 _PATH = "/data-exploration/saved-views/v1"
 _LARGEST_ID = 2**31 - 1
+_NAMED = "SELECT 1 FROM saved_views WHERE json_extract(record, '$.name') = ? AND id <> ?"
 
 
 def _create(call: Call, request: CreateSavedView) -> SavedView:
+    refuse_taken_name(call, "saved view", request.name, _NAMED, 0)
     view_id = call.store.write("INSERT INTO saved_views (record) VALUES ('')")
     view = read(SavedView, {**as_json(request), "id": view_id})
     call.store.write("UPDATE saved_views SET record = ? WHERE id = ?", as_text(view), view_id)
@@ -22,6 +25,7 @@ def _create(call: Call, request: CreateSavedView) -> SavedView:
 
 def _replace(call: Call, request: SavedView) -> SavedView:
     view_id = _view_id(call.path["id"])
+    refuse_taken_name(call, "saved view", request.name, _NAMED, view_id)
     if call.store.row("SELECT 1 FROM saved_views WHERE id = ?", view_id) is None:
         if call.profile.put_unknown == "missing":
             raise MissingObjectError("saved view", str(view_id))

@@ -2,7 +2,8 @@
 
 Where the API document is silent: either SLI is taken on POST, PUT and
 validate; an `id` in a POST is ignored; a time frame nobody sent is 28 days.
-A PUT never looks at the alerts; that is what validate is for.
+Any SLO may be validated, there or not. A PUT never looks at the alerts; that is
+what validate is for.
 """
 
 import json
@@ -21,6 +22,7 @@ from reconciler.emulator.models.slo import (
     SloValidateReply,
 )
 from reconciler.emulator.models.wire import JsonObject
+from reconciler.emulator.names import refuse_taken_name
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.slo_validation import alerts_broken_by
 from reconciler.emulator.store import Store
@@ -31,10 +33,19 @@ _PATH = "/v1/slo/slos"
 
 def _create(call: Call, request: SloDefinition) -> SloReply:
     _check_sli(call, request, "request_based_metric_sli")
-    sent = request.id if call.profile.client_slo_ids else None
+    sent = _sent_id(call, request)
     if sent is not None and _stored(call.store, sent) is not None:
         raise ConflictError(f"Already Exists: slo {sent}")
     return SloReply(slo=_add(call, request, sent or str(uuid4())))
+
+
+def _sent_id(call: Call, request: SloDefinition) -> str | None:
+    """Give the id of a POST where the profile takes one."""
+    if call.profile.client_slo_ids or request.id is None:
+        return request.id
+    if call.profile.read_only_fields == "refused":
+        raise InvalidRequestError("id: set by the service only")
+    return None
 
 
 def _add(call: Call, request: SloDefinition, slo_id: str) -> SloDefinition:
@@ -74,14 +85,29 @@ def _check_sli(call: Call, request: SloDefinition, documented: str) -> None:
 
 def _validate(call: Call, request: SloDefinition) -> SloValidateReply:
     _check_sli(call, request, "window_based_metric_sli")
+    stored = _stored(call.store, request.id) if request.id else None
+    if call.profile.validation != "any":
+        _check_can_be_validated(call, request, stored)
     if request.id is None:
         return SloValidateReply()
-    before = _stored(call.store, request.id) or {"grouping": {"labels": []}}
+    before = stored or {"grouping": {"labels": []}}
     broken = alerts_broken_by(request, before, watching(call.store, request.id))
     return SloValidateReply(alerts_validation_result=list(broken))
 
 
+def _check_can_be_validated(call: Call, request: SloDefinition, stored: JsonObject | None) -> None:
+    """Refuse what is not there and, where only that is documented, what is not window-based."""
+    if request.id is None:
+        raise InvalidRequestError("id: required")
+    if stored is None:
+        raise MissingObjectError("slo", request.id)
+    if call.profile.validation == "documented" and request.window_based_metric_sli is None:
+        raise InvalidRequestError("windowBasedMetricSli: required")
+
+
 def _keep(call: Call, slo: SloDefinition, *, revision: int) -> SloDefinition:
+    query = "SELECT 1 FROM slos WHERE json_extract(record, '$.name') = ? AND id <> ?"
+    refuse_taken_name(call, "slo", slo.name, query, slo.id)
     request_based = slo.request_based_metric_sli is not None
     kept = slo.model_copy(
         update={

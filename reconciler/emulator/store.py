@@ -23,11 +23,7 @@ class Store:
     """A connection with the few verbs the resources need."""
 
     def __init__(self, data: Path | None, tables: Iterable[str]) -> None:
-        if data is not None:
-            _make_private(data)
-        self._connection = sqlite3.connect(
-            data or ":memory:", isolation_level=None, check_same_thread=False
-        )
+        self._connection = _connection(data)
         self._close = weakref.finalize(self, self._connection.close)
         try:
             self._prepare(tables)
@@ -83,6 +79,19 @@ class Store:
     def close(self) -> None:
         """Let go of the file; a second time does nothing."""
         self._close()
+
+
+def _connection(data: Path | None) -> sqlite3.Connection:
+    """Open the file, which is made where there is none. Raises UnreadableDataError."""
+    try:
+        if data is not None:
+            _make_private(data)
+        return sqlite3.connect(data or ":memory:", isolation_level=None, check_same_thread=False)
+    except OSError as problem:
+        raise UnreadableDataError(f"cannot keep data in {data}: {problem.strerror}") from None
+    except (sqlite3.Error, ValueError) as problem:
+        # A name that holds a zero byte is a ValueError.
+        raise UnreadableDataError(f"cannot keep data in {data}: {problem}") from None
 
 
 def _make_private(data: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Literal, Self
 import httpx
 
 from reconciler import __version__
+from reconciler.addresses import is_loopback
 from reconciler.errors import Unavailable
 
 MOST_ATTEMPTS = 4
@@ -83,10 +84,22 @@ class Client:
             headers=headers,
             verify=context,
             transport=self.transport,
+            mounts=self._direct(context),
             timeout=DEADLINE_SECONDS,
             follow_redirects=False,
         )
         return self
+
+    def _direct(self, context: ssl.SSLContext) -> dict[str, httpx.BaseTransport]:
+        """Give the ways to a forge on this machine, which lead past any proxy."""
+        if self.transport is not None:
+            return {}
+        hosts = {httpx.URL(url).host for url in (self.address.api, self.address.graphql)}
+        return {
+            f"all://{f'[{host}]' if ':' in host else host}": httpx.HTTPTransport(verify=context)
+            for host in hosts
+            if is_loopback(host)
+        }
 
     def __exit__(
         self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None

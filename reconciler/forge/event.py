@@ -1,4 +1,4 @@
-"""What started a job, as far as it decides what may be done: event, change, trust.
+"""What started a job, as far as it decides what may be done: event, change, branches.
 
 Read from the runner's variables and the payload that it keeps in a file. Outside
 of the forge there is neither. Source: pr-experience.md, parts 4 and 5.
@@ -19,19 +19,22 @@ _QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([1-9][0-9]{0,17})-[0-
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _BOT = "[bot]"
+_BRANCHES = "refs/heads/"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One event. Commits are "" where there is none, or where it has an odd form.
 
-    `commit` is what the runner checks out by itself, `head` and `base` are the
-    two sides of a change. `pull_request` is a number, None where none is named.
+    `commit` is what the runner checks out by itself, `ref` what that is the
+    newest of, `head` and `base` are the two sides of a change. `pull_request`
+    is a number, None where none is named.
     """
 
     name: str = ""
     repository: str = ""
     commit: str = ""
+    ref: str = ""
     head: str = ""
     base: str = ""
     branch: str = ""
@@ -39,23 +42,30 @@ class Event:
     pull_request: int | None = None
     is_fork: bool = False
     is_bot: bool = False
-    is_protected: bool = False
     run: int = 0
     run_url: str = ""
 
     @property
-    def is_change(self) -> bool:
-        """Whether it is about something that is not merged yet."""
-        return self.name in ("pull_request", "pull_request_target", "merge_group", "workflow_run")
+    def is_try(self) -> bool:
+        """Whether its own commit is what a merge would be, and on no branch yet."""
+        return self.name in ("pull_request", "merge_group")
 
     @property
-    def is_trusted(self) -> bool:
-        """Whether what it runs on went through a review: the default or a protected branch."""
-        if not self.name or self.is_change:
-            return False
-        # A schedule runs on the default branch only, and its payload may not name that.
-        is_default = bool(self.branch) and self.branch == self.default_branch
-        return is_default or self.is_protected or self.name == "schedule"
+    def named_branch(self) -> str:
+        """The branch of which the forge tells the newest commit, "" for none."""
+        if self.is_try:
+            return self.branch
+        return self.ref.removeprefix(_BRANCHES) if self.ref.startswith(_BRANCHES) else ""
+
+    @property
+    def named_commit(self) -> str:
+        """The commit that the forge tells to be the newest of that branch."""
+        return self.base if self.is_try else self.commit
+
+    @property
+    def is_on_default(self) -> bool:
+        """Whether that branch is the default one."""
+        return bool(self.named_branch) and self.named_branch == self.default_branch
 
     @property
     def has_no_secrets(self) -> bool:
@@ -106,20 +116,23 @@ def read_event(environ: Mapping[str, str]) -> Event:
     # These two run on the branch that a change is for, whatever their payload names.
     base = commit if name in ("pull_request_target", "workflow_run") else base
     ref = environ.get("GITHUB_REF", "")
+    here = branch or ref.removeprefix(_BRANCHES)
+    default = payload.part("repository").text("default_branch")
     return Event(
-        name,
-        repository if is_known else "",
-        commit,
-        head,
-        base,
-        branch or ref.removeprefix("refs/heads/"),
-        payload.part("repository").text("default_branch"),
-        number,
-        is_fork,
-        environ.get("GITHUB_ACTOR", "").endswith(_BOT),
-        environ.get("GITHUB_REF_PROTECTED", "") == "true",
-        int(run) if re.fullmatch(r"[0-9]{1,18}", run) else 0,
-        f"{server}/{repository}/actions/runs/{run}" if server and is_known and run else "",
+        name=name,
+        repository=repository if is_known else "",
+        commit=commit,
+        ref=ref,
+        head=head,
+        base=base,
+        branch=here,
+        # A schedule runs on the default branch only, and its payload may not name that.
+        default_branch=here if name == "schedule" and not default else default,
+        pull_request=number,
+        is_fork=is_fork,
+        is_bot=environ.get("GITHUB_ACTOR", "").endswith(_BOT),
+        run=int(run) if re.fullmatch(r"[0-9]{1,18}", run) else 0,
+        run_url=f"{server}/{repository}/actions/runs/{run}" if server and is_known and run else "",
     )
 
 

@@ -8,31 +8,75 @@ of its kind; what destroys, and what is protected, is the same for all kinds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from reconciler.document import value_at
+from reconciler.guards.limits import TOO_MANY
 from reconciler.guards.open_incidents import Incidents
-from reconciler.kinds import BY_NAME
+from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Consent, Weakening
 from reconciler.project import Guards
-from reconciler.resource import Change, Objection, Plan
+from reconciler.resource import (
+    Action,
+    Change,
+    Edit,
+    LooksLike,
+    NoJournal,
+    Objection,
+    OverwritesEdit,
+    Plan,
+    Ref,
+    TakesOver,
+)
 
 DESTROYS = "destroys"
 DESTROYS_ALL = "destroys-all"
 PROTECTED = "protected"
+NEW_JOURNAL = "new-journal"
+LOOKS_LIKE_RENAME = "looks-like-rename"
+OVERWRITES_EDIT = "overwrites-edit"
+TAKES_OVER = "takes-over"
 
+GUARD_CODES = (
+    *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
+    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER),
+    *(code for kind in KINDS for code in kind.consents),
+)
+"""Every code of an objection; docs/guards.md explains each."""
+
+SEEN_LIVE = (OVERWRITES_EDIT, TAKES_OVER)
+"""What a review of the plan consents to: its digest covers what was seen live."""
+
+MOST_NAMED = 5
 _FILE = "reconciler.yaml"
+_REVIEW = (
+    "review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, "
+    "or answer `yes` on a terminal"
+)
 _OVERRIDE = "apply with `--override-guard REASON`, which the journal keeps"
 
 
-def unmet(
-    guarded: Sequence[Objection], *, allow_destroy: bool, override: bool
-) -> tuple[Objection, ...]:
-    """Give the objections that the flags do not lift; what is destroyed has a flag of its own."""
-    return tuple(
-        one
-        for one in guarded
-        if not (allow_destroy if one.code in (DESTROYS, DESTROYS_ALL) else override)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreed:
+    """What was agreed to: by flags, or by whoever reviewed the very plan that is applied."""
+
+    allow_destroy: bool = False
+    new_journal: bool = False
+    override: bool = False
+    reviewed: bool = False
+
+    def to(self, objection: Objection) -> bool:
+        """Tell whether it lifts an objection. What cannot be brought back has flags of its own."""
+        if objection.code in (DESTROYS, DESTROYS_ALL):
+            return self.allow_destroy
+        if objection.code == NEW_JOURNAL:
+            return self.new_journal
+        return self.override or (self.reviewed and objection.code in SEEN_LIVE)
+
+
+def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
+    """Give the objections that stand all the same."""
+    return tuple(one for one in guarded if not agreed.to(one))
 
 
 def needed_consents(
@@ -42,6 +86,7 @@ def needed_consents(
 
     Without `incidents` no alert is known to have open ones.
     """
+    yield from _without_memory(plan)
     for change in plan.changes:
         if not change.action.writes:
             continue
@@ -49,12 +94,82 @@ def needed_consents(
             yield _protected(change)
         if change.destroys:
             yield _destroying(change)
+        yield from _of_others(change, guards, plan.environment)
         seen: set[str] = set()
         for weakening in BY_NAME[change.ref.kind].weakens(change):
             said = _said(change, weakening, incidents)
             if said and weakening.code not in (*guards.allow, *seen):
                 seen.add(weakening.code)
                 yield _weakened(change, weakening.code, said, plan.environment)
+
+
+def _without_memory(plan: Plan) -> Iterator[Objection]:
+    """Yield one objection where a lost journal would make twins that nobody can look up."""
+    if not any(isinstance(remark, NoJournal) for remark in plan.remarks):
+        return
+    blind = [
+        str(change.ref)
+        for change in plan.changes
+        if change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
+    ]
+    if not blind:
+        return
+    shown = ", ".join(blind[:MOST_NAMED])
+    more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
+    said = (
+        f"`{plan.environment}` has no journal, so nobody can tell whether {shown}{more} "
+        "are there already: a second one could not be found, nor deleted"
+    )
+    init = f"`reconciler journal init -e {plan.environment}`"
+    ways_out = (
+        "if it was lost or is kept elsewhere, bring it back: `journal:` says where it is kept",
+        "give what exists its `metadata.id`",
+        f"if nothing was applied before: {init}, or apply with `--new-journal`",
+    )
+    yield Objection(None, said, ways_out, NEW_JOURNAL)
+
+
+def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Objection]:
+    """Yield what is to be said of names that went, and of what others did."""
+    for reason in change.reasons:
+        match reason:
+            case LooksLike(refs=refs):
+                yield _like_a_rename(change, refs)
+            case OverwritesEdit(paths=paths, edit=edit) if OVERWRITES_EDIT not in guards.allow:
+                fields = "1 field" if len(paths) == 1 else f"{len(paths)} fields"
+                said = f"{fields} that someone changed since our last write would be undone"
+                yield _seen_live(change, OVERWRITES_EDIT, said, edit, environment)
+            case TakesOver(edit=edit) if TAKES_OVER not in guards.allow:
+                said = "it is there, differs, and this journal never wrote it"
+                yield _seen_live(change, TAKES_OVER, said, edit, environment)
+            case _:
+                pass
+
+
+def _like_a_rename(change: Change, refs: Sequence[Ref]) -> Objection:
+    names = ", ".join(map(str, refs))
+    said = (
+        f"{change.ref} would be created, and is much like what was {names} at its last apply, "
+        "and would stand beside it"
+    )
+    forget = f"`reconciler journal forget {refs[0]}`"
+    ways_out = (
+        f"if it is the same under a new name: `reconciler journal rename {refs[0]} {change.ref}`",
+        f"if it is another, and the old one is no concern any more: {forget}",
+        _OVERRIDE,
+    )
+    return Objection(change.ref, said, ways_out, LOOKS_LIKE_RENAME)
+
+
+def _seen_live(change: Change, code: str, said: str, edit: Edit, environment: str) -> Objection:
+    who = f" (live was last changed {edit})" if edit.told else ""
+    ways_out = (
+        _REVIEW,
+        "declare what is live, and plan again",
+        f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
+        _OVERRIDE,
+    )
+    return Objection(change.ref, f"{change.ref}: {said}{who}", ways_out, code)
 
 
 def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> str:
@@ -73,28 +188,24 @@ def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> 
 
 
 def _weakened(change: Change, code: str, said: str, environment: str) -> Objection:
-    way_out = "\n".join(
-        (
-            f"split the change: leave {change.ref} as it is, and apply the rest",
-            f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
-            _OVERRIDE,
-        )
+    ways_out = (
+        f"split the change: leave {change.ref} as it is, and apply the rest",
+        f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
+        _OVERRIDE,
     )
-    return Objection(change.ref, f"{change.ref}: {said}", way_out, code)
+    return Objection(change.ref, f"{change.ref}: {said}", ways_out, code)
 
 
 def _protected(change: Change) -> Objection:
     count = len(change.differences)
     fields = "1 field" if count == 1 else f"{count} fields"
     said = f"{change.ref} is protected since its last apply, and {fields} of it would change"
-    way_out = "\n".join(
-        (
-            f"split the change: leave {change.ref} as it is, and apply the rest",
-            "take `metadata.protect` away in an earlier merge, apply that, and change it then",
-            _OVERRIDE,
-        )
+    ways_out = (
+        f"split the change: leave {change.ref} as it is, and apply the rest",
+        "take `metadata.protect` away in an earlier merge, apply that, and change it then",
+        _OVERRIDE,
     )
-    return Objection(change.ref, said, way_out, PROTECTED)
+    return Objection(change.ref, said, ways_out, PROTECTED)
 
 
 def _destroying(change: Change) -> Objection:
@@ -105,11 +216,9 @@ def _destroying(change: Change) -> Objection:
     empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
     if empty:
         said += "; the list that it declares is empty, so none would be left"
-    way_out = "\n".join(
-        (
-            "keep them: declare them in the list",
-            f"split the change: leave {change.ref} as it is, and apply the rest",
-            "apply with `--allow-destroy`, which prints whole what is lost",
-        )
+    ways_out = (
+        "keep them: declare them in the list",
+        f"split the change: leave {change.ref} as it is, and apply the rest",
+        "apply with `--allow-destroy`, which prints whole what is lost",
     )
-    return Objection(change.ref, said, way_out, DESTROYS_ALL if empty else DESTROYS)
+    return Objection(change.ref, said, ways_out, DESTROYS_ALL if empty else DESTROYS)

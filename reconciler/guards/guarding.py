@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from reconciler.guards.consent import needed_consents
 from reconciler.guards.limits import exceeded_limits
 from reconciler.guards.open_incidents import Incidents, incidents_of_silenced
 from reconciler.project import Guards
-from reconciler.resource import Change, Objection, Plan, Ref
+from reconciler.resource import IncidentsUnread, Objection, Plan
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
@@ -26,14 +25,17 @@ async def with_guards(api: Api, plan: Plan, guards: Guards) -> Plan:
     incidents = await incidents_of_silenced(api, plan)
     noted = plan
     if incidents.unread:
-        notes = dict.fromkeys(incidents.silenced, f"{incidents.unread}: it may have open ones")
-        noted = replace(plan, changes=tuple(_noted(change, notes) for change in plan.changes))
+        unread = IncidentsUnread(incidents.unread)
+        noted = replace(
+            plan,
+            changes=tuple(
+                replace(change, reasons=(*change.reasons, unread))
+                if change.ref in incidents.silenced
+                else change
+                for change in plan.changes
+            ),
+        )
     return replace(noted, guarded=objections(plan, guards, incidents))
-
-
-def _noted(change: Change, notes: Mapping[Ref, str]) -> Change:
-    note = notes.get(change.ref)
-    return change if note is None else replace(change, notes=(*change.notes, note))
 
 
 def objections(

@@ -53,7 +53,7 @@ async def incidents_of_silenced(api: Api, plan: Plan) -> Incidents:
     try:
         found = await _found(api, silenced, ids)
     except ReconcilerError as error:
-        return Incidents(silenced, unread=f"its incidents could not be listed ({error})")
+        return Incidents(silenced, unread=str(error))
     return Incidents(silenced, found)
 
 

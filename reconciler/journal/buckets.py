@@ -6,6 +6,7 @@ Importing it fails without the extra `remote`.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
+from reconciler.addresses import proxies_beyond
 from reconciler.errors import JournalError
 
 if TYPE_CHECKING:
@@ -117,14 +119,31 @@ class Bucket:
 
 
 def _open(url: str, *, plain: bool) -> ObjectStore:
+    """Open a store. Its client takes the proxies from the process when it is made."""
     try:
-        return from_url(
-            url,
-            client_options={"timeout": "30s", "connect_timeout": "10s", "allow_http": plain},
-            retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=60)},
-        )
+        with _past_proxies():
+            return from_url(
+                url,
+                client_options={"timeout": "30s", "connect_timeout": "10s", "allow_http": plain},
+                retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=60)},
+            )
     except (BaseError, ValueError) as error:
         raise JournalError(f"{url} cannot be opened: {_words(error)}") from error
+
+
+@contextlib.contextmanager
+def _past_proxies() -> Iterator[None]:
+    """Keep the proxies of the environment out of what is asked of this machine."""
+    meant = proxies_beyond(os.environ)
+    before = {name: os.environ.get(name) for name in meant}
+    os.environ.update(meant)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _version(e_tag: str | None, version: str | None) -> UpdateVersion:

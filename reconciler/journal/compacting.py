@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from reconciler.journal.entries import Entry, Kept, RunEntry
+from reconciler.journal.entries import Arrived, Entry, Kept, RunEntry
 from reconciler.journal.history import History, Memory
 from reconciler.journal.runs import runs_of
 from reconciler.resource import Ref
@@ -14,12 +14,14 @@ from reconciler.resource import Ref
 def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
-    Kept are the runs with the counts of their outcomes and their overrides, and
-    of each resource the writes in doubt and one entry for all the rest.
+    Kept are where it came from, the runs with the counts of their outcomes and
+    their overrides, and of each resource the writes in doubt and one entry for all
+    the rest.
     """
     history = History()
     history.add(entries)
-    kept: list[Entry] = list(_runs(entries))
+    kept: list[Entry] = [entry for entry in entries if isinstance(entry, Arrived)]
+    kept.extend(_runs(entries))
     for ref, memory in sorted(history.memories.items()):
         kept.extend(_resource(ref, memory, at))
     return kept
@@ -35,7 +37,15 @@ def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:
     yield from memory.earlier
     if memory.pending is not None:
         yield memory.pending
-    kept = Kept(at, ref, memory.remote_id, memory.exists, memory.attempts, memory.protected)
+    kept = Kept(
+        at,
+        ref,
+        memory.remote_id,
+        memory.exists,
+        memory.attempts,
+        memory.protected,
+        instead_of=memory.instead_of,
+    )
     last = memory.last
     if last is not None:
         kept = replace(
@@ -44,5 +54,6 @@ def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:
             written_as=last.remote_id,
             written_at=last.at,
             rewritten=last.rewritten,
+            revision=last.revision,
         )
     yield kept

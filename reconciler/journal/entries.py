@@ -9,21 +9,21 @@ from typing import Literal, TypeAlias
 from reconciler.document import Json, Missing, Path
 from reconciler.resource import Ref, RemoteId
 
-ADOPTED = "live was already as declared"
-"""The message of a `written` entry of which nothing was sent."""
-
 
 @dataclass(frozen=True, slots=True)
 class Header:
     """The first line: what the journal is of.
 
-    A compacted journal `continues` one that ended with that sum.
+    A journal that was compacted or moved `continues` one that ended with that sum.
+    The digests of its secrets are salted with the name of the target, or with
+    `sealed_for` where it was taken along from another address.
     """
 
     environment: str
     target: str
     created: str
     continues: str = ""
+    sealed_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,16 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """The service has told the id, and the write is not finished yet."""
+    """The service has told the id, and the write is not finished yet, or not seen.
+
+    `instead_of` is the id that was declared, where the service gave another.
+    """
 
     run: str
     at: str
     ref: Ref
     remote_id: RemoteId
+    instead_of: RemoteId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,21 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class WrittenEntry:
-    """The service acknowledged the write."""
+    """The service acknowledged the write.
+
+    `adopted` says that nothing was sent, as live was already as declared, and
+    `revision` is what a read shows until somebody writes again, where it was told.
+    `instead_of` is the id that was declared, where the service gave another.
+    """
 
     run: str
     at: str
     ref: Ref
     remote_id: RemoteId | None
     message: str = ""
+    adopted: bool = False
+    revision: str = ""
+    instead_of: RemoteId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +157,60 @@ class Kept:
     written_as: RemoteId | None = None
     written_at: str = ""
     rewritten: tuple[Rewritten, ...] = ()
+    instead_of: RemoteId | None = None
+    revision: str = ""
 
 
-AboutResource: TypeAlias = (
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """What was remembered as `was` is the memory of `ref` from here on.
+
+    `run` is "" where a person said so, and not an apply.
+    """
+
+    at: str
+    ref: Ref
+    was: Ref
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A person said that a resource is no concern of this journal any more."""
+
+    at: str
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The last line of a journal that goes on at another place; nothing uses this one again.
+
+    `run` is that of the `Arrived` there.
+    """
+
+    at: str
+    run: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """The lines before this one were carried here from the place `origin`.
+
+    As the last line it counts only once the journal at `origin` ends in the
+    `Moved` of the same `run`: until then that one is the journal.
+    """
+
+    at: str
+    run: str
+    origin: str
+
+
+AboutWrites: TypeAlias = (
     Started | Identified | WrittenEntry | Stored | RefusedEntry | Settled | Kept
 )
+AboutResource: TypeAlias = AboutWrites | Renamed | Forgotten
 AboutRun: TypeAlias = RunEntry | Override
-Entry: TypeAlias = AboutResource | AboutRun
+AboutPlace: TypeAlias = Moved | Arrived
+Entry: TypeAlias = AboutResource | AboutRun | AboutPlace

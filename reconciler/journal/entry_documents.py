@@ -6,17 +6,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
+from reconciler.addresses import is_part
 from reconciler.document import ABSENT, Json
 from reconciler.errors import JournalError
 from reconciler.journal.entries import (
-    AboutResource,
+    AboutPlace,
     AboutRun,
+    AboutWrites,
+    Arrived,
     Entry,
+    Forgotten,
     Header,
     Identified,
     Kept,
+    Moved,
     Override,
     RefusedEntry,
+    Renamed,
     Rewritten,
     RunEntry,
     Settled,
@@ -27,6 +33,7 @@ from reconciler.journal.entries import (
 from reconciler.resource import Ref, RemoteId
 
 FORMAT = 1
+_SHOWN = 80
 
 Document: TypeAlias = dict[str, Json]
 
@@ -39,7 +46,11 @@ NAMES: dict[type[Entry], str] = {
     RefusedEntry: "refused",
     Settled: "settled",
     Kept: "kept",
+    Renamed: "renamed",
+    Forgotten: "forgotten",
     Override: "override",
+    Moved: "moved",
+    Arrived: "arrived",
 }
 
 
@@ -51,18 +62,30 @@ def header_document(header: Header) -> Document:
         "target": header.target,
         "created": header.created,
         **({"continues": header.continues} if header.continues else {}),
+        **({"sealedFor": header.sealed_for} if header.sealed_for else {}),
     }
 
 
 def entry_document(entry: Entry) -> Document:
     """Give an entry's JSON form, the fields of `docs/journal.md`."""
     document: Document = {"entry": NAMES[type(entry)], "at": entry.at}
-    if isinstance(entry, Override | RunEntry):
-        return {**document, **_about_run(entry)}
-    document["ref"] = str(entry.ref)
-    if not isinstance(entry, Settled | Kept):
-        document["run"] = entry.run
-    return {**document, **_particulars(entry)}
+    match entry:
+        case Override() | RunEntry():
+            return {**document, **_about_run(entry)}
+        case Moved() | Arrived():
+            return {**document, "run": entry.run, **_about_place(entry)}
+        case Renamed(ref=ref, was=was, run=run):
+            return {**document, "ref": str(ref), "was": str(was), **({"run": run} if run else {})}
+        case Forgotten(ref=ref):
+            return {**document, "ref": str(ref)}
+        case Settled() | Kept():
+            return {**document, "ref": str(entry.ref), **_particulars(entry)}
+        case _:
+            return {**document, "ref": str(entry.ref), "run": entry.run, **_particulars(entry)}
+
+
+def _about_place(entry: AboutPlace) -> Document:
+    return {"to": entry.to} if isinstance(entry, Moved) else {"from": entry.origin}
 
 
 def _about_run(entry: AboutRun) -> Document:
@@ -79,7 +102,7 @@ def _about_run(entry: AboutRun) -> Document:
     }
 
 
-def _particulars(entry: AboutResource) -> Document:
+def _particulars(entry: AboutWrites) -> Document:
     match entry:
         case Started():
             return {
@@ -91,15 +114,27 @@ def _particulars(entry: AboutResource) -> Document:
                 **({"protect": True} if entry.protect else {}),
             }
         case WrittenEntry(remote_id=remote_id, message=message):
-            return {"remoteId": remote_id, **({"message": message} if message else {})}
+            return {
+                "remoteId": remote_id,
+                **({"message": message} if message else {}),
+                **({"adopted": True} if entry.adopted else {}),
+                **({"revision": entry.revision} if entry.revision else {}),
+                **({"insteadOf": entry.instead_of} if entry.instead_of is not None else {}),
+            }
         case Stored(rewritten=rewritten):
             return {"rewritten": [_rewritten_document(one) for one in rewritten]}
         case RefusedEntry(message=message):
             return {"message": message}
-        case Identified(remote_id=remote_id) | Settled(remote_id=remote_id):
-            return {"remoteId": remote_id}
+        case Identified() | Settled():
+            return _id_document(entry)
         case Kept():
             return _kept_document(entry)
+
+
+def _id_document(entry: Identified | Settled) -> Document:
+    instead_of = entry.instead_of if isinstance(entry, Identified) else None
+    instead: Document = {} if instead_of is None else {"insteadOf": instead_of}
+    return {"remoteId": entry.remote_id, **instead}
 
 
 def _kept_document(entry: Kept) -> Document:
@@ -108,6 +143,7 @@ def _kept_document(entry: Kept) -> Document:
         "exists": entry.exists,
         "attempts": entry.attempts,
         "protect": entry.protected,
+        **({"insteadOf": entry.instead_of} if entry.instead_of is not None else {}),
     }
     if entry.declared is not None:
         document["last"] = {
@@ -115,6 +151,7 @@ def _kept_document(entry: Kept) -> Document:
             "at": entry.written_at,
             "declared": entry.declared,
             "rewritten": [_rewritten_document(one) for one in entry.rewritten],
+            **({"revision": entry.revision} if entry.revision else {}),
         }
     return document
 
@@ -132,7 +169,7 @@ def parse_header(document: Document) -> Header:
     """Read the first line. Raises JournalError where it is none."""
     if document.get("journal") != FORMAT:
         raise JournalError("the first line is not the header of a journal of this version")
-    names = ("environment", "target", "created", "continues")
+    names = ("environment", "target", "created", "continues", "sealedFor")
     return Header(*(str(document.get(name, "")) for name in names))
 
 
@@ -140,6 +177,8 @@ def parse_entry(document: Document, number: int) -> Entry:
     """Read any other line. Raises JournalError naming the line."""
     try:
         return _PARSERS[_text(document["entry"])](document)
+    except JournalError as error:
+        raise JournalError(f"line {number} of the journal cannot be understood: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise JournalError(f"line {number} of the journal cannot be understood") from error
 
@@ -174,12 +213,25 @@ def _started(document: Document) -> Started:
 
 
 def _identified(document: Document) -> Identified:
-    return Identified(*_run_at_ref(document), _known_id(document["remoteId"]))
+    known = _known_id(document["remoteId"])
+    return Identified(*_run_at_ref(document), known, _remote_id(document.get("insteadOf")))
 
 
 def _written(document: Document) -> WrittenEntry:
     message = str(document.get("message", ""))
-    return WrittenEntry(*_run_at_ref(document), _remote_id(document["remoteId"]), message)
+    # Until `adopted` was a field of its own, it was told by these words alone.
+    adopted = document.get("adopted") is True or message == _ADOPTED_BEFORE
+    return WrittenEntry(
+        *_run_at_ref(document),
+        _remote_id(document["remoteId"]),
+        "" if adopted else message,
+        adopted,
+        str(document.get("revision", "")),
+        _remote_id(document.get("insteadOf")),
+    )
+
+
+_ADOPTED_BEFORE = "live was already as declared"
 
 
 def _stored(document: Document) -> Stored:
@@ -194,6 +246,23 @@ def _settled(document: Document) -> Settled:
     return Settled(_text(document["at"]), _ref(document), _remote_id(document["remoteId"]))
 
 
+def _renamed(document: Document) -> Renamed:
+    was = _ref_in(document, "was")
+    return Renamed(_text(document["at"]), _ref(document), was, _text(document.get("run", "")))
+
+
+def _forgotten(document: Document) -> Forgotten:
+    return Forgotten(_text(document["at"]), _ref(document))
+
+
+def _moved(document: Document) -> Moved:
+    return Moved(_text(document["at"]), _text(document["run"]), _text(document["to"]))
+
+
+def _arrived(document: Document) -> Arrived:
+    return Arrived(_text(document["at"]), _text(document["run"]), _text(document["from"]))
+
+
 def _kept(document: Document) -> Kept:
     kept = Kept(
         _text(document["at"]),
@@ -202,6 +271,7 @@ def _kept(document: Document) -> Kept:
         document["exists"] is True,
         _count(document["attempts"]),
         document["protect"] is True,
+        instead_of=_remote_id(document.get("insteadOf")),
     )
     if "last" not in document:
         return kept
@@ -212,6 +282,7 @@ def _kept(document: Document) -> Kept:
         written_as=_remote_id(last["remoteId"]),
         written_at=_text(last["at"]),
         rewritten=_pairs(last["rewritten"]),
+        revision=str(last.get("revision", "")),
     )
 
 
@@ -224,7 +295,11 @@ _PARSERS: dict[str, Callable[[Document], Entry]] = {
     "refused": _refused,
     "settled": _settled,
     "kept": _kept,
+    "renamed": _renamed,
+    "forgotten": _forgotten,
     "override": _override,
+    "moved": _moved,
+    "arrived": _arrived,
 }
 
 
@@ -233,9 +308,13 @@ def _run_at_ref(document: Document) -> tuple[str, str, Ref]:
 
 
 def _ref(document: Document) -> Ref:
-    ref = Ref.parse(_text(document["ref"]))
+    return _ref_in(document, "ref")
+
+
+def _ref_in(document: Document, name: str) -> Ref:
+    ref = Ref.parse(_text(document[name]))
     if ref is None:
-        raise ValueError("ref")
+        raise ValueError(name)
     return ref
 
 
@@ -276,6 +355,8 @@ def _known_id(value: Json) -> RemoteId:
 
 
 def _remote_id(value: Json) -> RemoteId | None:
+    if isinstance(value, str) and not is_part(value):
+        raise JournalError(f"{value[:_SHOWN]!r} cannot be an id")
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
         return value
     raise TypeError("remoteId")

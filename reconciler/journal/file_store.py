@@ -1,6 +1,7 @@
 """A journal's lines in one file: append, fsync, mode 0600, a lock that dies with its process.
 
-It is safe for the runs of one machine; two machines must not share it.
+It is safe for the runs of one machine; two machines must not share it. A file and a lock are
+known by their inodes: where another stands at the path, as after `git clean`, nothing is written.
 """
 
 from __future__ import annotations
@@ -13,26 +14,40 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.lease import Lease, LockRecord, parse_record, record_text
+from reconciler.journal.private_folder import check_folder, make_folder, os_errors, sync_folder
 from reconciler.journal.store import Note
 from reconciler.points import Point, reached
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 _LONGEST_RECORD = 4096
+_CHANGED = "another program wrote to it meanwhile"
+_REPLACED = (
+    "it was moved, removed or replaced during this run, as by `git clean`, and another run may "
+    "have begun a journal of its own: see docs/journal.md"
+)
+
+_Inode: TypeAlias = tuple[int, int]
 
 
 class FileStore:
-    """The lines of a journal in one file, and beside it the file of its lock."""
+    """The lines of a journal in one file, and beside it the file of its lock.
+
+    No link may stand in the way to it `below` the folder of the project.
+    """
 
     is_shared = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, below: Path | None = None) -> None:
         self.path = path
+        self._below = below
         self._lock_path = path.with_name(path.name + ".lock")
         self._size = 0
         self._end: int | None = 0  # a torn line included; None where a write of ours failed
+        self._inode: _Inode | None = None  # of the file that was read or written last
         self._lock: int | None = None
 
     @property
@@ -42,9 +57,28 @@ class FileStore:
 
     def read(self) -> bytes:
         """Give what is in the file, a torn last line too."""
-        content = _read(self.path)
+        content, self._inode = self._read()
         self._size, self._end = content.rfind(b"\n") + 1, len(content)
         return content
+
+    def _read(self) -> tuple[bytes, _Inode | None]:
+        # A link that leads nowhere would look like no journal.
+        check_folder(self.path.parent, self._below)
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | _FLAGS)
+        except FileNotFoundError:
+            return b"", None
+        except OSError as error:
+            raise JournalError(f"{self.path} cannot be opened: {error.strerror}") from error
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise JournalError(f"{self.path} is not a regular file")
+            with os.fdopen(descriptor, "rb", closefd=False) as stream:
+                return stream.read(), _inode(descriptor)
+        except OSError as error:
+            raise JournalError(f"{self.path} cannot be read: {error.strerror}") from error
+        finally:
+            os.close(descriptor)
 
     def append(self, lines: bytes, lease: Lease, note: Note) -> None:
         """Write after the last whole line, and wait until the disk has it."""
@@ -58,37 +92,62 @@ class FileStore:
         """Put another file in this one's place; at every moment one of the two is whole."""
         del lease, note
         with self._writing():
-            self._check_end(self.path.stat().st_size)
+            self._check_file(_inode_at(self.path))
+            self._check_end(self.path.stat().st_size if self._inode is not None else 0)
             descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
             try:
                 with os.fdopen(descriptor, "wb") as stream:
                     stream.write(lines)
                     stream.flush()
                     os.fsync(descriptor)
+                    written = _inode(descriptor)
                 os.replace(name, self.path)  # noqa: PTH105 - a name, not a path
             except OSError:
                 os.unlink(name)  # noqa: PTH108 - a name, not a path
                 raise
-            _sync_folder(self.path.parent)
+            self._inode = written
+            sync_folder(self.path.parent)
         self._size = self._end = len(lines)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
         try:
+            self._check_lock()
             yield
+        except FileNotFoundError as error:
+            raise JournalError(f"{self.path} cannot be written: {_REPLACED}") from error
         except OSError as error:
             if error.errno != errno.ESTALE:
                 self._end = None
             raise JournalError(f"{self.path} cannot be written: {error.strerror}") from error
 
+    def _check_lock(self) -> None:
+        if self._lock is not None and _inode_at(self._lock_path) != _inode(self._lock):
+            raise OSError(errno.ESTALE, _REPLACED)
+
+    def _check_file(self, found: _Inode | None) -> None:
+        if found != self._inode:
+            raise OSError(errno.ESTALE, _CHANGED if self._inode is None else _REPLACED)
+
     def _check_end(self, size: int) -> None:
         if self._end not in (None, size):
-            raise OSError(errno.ESTALE, "another program wrote to it meanwhile")
+            raise OSError(errno.ESTALE, _CHANGED)
+
+    def _open(self) -> int:
+        """Open the file that is known, or make it where none was."""
+        making = os.O_CREAT | os.O_EXCL if self._inode is None else 0
+        try:
+            return os.open(self.path, os.O_WRONLY | making | _FLAGS, 0o600)
+        except FileExistsError:
+            raise OSError(errno.ESTALE, _CHANGED) from None
 
     def _write(self, content: bytes) -> None:
-        new = not self.path.exists()
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | _FLAGS, 0o600)
+        is_new = self._inode is None
+        descriptor = self._open()
         try:
+            if is_new:
+                self._inode = _inode(descriptor)
+            self._check_file(_inode(descriptor))
             self._check_end(os.fstat(descriptor).st_size)
             reached(Point.JOURNAL_OPENED)
             os.fchmod(descriptor, 0o600)
@@ -100,38 +159,49 @@ class FileStore:
             reached(Point.JOURNAL_SYNCED)
         finally:
             os.close(descriptor)
-        if new:
-            _sync_folder(self.path.parent)
+        if is_new:
+            sync_folder(self.path.parent)
+        # What was written into a file that is not there any more is not kept.
+        self._check_file(_inode_at(self.path))
 
     def lock(self, lease: Lease) -> None:
         """Take the lock, which ends with this process at the latest."""
-        _make_folder(self.path.parent)
-        with _os_errors(self._lock_path):
-            descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+        make_folder(self.path.parent, self._below)
+        while True:
+            with os_errors(self._lock_path):
+                descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+            try:
+                self._take(descriptor, lease)
+                if _inode_at(self._lock_path) == _inode(descriptor):
+                    break
+            except BaseException:
+                os.close(descriptor)
+                raise
+            # Another program took the file away before it was ours.
+            os.close(descriptor)
+        self._lock = descriptor
+
+    def _take(self, descriptor: int, lease: Lease) -> None:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with _os_errors(self._lock_path):
-                _sign(descriptor, LockRecord(lease, _signed(descriptor).ended))
         except BlockingIOError:
-            holder = _holder(descriptor)
-            os.close(descriptor)
-            raise Locked(f"{self.path} is locked by {holder}") from None
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self._lock = descriptor
+            raise Locked(f"{self.path} is locked by {_holder(descriptor)}") from None
+        with os_errors(self._lock_path):
+            _sign(descriptor, LockRecord(lease, _signed(descriptor).ended))
 
     def release(self, lease: Lease, ended: str) -> None:
         """Give the lock back."""
         del lease
         if self._lock is None:
             return
+        lock, self._lock = self._lock, None
         try:
-            with _os_errors(self._lock_path):
-                _sign(self._lock, LockRecord(None, ended))
+            if _inode_at(self._lock_path) != _inode(lock):
+                raise Locked(f"{self._lock_path} was moved, removed or replaced during this run")
+            with os_errors(self._lock_path):
+                _sign(lock, LockRecord(None, ended))
         finally:
-            os.close(self._lock)
-            self._lock = None
+            os.close(lock)
 
     def holder(self) -> Lease | None:
         """Tell who holds the lock: nobody where its process is gone."""
@@ -172,60 +242,18 @@ def _write_all(descriptor: int, content: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _read(path: Path) -> bytes:
+def _inode(descriptor: int) -> _Inode:
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
+
+
+def _inode_at(path: Path) -> _Inode | None:
+    """Give the inode that a path leads to, links not followed; None where there is none."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | _FLAGS)
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise JournalError(f"{path} cannot be opened: {error.strerror}") from error
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise JournalError(f"{path} is not a regular file")
-        _check_folder(path.parent)
-        with os.fdopen(descriptor, "rb", closefd=False) as stream:
-            return stream.read()
-    except OSError as error:
-        raise JournalError(f"{path} cannot be read: {error.strerror}") from error
-    finally:
-        os.close(descriptor)
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder, and those above it that are missing, for the owner only."""
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
-    with _os_errors(folder):
-        for one in reversed(missing):
-            with contextlib.suppress(FileExistsError):
-                one.mkdir(mode=0o700)
-            # Else a power cut takes the folder, and with it all that was synced inside.
-            _sync_folder(one.parent)
-    _check_folder(folder)
-
-
-def _check_folder(folder: Path) -> None:
-    with _os_errors(folder):
-        mode = folder.stat().st_mode
-    if mode & stat.S_IWOTH:
-        raise JournalError(f"others can write to {folder}, so a journal there proves nothing")
-
-
-def _sync_folder(path: Path) -> None:
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-@contextlib.contextmanager
-def _os_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BlockingIOError:
-        raise
-    except OSError as error:
-        raise JournalError(f"{path}: {error.strerror}") from error
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _signed(descriptor: int) -> LockRecord:

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from reconciler.journal.git import Git, GitFailed
+from reconciler.git import Git, GitFailed
 
 _LOCAL = "refs/fetched"
 _PUSHES = 3

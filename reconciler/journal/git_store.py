@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
-from reconciler.journal.git import GitFailed
+from reconciler.git import GitFailed
 from reconciler.journal.git_remote import GitRemote, Lost
 from reconciler.journal.lease import Lease, LockRecord, parse_record, record_text
 from reconciler.journal.store import Note

@@ -7,12 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.document import ABSENT, Json, Missing, overlay
 from reconciler.journal.entries import (
-    AboutResource,
+    AboutWrites,
+    Arrived,
     Entry,
+    Forgotten,
     Identified,
     Kept,
+    Moved,
     Override,
     RefusedEntry,
+    Renamed,
     Rewritten,
     RunEntry,
     Settled,
@@ -31,6 +35,7 @@ class LastWrite:
     declared: dict[str, Json]
     at: str
     rewritten: tuple[Rewritten, ...] = ()
+    revision: str = ""
 
 
 @dataclass(slots=True)
@@ -41,7 +46,9 @@ class Memory:
     unsettled; a replace counts as never acknowledged. `earlier` are those
     before it that nothing has answered since. `exists` says that the service,
     or a person, told that there is one. `protected` is `metadata.protect` of the
-    last acknowledged write.
+    last acknowledged write. `instead_of` is an id that was declared, where the service
+    gave `remote_id` to what was made; `formerly` is what the name was about before
+    another id was declared.
     """
 
     remote_id: RemoteId | None = None
@@ -51,6 +58,13 @@ class Memory:
     attempts: int = 0
     exists: bool = False
     protected: bool = False
+    instead_of: RemoteId | None = None
+    formerly: RemoteId | None = None
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is known of a resource but how often it was tried."""
+        return self == Memory(attempts=self.attempts)
 
     @property
     def candidates(self) -> tuple[dict[str, Json], ...]:
@@ -82,9 +96,15 @@ class Memory:
 
 @dataclass(slots=True)
 class History:
-    """All memories of a journal."""
+    """All memories of a journal. `begun` says that there is one, be it empty.
+
+    `seed` goes into the ids of requests: attempts are counted here, and a journal that
+    was lost, or of which this is an old copy, may have counted the same ones.
+    """
 
     memories: dict[Ref, Memory] = field(default_factory=dict)
+    begun: bool = False
+    seed: str = field(default="", compare=False)
 
     def of(self, ref: Ref) -> Memory:
         """Give what is known of a resource; an empty memory where nothing is."""
@@ -93,8 +113,33 @@ class History:
     def add(self, entries: Iterable[Entry]) -> None:
         """Take entries in, in the order of the journal."""
         for entry in entries:
-            if not isinstance(entry, Override | RunEntry):
-                _take(self.memories.setdefault(entry.ref, Memory()), entry)
+            match entry:
+                case Override() | RunEntry() | Moved() | Arrived():
+                    pass
+                case Renamed(ref=ref, was=was):
+                    self._rename(was, ref)
+                case Forgotten(ref=ref):
+                    self._forget(ref)
+                case _:
+                    _take(self.memories.setdefault(entry.ref, Memory()), entry)
+
+    def _rename(self, was: Ref, ref: Ref) -> None:
+        """Make the memory of one name that of another."""
+        memory = self.memories.get(was)
+        if memory is None or was == ref:
+            return
+        self._forget(was)
+        self.memories[ref] = renamed_memory(memory, ref, self.of(ref).attempts)
+
+    def _forget(self, ref: Ref) -> None:
+        """Leave nothing of a resource but that there were attempts.
+
+        Another resource of this name must not repeat their request ids, which a
+        service may answer with what they made.
+        """
+        memory = self.memories.get(ref)
+        if memory is not None:
+            self.memories[ref] = Memory(attempts=memory.attempts + 1)
 
     def unsettled(self) -> dict[Ref, Started]:
         """Give the creates whose answer was lost, by resource."""
@@ -102,12 +147,23 @@ class History:
         return {ref: started for ref, started in found if started is not None}
 
 
-def _take(memory: Memory, entry: AboutResource) -> None:
+def renamed_memory(memory: Memory, ref: Ref, attempts: int) -> Memory:
+    """Give a memory as that of another name, which was tried so often before."""
+    pending = memory.pending
+    return replace(
+        memory,
+        pending=None if pending is None else replace(pending, ref=ref),
+        earlier=tuple(replace(one, ref=ref) for one in memory.earlier),
+        attempts=memory.attempts + attempts,
+    )
+
+
+def _take(memory: Memory, entry: AboutWrites) -> None:
     match entry:
         case Started():
             _take_started(memory, entry)
         case Identified():
-            _take_id(memory, entry.remote_id)
+            _take_id(memory, entry)
         case WrittenEntry():
             _take_written(memory, entry)
         case Stored():
@@ -125,8 +181,9 @@ def _take_started(memory: Memory, entry: Started) -> None:
     memory.remote_id = memory.remote_id if entry.remote_id is None else entry.remote_id
 
 
-def _take_id(memory: Memory, remote_id: RemoteId) -> None:
-    memory.remote_id, memory.exists = remote_id, True
+def _take_id(memory: Memory, entry: Identified) -> None:
+    remote_id = entry.remote_id
+    memory.remote_id, memory.exists, memory.instead_of = remote_id, True, entry.instead_of
     if memory.pending is not None:
         # It exists, so what is in doubt from here on is only a replace.
         memory.pending = replace(memory.pending, operation="replace", remote_id=remote_id)
@@ -139,11 +196,21 @@ def _take_stored(memory: Memory, entry: Stored) -> None:
 
 def _take_written(memory: Memory, entry: WrittenEntry) -> None:
     if memory.pending is not None:
-        memory.last = LastWrite(entry.remote_id, memory.pending.declared, entry.at)
+        memory.last = LastWrite(
+            entry.remote_id, memory.pending.declared, entry.at, revision=entry.revision
+        )
         memory.protected = memory.pending.protect
     memory.remote_id, memory.exists = entry.remote_id, True
+    memory.instead_of = entry.instead_of
     memory.pending, memory.earlier = None, ()
     memory.attempts += 1
+
+
+def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
+    """Give what will be known of a resource after an entry; the memory itself stays as it is."""
+    later = replace(memory)
+    _take_written(later, entry)
+    return later
 
 
 def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
@@ -155,6 +222,7 @@ def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
     else:
         memory.pending, memory.earlier = None, ()
         memory.remote_id, memory.exists = entry.remote_id, entry.remote_id is not None
+        memory.instead_of = None
         if entry.remote_id is None:
             memory.last, memory.protected = None, False
 
@@ -163,5 +231,8 @@ def _take_kept(memory: Memory, entry: Kept) -> None:
     """Take what a compacted journal says; the writes in doubt stand in lines before it."""
     memory.remote_id, memory.exists = entry.remote_id, entry.exists
     memory.attempts, memory.protected = entry.attempts, entry.protected
+    memory.instead_of = entry.instead_of
     if entry.declared is not None:
-        memory.last = LastWrite(entry.written_as, entry.declared, entry.written_at, entry.rewritten)
+        memory.last = LastWrite(
+            entry.written_as, entry.declared, entry.written_at, entry.rewritten, entry.revision
+        )

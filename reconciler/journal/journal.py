@@ -7,22 +7,19 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import uuid4
 
 from reconciler.errors import InvalidInput, JournalError, Locked
-from reconciler.journal.chain import BEGINNING, line_of, parse_line
+from reconciler.journal.chain import line_of
 from reconciler.journal.compacting import compacted
+from reconciler.journal.content import Content, read_content
 from reconciler.journal.entries import Entry, Header, RunEntry
-from reconciler.journal.entry_documents import (
-    entry_document,
-    header_document,
-    parse_entry,
-    parse_header,
-)
+from reconciler.journal.entry_documents import entry_document, header_document
 from reconciler.journal.history import History
 from reconciler.journal.lease import RENEWED_AFTER, TERM, Lease, moment
+from reconciler.journal.places import Look, check_place
 from reconciler.journal.rescue import rescued
 from reconciler.journal.runs import words_of
 from reconciler.journal.store import Note, Store
@@ -33,9 +30,9 @@ from reconciler.journal.waiting import Patience, taken_in_time
 class Journal:
     """Header, entries and their sums, over a store.
 
-    Reading is free; appending needs the lock. `torn` says that the last line
-    was cut, as by a crash or a full disk: it is ignored, and removed by the
-    next append. `tell` takes words for a person.
+    Reading is free; appending needs the lock. A last line that was cut, as by a
+    crash or a full disk, is ignored, and removed by the next append. `tell` takes
+    words for a person; `look` finds the place that a journal was moved from.
     """
 
     store: Store
@@ -45,11 +42,9 @@ class Journal:
     who: Callable[[], str] = field(default=lambda: "")
     tell: Callable[[str], None] = field(default=lambda _: None)
     monotonic: Callable[[], float] = time.monotonic
+    look: Look | None = None
     history: History = field(default_factory=History)
-    entries: list[Entry] = field(default_factory=list)
-    header: Header | None = None
-    torn: bool = False
-    sums: list[str] = field(default_factory=list)
+    content: Content = field(default_factory=Content)
     _begun: RunEntry | None = None
     _lease: Lease | None = None
     _renewed: float = 0
@@ -67,62 +62,88 @@ class Journal:
             self._actor = self.who()
         return self._actor
 
-    def load(self) -> None:
-        """Read what is kept, if anything is.
-
-        Raises JournalError where it cannot be trusted, and InvalidInput where
-        it is the journal of another environment or target.
-        """
-        self.history, self.entries, self.header, self.sums = History(), [], None, []
-        whole, newline, tail = self.store.read().rpartition(b"\n")
-        self.torn = bool(tail)
-        if not newline and not _may_begin_a_journal(tail):
-            raise JournalError(f"{self.place} is not a journal")
-        try:
-            lines = whole.decode().split("\n") if newline else []
-        except UnicodeDecodeError as error:
-            raise JournalError(f"{self.place} is not UTF-8") from error
-        with self._named():
-            for number, line in enumerate(lines, 1):
-                document, total = parse_line(line, self._sum, number)
-                self.sums.append(total)
-                if number == 1:
-                    self.header = parse_header(document)
-                else:
-                    self.entries.append(parse_entry(document, number))
-        self.history.add(self.entries)
-        self._check_header()
+    @property
+    def header(self) -> Header | None:
+        """The first line; None where there is no journal."""
+        return self.content.header
 
     @property
-    def _sum(self) -> str:
-        return self.sums[-1] if self.sums else ""
+    def entries(self) -> list[Entry]:
+        """All lines after the first."""
+        return self.content.entries
 
-    @contextlib.contextmanager
-    def _named(self) -> Iterator[None]:
-        try:
-            yield
-        except JournalError as error:
-            raise JournalError(f"{self.place}: {error}") from error
+    @property
+    def sums(self) -> list[str]:
+        """The sum of each line."""
+        return self.content.sums
 
-    def _check_header(self) -> None:
+    @property
+    def torn(self) -> bool:
+        """Whether the last line was cut."""
+        return self.content.torn
+
+    @property
+    def salt(self) -> str:
+        """What the seals of secrets are salted with: environment and target."""
+        sealed_for = self.header.sealed_for if self.header is not None else ""
+        return f"{self.environment}\0{sealed_for or self.target}"
+
+    def load(self) -> None:
+        """Read what is kept, if anything is, and check that it is ours to use.
+
+        Raises JournalError and InvalidInput, as `read` and `check` do.
+        """
+        self.read()
+        self.check()
+
+    def read(self) -> None:
+        """Read what is kept, whatever it is the journal of.
+
+        Raises JournalError where it cannot be trusted.
+        """
+        self.history, self.content = History(seed=uuid4().hex), Content()
+        self.content = read_content(self.store.read(), self.place)
+        self.history.begun = self.header is not None
+        self.history.add(self.entries)
+
+    def check(self) -> None:
+        """Raise InvalidInput for the journal of another environment or target, or one that moved.
+
+        Raises JournalError where the place that it was moved from cannot be read.
+        """
+        check_place(self.content, self.place, self.environment, self.look)
         header = self.header
         if header is None or (header.environment, header.target) == (self.environment, self.target):
             return
         raise InvalidInput(
             f"{self.place} is the journal of environment `{header.environment}` at "
             f"{header.target}, not of `{self.environment}` at {self.target}: "
-            "give each environment a journal of its own"
+            f"give each environment a journal of its own{self._hint(header)}"
+        )
+
+    def _hint(self, header: Header) -> str:
+        """Say how a journal goes along with a service that has another address."""
+        addresses = all("://" in target for target in (header.target, self.target))
+        if header.environment != self.environment or not addresses:
+            return ""
+        return (
+            ". If both are addresses of one service, take it along with "
+            f"`reconciler journal move --base-url {self.target}`"
         )
 
     @contextlib.contextmanager
-    def locked(self, run: str = "", patience: Patience | None = None) -> Iterator[None]:
-        """Hold the lock, and read again what others wrote before.
+    def locked(
+        self, run: str = "", patience: Patience | None = None, *, as_it_is: bool = False
+    ) -> Iterator[None]:
+        """Hold the lock, and read again what others wrote before; unchecked with `as_it_is`.
 
         Raises Locked, naming the holder and since when.
         """
         taken_in_time(lambda: self._take(run), patience or Patience(), self.tell)
         try:
-            self.load()
+            self.read()
+            if not as_it_is:
+                self.check()
             yield
         finally:
             self._release()
@@ -146,7 +167,7 @@ class Journal:
         if lease is None:
             return
         try:
-            self.store.release(lease, self._sum)
+            self.store.release(lease, self.content.end)
         except Locked:
             self.tell(f"the lock of {self.place} was lost before the end of the run")
         except JournalError as error:
@@ -170,8 +191,7 @@ class Journal:
         Raises JournalError where the lock cannot be looked at.
         """
         ended = self.store.ended()
-        known = {*self.sums, *([self.header.continues] if self.header is not None else [])}
-        return bool(ended) and ended not in known
+        return bool(ended) and ended not in self.content.known_ends
 
     def now(self) -> str:
         """Give the time as entries carry it: UTC, to the second."""
@@ -191,14 +211,16 @@ class Journal:
         if self._begun is not None:
             entries = [self._begun, *entries]
         header = self.header or Header(self.environment, self.target, self.now())
-        lines, sums = _lines(None if self.header is not None else header, entries, self._sum)
+        new = None if self.header is not None else header
+        lines, sums = _lines(new, entries, self.content.end)
         try:
             self.store.append(lines, self._held(), Note(words_of(entries), self.actor))
         except (JournalError, Locked) as error:
             raise type(error)(f"{error}{rescued(entries)}") from error
-        self.header, self.torn, self._begun = header, False, None
-        self.sums.extend(sums)
-        self.entries.extend(entries)
+        self.content.header, self.content.torn, self._begun = header, False, None
+        self.content.sums.extend(sums)
+        self.content.entries.extend(entries)
+        self.history.begun = True
         self.history.add(entries)
 
     def compact(self, run: RunEntry) -> None:
@@ -207,12 +229,20 @@ class Journal:
         The new header continues the sum of the last line.
         Raises JournalError, and Locked where the lock is not ours, or no longer.
         """
-        entries = [*compacted(self.entries, self.now()), run]
-        header = Header(self.environment, self.target, self.now(), self._sum)
+        header = self.header or Header(self.environment, self.target, "")
+        header = replace(header, created=self.now(), continues=self.content.end)
+        self.replace(header, [*compacted(self.entries, self.now()), run])
+
+    def replace(self, header: Header, entries: Sequence[Entry]) -> None:
+        """Put a journal in the place of all that is kept, in one write.
+
+        The last entry says what it is about.
+        Raises JournalError, and Locked where the lock is not ours, or no longer.
+        """
         lines, sums = _lines(header, entries, "")
-        self.store.replace(lines, self._held(), Note(words_of([run]), self.actor))
-        self.header, self.torn, self._begun = header, False, None
-        self.sums, self.entries, self.history = sums, entries, History()
+        self.store.replace(lines, self._held(), Note(words_of(entries[-1:]), self.actor))
+        self.content, self._begun = Content(header, list(entries), sums), None
+        self.history = History(begun=True, seed=self.history.seed)
         self.history.add(entries)
 
     def _held(self) -> Lease:
@@ -234,8 +264,3 @@ def _lines(header: Header | None, entries: Sequence[Entry], total: str) -> tuple
         lines.append(line)
         sums.append(total)
     return "".join(lines).encode(), sums
-
-
-def _may_begin_a_journal(torn: bytes) -> bool:
-    """Tell a header that was cut from content that is something else."""
-    return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]

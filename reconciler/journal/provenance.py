@@ -7,12 +7,13 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reconciler.journal.git import Git, GitFailed
+from reconciler.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 
 ACTOR = "RECONCILER_ACTOR"
 # Set by the runners of the common CI systems.
 _ACTORS = ("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "CIRCLE_USERNAME", "BUILDKITE_BUILD_CREATOR")
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "CIRCLE_SHA1", "BUILDKITE_COMMIT", "BITBUCKET_COMMIT")
+_RUNS = ("GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_NUMBER")
 _DECLARING = (".yaml", ".yml", ".json")
 _LIMIT = 10.0
 _LONGEST = 200
@@ -48,12 +49,18 @@ def commit_of(environ: Mapping[str, str], folder: Path, paths: Sequence[Path]) -
     return f"{commit}-dirty" if changed else commit
 
 
+def run_of(environ: Mapping[str, str]) -> str:
+    """Give what the CI system calls the run; "" outside of one."""
+    told = (environ.get(name, "").strip() for name in _RUNS)
+    return next(filter(None, told), "")[:_LONGEST]
+
+
 def _asked(folder: Path, environ: Mapping[str, str], *arguments: str) -> str:
     """Ask git, where the folder is in a repository; "" where it does not know."""
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
         return ""
     try:
-        return Git(folder, environ, limit=_LIMIT).text(*arguments)
+        return Git(folder, environ, NOTHING_OF_ITS_OWN, _LIMIT).text(*arguments)
     except GitFailed:
         return ""
 

@@ -9,17 +9,28 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from reconciler.journal.entries import Entry, Override, RunEntry, Started
+from reconciler.journal.entries import (
+    Arrived,
+    Entry,
+    Forgotten,
+    Moved,
+    Override,
+    Renamed,
+    RunEntry,
+    Started,
+)
 from reconciler.journal.entry_documents import entry_document
+
+_UNSENT = (Started, RunEntry, Override, Renamed, Forgotten, Moved, Arrived)
 
 
 def rescued(entries: Sequence[Entry]) -> str:
     """Save what happened and could not be journaled, and say where, after a `; `.
 
-    Entries of what was never sent need no saving: "" then. Secrets are sealed as
-    always, and the file is private. Source: failure-cases.md, R4.
+    What was never sent, or was only said by a person, needs no saving: "" then.
+    Secrets are sealed as always, and the file is private. Source: failure-cases.md, R4.
     """
-    if all(isinstance(entry, Started | RunEntry | Override) for entry in entries):
+    if all(isinstance(entry, _UNSENT) for entry in entries):
         return ""
     documents = map(entry_document, entries)
     text = "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)

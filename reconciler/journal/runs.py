@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.journal.entries import (
-    ADOPTED,
+    Arrived,
     Entry,
+    Forgotten,
     Identified,
     Kept,
+    Moved,
     Override,
     RefusedEntry,
+    Renamed,
     RunEntry,
     Settled,
     Started,
@@ -20,7 +23,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.resource import Ref
 
-OUTCOMES = ("written", "adopted", "refused", "settled", "unanswered")
+OUTCOMES = ("written", "adopted", "refused", "settled", "renamed", "forgotten", "unanswered")
 """What can become of a resource in a run, in the order that counts are given in."""
 
 
@@ -59,6 +62,8 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
             runs.append(_summary(entry))
+        elif isinstance(entry, Moved | Arrived):
+            continue
         elif isinstance(entry, Override) or at > folded:
             if not runs or _is_of_another(runs[-1], entry):
                 runs.append(RunSummary(getattr(entry, "run", ""), entry.at))
@@ -80,6 +85,8 @@ def _summary(entry: RunEntry) -> RunSummary:
 
 def _is_of_another(run: RunSummary, entry: Entry) -> bool:
     own = getattr(entry, "run", None)
+    if isinstance(entry, Renamed):
+        own = entry.run or None
     return own is not None and own != run.run
 
 
@@ -87,29 +94,48 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
-        case Started(ref=ref) | Identified(ref=ref):
-            run.outcomes[ref] = "unanswered"
-        case WrittenEntry(ref=ref, message=message):
-            run.outcomes[ref] = "adopted" if message == ADOPTED else "written"
-        case RefusedEntry(ref=ref):
-            run.outcomes[ref] = "refused"
-        case Settled(ref=ref):
-            run.outcomes[ref] = "settled"
-        case Stored() | Kept() | RunEntry():
+        case Stored() | Kept() | RunEntry() | Moved() | Arrived():
             pass
+        case WrittenEntry(adopted=True):
+            run.outcomes[entry.ref] = "adopted"
+        case _:
+            run.outcomes[entry.ref] = _BECAME[type(entry)]
+
+
+_BECAME: dict[type[Entry], str] = {
+    Started: "unanswered",
+    Identified: "unanswered",
+    WrittenEntry: "written",
+    RefusedEntry: "refused",
+    Settled: "settled",
+    Renamed: "renamed",
+    Forgotten: "forgotten",
+}
 
 
 def words_of(entries: Sequence[Entry]) -> str:
     """Say on one line what an append is about, for people who read a store's own history."""
-    return "; ".join(_said(entries)) or "journal"
+    return "; ".join((*_told(entries), *_listed(entries))) or "journal"
 
 
-def _said(entries: Sequence[Entry]) -> Iterator[str]:
+def _told(entries: Sequence[Entry]) -> Iterator[str]:
     for entry in entries:
-        if isinstance(entry, RunEntry):
-            yield f"{entry.command} by {entry.actor}".strip()
-        if isinstance(entry, Override):
-            yield "guard overridden"
+        match entry:
+            case RunEntry():
+                yield f"{entry.command} by {entry.actor}".strip()
+            case Override():
+                yield "guard overridden"
+            case Moved():
+                yield f"moved to {entry.to}"
+            case Arrived():
+                yield f"arrived from {entry.origin}"
+            case Renamed():
+                yield f"renamed {entry.was} to {entry.ref}"
+            case _:
+                pass
+
+
+def _listed(entries: Sequence[Entry]) -> Iterator[str]:
     for kind, verb in _VERBS.items():
         refs = [str(getattr(entry, "ref", "")) for entry in entries if isinstance(entry, kind)]
         if refs:
@@ -126,5 +152,6 @@ _VERBS = {
     RefusedEntry: "refused",
     Settled: "settled",
     Kept: "kept",
+    Forgotten: "forgotten",
 }
 _SHOWN = 5

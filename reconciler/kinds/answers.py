@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from reconciler.addresses import is_part
 from reconciler.document import Json, Missing
 from reconciler.errors import UnreadableReply
+
+_SHOWN = 80
 
 
 def member(document: Json | Missing, name: str) -> dict[str, Json]:
@@ -15,19 +18,27 @@ def member(document: Json | Missing, name: str) -> dict[str, Json]:
 
 
 def members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
-    """Give the objects of the list under a name; an absent list is empty.
+    """Give the objects of the list under a name.
 
-    Raises UnreadableReply for anything else than objects.
+    Raises UnreadableReply where there is none, or for anything else than objects:
+    a list that nobody sent is no empty one.
     """
-    value = document.get(name, []) if isinstance(document, dict) else None
-    if value is None and isinstance(document, dict):
-        return []
+    value = document.get(name) if isinstance(document, dict) else None
     if not isinstance(value, list):
         raise UnreadableReply(f"the answer has no list `{name}`")
     objects = [item for item in value if isinstance(item, dict)]
     if len(objects) != len(value):
         raise UnreadableReply(f"the answer's list `{name}` holds something else than objects")
     return objects
+
+
+def any_members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
+    """Give the objects of a list that an answer may leave out when it is empty.
+
+    Raises UnreadableReply for anything else than objects.
+    """
+    left_out = isinstance(document, dict) and document.get(name) is None
+    return [] if left_out else members(document, name)
 
 
 def texts(document: Json | Missing, name: str) -> list[str]:
@@ -40,6 +51,17 @@ def text(document: Json | Missing, name: str) -> str:
     """Give the text under a name, "" where there is none."""
     value = document.get(name) if isinstance(document, dict) else None
     return value if isinstance(value, str) else ""
+
+
+def given_id(document: Json | Missing, name: str) -> str:
+    """Give the id under a name, "" where there is none.
+
+    It will be a part of paths. Raises UnreadableReply for a text that cannot be.
+    """
+    value = text(document, name)
+    if value and not is_part(value):
+        raise UnreadableReply(f"the answer's `{name}` cannot be an id: {value[:_SHOWN]!r}")
+    return value
 
 
 def without(document: dict[str, Json], names: frozenset[str]) -> dict[str, Json]:

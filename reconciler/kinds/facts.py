@@ -44,6 +44,7 @@ class Facts:
     observed: bool = False
     unordered: bool = False
     int64: bool = False
+    is_text: bool = False
     plain: bool = True
 
 
@@ -97,6 +98,7 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
         observed=_marker(markers, Observed) is not None,
         unordered=_marker(markers, Unordered) is not None,
         int64=_marker(markers, Int64) is not None,
+        is_text=annotation is str,
         plain=not any(checked) and (inner is None or inner.plain),
     )
 

@@ -9,6 +9,7 @@ written in snake case and travel in camel case, as `group_by_keys` and
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -19,7 +20,16 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticOmit, core_schema
 
+from reconciler.expressions import EDITOR_PATTERN
 from reconciler.finding import nearest
+
+
+class Choosing(Enum):
+    """Whether an object must have one of each group of alternatives."""
+
+    FREE = "none is needed"
+    EXPECTED = "services are known to need one"
+    REQUIRED = "one is required"
 
 
 class Part(BaseModel):
@@ -33,8 +43,11 @@ class Part(BaseModel):
     alternatives: ClassVar[tuple[frozenset[str], ...]] = ()
     """Groups of fields of which an object has at most one."""
 
-    required_alternatives: ClassVar[bool] = False
-    """Whether exactly one of each group is needed."""
+    choosing: ClassVar[Choosing] = Choosing.FREE
+    """Whether one of each group is needed."""
+
+    needed: ClassVar[tuple[str, ...]] = ()
+    """The fields without which services are known to refuse it, though no document says so."""
 
     complete: ClassVar[bool] = True
     """Whether all its fields are known, so that any other is worth a warning."""
@@ -110,15 +123,24 @@ class AtMost:
     low: float | None = None
 
 
+def _unknown(_: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Formed:
     """A form of text that services are known to want: any other is a warning.
 
-    Source: api-facts.md, parts 3 and 4.
+    Where the text is a part of paths (`in_path`), one that leads elsewhere is an error,
+    and `repair` says what to do about it. Source: api-facts.md, parts 3 and 4.
     """
 
     pattern: re.Pattern[str]
     words: str
+    in_path: bool = False
+    repair: str = ""
+    corrected: Callable[[str], str] = _unknown
+    """Gives another text in this form, "" where it cannot be told what is meant."""
 
 
 class Unit(Enum):
@@ -130,24 +152,42 @@ class Unit(Enum):
     MINUTES = "min"
 
 
+class Listing(Enum):
+    """What a list of values says of any other value."""
+
+    CLOSED = "there is none"
+    KNOWN = "nobody has met one"
+    EXAMPLES = "there are others, which begin with the same prefix"
+
+
 @dataclass(frozen=True)
 class Known:
-    """An open enumeration: other values are accepted, near misses of these warned about."""
+    """An enumeration. Only where it is closed is another value an error."""
 
     prefix: str
     values: tuple[str, ...]
+    listing: Listing
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Offer the known values to editors and still accept any text."""
+        """Offer the known values to editors; other text passes unless the list is closed."""
         plain = handler(schema)
-        return {"anyOf": [{"enum": list(self.values)}, *plain.get("anyOf", [plain])]}
+        others = plain.get("anyOf", [plain])
+        if self.listing is Listing.CLOSED:
+            others = [one for one in others if one.get("type") != "string"]
+            others.insert(0, {"type": "string", "pattern": EDITOR_PATTERN})
+        return {"anyOf": [{"enum": list(self.values)}, *others]}
 
     @cached_property
     def short(self) -> dict[str, str]:
         """The values by what tells them apart: neither the prefix nor `_UNSPECIFIED`."""
         return {_SUFFIX.sub("", value.removeprefix(self.prefix)): value for value in self.values}
+
+    def takes(self, value: str) -> bool:
+        """Tell whether there is nothing to say of a value, unless it is a slip of a listed one."""
+        is_example = self.listing is Listing.EXAMPLES and value.startswith(self.prefix)
+        return value in self.values or is_example
 
     def near(self, value: str) -> str:
         """Give the listed value that was meant, or "" where none is near."""
@@ -155,20 +195,47 @@ class Known:
 
 
 _SUFFIX = re.compile(r"(?<=.)(?:_OR)?_UNSPECIFIED$")
+_SHORTEST_HEAD = 2
 
 
 @lru_cache(maxsize=4096)
 def _near_value(listed: Known, value: str) -> str:
     # What tells values apart is compared alone: the long prefix makes any two of them alike.
-    found = nearest(_SUFFIX.sub("", value.removeprefix(listed.prefix)), listed.short)
+    bare = _SUFFIX.sub("", value.removeprefix(listed.prefix))
+    found = nearest(bare, listed.short)
     if found:
         return listed.short[found]
-    return "" if value.startswith(listed.prefix) else nearest(value, listed.values)
+    if value.startswith(listed.prefix):
+        return ""
+    return nearest(value, listed.values) or _head_of(bare, listed)
+
+
+def _head_of(bare: str, listed: Known) -> str:
+    """Give the one value that a text is the beginning of, as `28d` of `28_DAYS`."""
+    head = bare.upper()
+    heads = [
+        value for short, value in listed.short.items() if short.replace("_", "").startswith(head)
+    ]
+    return heads[0] if len(heads) == 1 and len(head) >= _SHORTEST_HEAD else ""
 
 
 def known(prefix: str, *values: str) -> Known:
-    """List the values of one enumeration by their common prefix."""
-    return Known(prefix, tuple(prefix + value for value in values))
+    """List the values of one enumeration by their common prefix.
+
+    Where only the zero value is told, there must be others.
+    """
+    listing = Listing.KNOWN if len(values) > 1 else Listing.EXAMPLES
+    return Known(prefix, tuple(prefix + value for value in values), listing)
+
+
+def closed(prefix: str, *values: str) -> Known:
+    """List all values that the API document allows."""
+    return Known(prefix, tuple(prefix + value for value in values), Listing.CLOSED)
+
+
+def examples(prefix: str, *values: str) -> Known:
+    """List the values that were met of an enumeration that is documented nowhere."""
+    return Known(prefix, tuple(prefix + value for value in values), Listing.EXAMPLES)
 
 
 UUID_PATTERN = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"

@@ -36,6 +36,7 @@ INT32 = IdForm(
     _int32,
     "an integer from 1 to 2147483647",
     {"type": "integer", "minimum": 1, "maximum": INT32_MAX},
+    counted=True,
 )
 DASHBOARD_ID = IdForm(
     _short,

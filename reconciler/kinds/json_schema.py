@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from reconciler.expressions import EDITOR_PATTERN
 from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
 
 Schema: TypeAlias = dict[str, Any]
@@ -20,7 +21,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 API_VERSION: Final = "reconciler/v1"
 NAME_PATTERN: Final = "^[a-z0-9][a-z0-9._-]*$"
 DEFINITIONS: Final = "#/$defs/"
-EXPRESSION: Final[Schema] = {"type": "string", "pattern": r"\$\{(var|secret|ref):[^}]+\}"}
+EXPRESSION: Final[Schema] = {"type": "string", "pattern": EDITOR_PATTERN}
 
 UUID_ID: Final[Schema] = {"type": "string", "pattern": UUID_PATTERN}
 INT32_ID: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": INT32_MAX}
@@ -114,14 +115,26 @@ def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
             "description": "Refuse any change of the resource, until an earlier merge lifts this.",
         },
     }
-    if id_schema is not None:
-        properties["id"] = {"description": "What the service calls the resource.", **id_schema}
-    return {
+    metadata: Schema = {
         "type": "object",
-        "required": ["name", "id"] if id_required else ["name"],
+        "required": ["name"],
         "additionalProperties": False,
         "properties": properties,
     }
+    if id_schema is not None:
+        properties["id"] = {
+            "description": "What the service calls the resource, in every environment.",
+            **id_schema,
+        }
+        properties["ids"] = {
+            "type": "object",
+            "additionalProperties": id_schema,
+            "description": "What the service of each environment calls the resource.",
+        }
+        metadata["not"] = {"required": ["id", "ids"]}
+    if id_required:
+        metadata["anyOf"] = [{"required": ["id"]}, {"required": ["ids"]}]
+    return metadata
 
 
 class _EditorSchema(GenerateJsonSchema):

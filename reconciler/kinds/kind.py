@@ -12,10 +12,20 @@ from reconciler.document import Json, Shape
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.finding import Finding
 from reconciler.journal.history import Memory
+from reconciler.kinds.essential import Essential
 from reconciler.kinds.fields import Part
 from reconciler.kinds.picture import Picture
-from reconciler.kinds.shape import shape_of
-from reconciler.resource import Change, Manifest, Observation, Outcome, Ref, Refused, RemoteId
+from reconciler.kinds.shape import exact_shape_of, shape_of
+from reconciler.resource import (
+    Change,
+    Manifest,
+    Observation,
+    Outcome,
+    Ref,
+    Refused,
+    RemoteId,
+    Unconfirmed,
+)
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
@@ -24,12 +34,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IdForm:
-    """How `metadata.id` of a kind is written. `parse` gives None for any other form."""
+    """How `metadata.id` of a kind is written. `parse` gives None for any other form.
+
+    `counted` ids are given out in order, so that every service has the same ones.
+    """
 
     parse: Callable[[Json], RemoteId | None]
     words: str
     schema: Mapping[str, Json]
     required: bool = False
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,9 +86,11 @@ async def side_by_side(
     return list(await asyncio.gather(*map(answer, sendings)))
 
 
-def refusal(sending: Sending, refused: ServiceRefused) -> Refused:
-    """Give the service's no to one write as its outcome."""
-    return Refused(sending.ref, str(refused), sure=not refused.doubtful)
+def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
+    """Give the service's no to one write as its outcome: after a lost answer it proves nothing."""
+    if refused.doubtful:
+        return Unconfirmed(sending.ref, str(refused), refused.exit_code)
+    return Refused(sending.ref, str(refused))
 
 
 class Consent(Enum):
@@ -113,7 +129,11 @@ def _no_identities(_: Manifest) -> Mapping[str, str]:
     return {}
 
 
-def _as_declared(manifest: Manifest, _: Observation) -> dict[str, Json]:
+def _own_id(manifest: Manifest) -> RemoteId | None:
+    return manifest.remote_id
+
+
+def _as_declared(manifest: Manifest, _: Observation, __: Memory) -> dict[str, Json]:
     return manifest.spec
 
 
@@ -150,7 +170,11 @@ class Kind:
     batch_size: int = 1
     check: Callable[[dict[str, Json]], Iterator[Finding]] = _nothing_to_find
     identities: Callable[[Manifest], Mapping[str, str]] = _no_identities
-    complete: Callable[[Manifest, Observation], dict[str, Json]] = _as_declared
+    declared_id: Callable[[Manifest], RemoteId | None] = _own_id
+    title: tuple[str, ...] = ("name",)
+    """Where its own name for people stands in `spec`."""
+
+    complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = _as_declared
     cannot_create: Callable[[Manifest], str] = _creatable
     preflight: Callable[[Api, Sending], Awaitable[Sequence[str]]] = _no_problems
     weakens: Callable[[Change], Iterator[Weakening]] = _weakens_nothing
@@ -166,10 +190,23 @@ class Kind:
     picture: Picture | None = None
     """What reports draw of it."""
 
+    essentials: tuple[Essential, ...] = ()
+    """What a reviewer of a new one has to see first, in this order."""
+
     unsaid: frozenset[str] = frozenset()
     """Steps of a path that only wrap others and tell a reader nothing."""
+
+    def normal_id(self, remote_id: RemoteId) -> RemoteId:
+        """Give an id in its one spelling; a service may write a uuid in capitals."""
+        known = self.id_form.parse(remote_id)
+        return remote_id if known is None else known
 
     @property
     def shape(self) -> Shape:
         """How documents of this kind are merged and compared."""
         return shape_of(self.spec)
+
+    @property
+    def exact_shape(self) -> Shape:
+        """How what is declared is compared with what was: a zero is not absent there."""
+        return exact_shape_of(self.spec)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
+from typing import TypeGuard, assert_never
 
+from reconciler.addresses import steps_in
 from reconciler.document import Json, Path, value_at
-from reconciler.finding import Finding, nearest, warning
+from reconciler.expressions import is_open
+from reconciler.finding import Finding, is_slip, nearest, warning
 from reconciler.kinds.facts import Facts, facts_of
-from reconciler.kinds.fields import AtMost, Formed, Keyed, Known, Part, ReadOnly
+from reconciler.kinds.fields import AtMost, Choosing, Formed, Keyed, Known, Listing, Part, ReadOnly
 from reconciler.kinds.literals import key_findings
-from reconciler.kinds.type_errors import is_expression, name_of, type_findings
+from reconciler.kinds.type_errors import name_of, type_findings
 
 
 def lint(document: Json, model: type[Part], path: Path = ()) -> Iterator[Finding]:
@@ -27,14 +31,32 @@ def _part_findings(document: Json, model: type[Part], path: Path) -> Iterator[Fi
     if not isinstance(document, dict):
         return
     known = facts_of(model)
+    strange: list[Finding] = []
     for key, value in document.items():
         facts = known.get(key)
         if facts is None:
-            yield from _unknown_field(key, model, (*path, key))
+            strange.extend(_unknown_field(key, model, (*path, key)))
         elif not facts.plain:
             yield from _value_findings(value, facts, (*path, key))
+    if model.needed:
+        yield from _need_findings(document, model, path, strange)
+    yield from strange
     if model.alternatives:
         yield from _alternative_findings(document, model, path)
+
+
+def _need_findings(
+    document: dict[str, Json], model: type[Part], path: Path, strange: list[Finding]
+) -> Iterator[Finding]:
+    """Yield what services are known to need; a strange field likely stands for the only one."""
+    meant = {finding.suggestion for finding in strange}
+    missing = [key for key in model.needed if document.get(key) is None and key not in meant]
+    if len(missing) == len(strange) == 1 and not strange[0].suggestion:
+        strange[0] = replace(strange[0], suggestion=missing[0])
+    elif missing:
+        named = " and ".join(f"`{key}`" for key in missing)
+        said = f"{name_of(path)} is without {named}, which services are known to need"
+        yield warning("M302", path, said)
 
 
 def _unknown_field(key: str, model: type[Part], path: Path) -> Iterator[Finding]:
@@ -42,7 +64,7 @@ def _unknown_field(key: str, model: type[Part], path: Path) -> Iterator[Finding]
     facts = facts_of(model).get(near)
     if facts is not None and facts.read_only is not None:
         yield _read_only_finding(near, facts.read_only, path)
-    elif facts is not None and not facts.observed:
+    elif facts is not None and (not facts.observed or is_slip(key, near)):
         yield Finding("M303", path, f"unknown field `{key}`", suggestion=near, at_key=True)
     elif near or model.complete:
         said = f"`{key}` is not a field of the API document; it is sent as written"
@@ -71,8 +93,13 @@ def _value_findings(value: Json, facts: Facts, path: Path) -> Iterator[Finding]:
             yield from _value_findings(item, facts.values, (*path, key))
     elif isinstance(value, str):
         yield from _text_findings(value, facts, path)
-    elif facts.bound is not None and isinstance(value, int | float) and not isinstance(value, bool):
+    elif facts.bound is not None and not facts.is_text and _is_number(value):
         yield from _bound_findings(value, facts.bound, path, "")
+
+
+def _is_number(value: Json) -> TypeGuard[int | float]:
+    """Tell a number; a boolean is none, though Python thinks so."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _list_findings(items: list[Json], facts: Facts, path: Path) -> Iterator[Finding]:
@@ -86,26 +113,38 @@ def _list_findings(items: list[Json], facts: Facts, path: Path) -> Iterator[Find
 
 
 def _text_findings(text: str, facts: Facts, path: Path) -> Iterator[Finding]:
-    if is_expression(text):
+    if is_open(text):
         return
     if facts.listed is not None:
         yield from _listed_findings(text, facts.listed, path)
-    if facts.bound is not None:
-        yield from _bound_findings(len(text), facts.bound, path, " characters")
-    if facts.form is not None:
+    if facts.form is not None and facts.form.pattern.fullmatch(text) is None:
         yield from _form_findings(text, facts.form, path)
+    elif facts.bound is not None and facts.is_text:
+        yield from _bound_findings(len(text), facts.bound, path, " characters")
 
 
 def _listed_findings(text: str, listed: Known, path: Path) -> Iterator[Finding]:
-    if text not in listed.values:
-        near = listed.near(text)
-        if near:
-            yield warning("M306", path, f"`{text}` is not a listed value", near)
+    if text in listed.values:
+        return
+    near = listed.near(text)
+    named = ", ".join(listed.values)
+    if listed.listing is Listing.CLOSED:
+        said = f"{name_of(path)} is limited by the API document to {named}"
+        yield Finding("M309", path, said, suggestion=near)
+    elif near or not listed.takes(text):
+        others = "others begin with its prefix" if listed.listing is Listing.EXAMPLES else ""
+        said = f"`{text}` is not a listed value (listed: {named}{others and f'; {others}'})"
+        yield warning("M306", path, said, near)
 
 
 def _form_findings(text: str, form: Formed, path: Path) -> Iterator[Finding]:
-    if form.pattern.fullmatch(text) is None:
-        yield warning("M307", path, f"services are known to want {form.words} in {name_of(path)}")
+    step = next(steps_in(text), "") if form.in_path else ""
+    if step:
+        said = f"{name_of(path)} is a part of addresses, in which `{step}` leads elsewhere"
+        yield Finding("M206", path, said, suggestion=form.repair)
+    else:
+        said = f"services are known to want {form.words} in {name_of(path)}"
+        yield warning("M307", path, said, form.corrected(text))
 
 
 def _bound_findings(measure: float, bound: AtMost, path: Path, unit: str) -> Iterator[Finding]:
@@ -138,17 +177,27 @@ def _alternative_findings(
 ) -> Iterator[Finding]:
     """Yield fields that exclude each other, and needed choices that were not made.
 
-    A choice may also be one that nobody here knows of, so an unknown field counts as one.
+    A choice may also be one that nobody here knows of, so an unknown field counts as one
+    where the API document does not show all of them.
     """
     for group in model.alternatives:
         present = [key for key in document if key in group and document[key] is not None]
         if len(present) > 1:
             named = " and ".join(f"`{key}`" for key in present)
             yield Finding("M308", (*path, present[1]), f"{named} exclude each other", at_key=True)
-        elif (
-            not present
-            and model.required_alternatives
-            and document.keys() <= facts_of(model).keys()
-        ):
-            named = ", ".join(f"`{key}`" for key in sorted(group))
+        elif not present and (model.documented or document.keys() <= facts_of(model).keys()):
+            yield from _choice_findings(group, model.choosing, path)
+
+
+def _choice_findings(group: frozenset[str], choosing: Choosing, path: Path) -> Iterator[Finding]:
+    named = ", ".join(f"`{key}`" for key in sorted(group))
+    match choosing:
+        case Choosing.FREE:
+            return
+        case Choosing.EXPECTED:
+            said = f"{name_of(path)} is without one of {named}, which services are known to need"
+            yield warning("M302", path, said)
+        case Choosing.REQUIRED:
             yield Finding("M302", path, f"one of {named} is required")
+        case _:
+            assert_never(choosing)

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator
 
 from reconciler.document import Json, Path
+from reconciler.expressions import OPEN, Word, form_of
 from reconciler.finding import Finding, warning
 
 SHORTEST_KEY = 20
-INSTEAD = "${secret:NAME}"
+INSTEAD = form_of(Word.SECRET)
 
 _KEY = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----"
@@ -40,7 +41,7 @@ def key_findings(document: Json, path: Path) -> Iterator[Finding]:
 
 def looks_like_key(text: str) -> bool:
     """Tell a text that has the form of a private key, token or password."""
-    if len(text) < SHORTEST_KEY or "${" in text:
+    if len(text) < SHORTEST_KEY or OPEN in text:
         return False
     return _KEY.search(text) is not None or any(map(_mixed, _RANDOM.findall(text)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from reconciler.document import Json
 from reconciler.kinds.facts import NOTHING, Facts, facts_of
@@ -25,6 +25,32 @@ def camel_case_known_fields(document: Json, model: type[Part]) -> Json:
 def without_read_only(document: Json, model: type[Part]) -> Json:
     """Give a document without the fields that a manifest must not declare."""
     return _rewritten(document, Facts(part=model), _writable)
+
+
+def only_writable(document: Json, model: type[Part], ours: Sequence[Json]) -> Json:
+    """Give what of a stored document a write may hold, for services that refuse all else.
+
+    That is what the model lets a manifest declare, and what one of `ours` declares
+    beside it: those are the documents that we write, or wrote.
+    """
+    return _writable_part(document, Facts(part=model), ours)
+
+
+def _writable_part(document: Json, facts: Facts, ours: Sequence[Json]) -> Json:
+    if isinstance(document, list):
+        inside = [item for one in ours if isinstance(one, list) for item in one]
+        return [_writable_part(item, facts.items or NOTHING, inside) for item in document]
+    if not isinstance(document, dict) or facts.part is None:
+        return document
+    fields = facts_of(facts.part)
+    declared = [one for one in ours if isinstance(one, dict)]
+    return {
+        key: _writable_part(
+            value, fields.get(key, NOTHING), [one[key] for one in declared if key in one]
+        )
+        for key, value in document.items()
+        if (key in fields and fields[key].read_only is None) or any(key in one for one in declared)
+    }
 
 
 def _rewritten(document: Json, facts: Facts, rewrite: Rewrite) -> Json:

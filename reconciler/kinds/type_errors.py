@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from reconciler.document import Json, Path
+from reconciler.expressions import holds_reference, is_open
 from reconciler.finding import Finding
+from reconciler.kinds.facts import Facts, facts_at, facts_of
 from reconciler.kinds.fields import FORMS, Part
 
 _WANTED = {
@@ -47,13 +51,9 @@ def type_findings(document: Json, model: type[Part], path: Path) -> Iterator[Fin
             return
         for error in invalid.errors(include_url=False):
             if not _is_open(error["type"], error["input"]):
-                place = (*path, *error["loc"])
-                yield _finding(error["type"], place, error["input"], error.get("ctx", {}))
-
-
-def is_expression(text: str) -> bool:
-    """Tell a text that is filled in only when it is sent, so that its form says nothing."""
-    return "${secret:" in text or "${ref:" in text
+                facts = facts_at(model, error["loc"])
+                wrong = _Wrong(error["type"], (*path, *error["loc"]), error["input"], facts)
+                yield _finding(wrong, error.get("ctx", {}))
 
 
 def name_of(path: Path) -> str:
@@ -66,21 +66,91 @@ def _is_open(kind: str, value: object) -> bool:
     """Tell a complaint about text that another stands for later; only a ref gives a number."""
     if not isinstance(value, str):
         return False
-    return (kind in _TEXT_BOUNDS and is_expression(value)) or (
-        kind == "int_type" and "${ref:" in value
+    return (kind in _TEXT_BOUNDS and is_open(value)) or (
+        kind == "int_type" and holds_reference(value)
     )
 
 
-def _finding(kind: str, path: Path, value: object, bounds: Mapping[str, Any]) -> Finding:
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """A value that is not as its model wants it; `kind` is pydantic's word for how."""
+
+    kind: str
+    path: Path
+    value: object
+    facts: Facts
+
+
+def _finding(wrong: _Wrong, bounds: Mapping[str, Any]) -> Finding:
+    kind, path, value = wrong.kind, wrong.path, wrong.value
     if kind == "missing":
         return Finding("M302", path[:-1], f"{name_of(path)} is required")
     if kind == "bool_type" and isinstance(value, str) and value.casefold() in _TEXT_BOOLEANS:
         said = f"{name_of(path)} is the text `{value}`, not a boolean"
         return Finding("M311", path, said, suggestion=_TEXT_BOOLEANS[value.casefold()])
     if kind in _WANTED:
-        said = f"{name_of(path)} must be {_WANTED[kind]}, not {_described(value)}"
-        return Finding("M301", path, said)
+        said = f"{name_of(path)} must be {_wanted(wrong)}, not {_described(value)}"
+        return Finding("M301", path, said, suggestion=_corrected(wrong))
     return Finding("M309", path, f"{name_of(path)} {_bound(kind, bounds)}")
+
+
+MOST_NAMED = 8
+
+
+def _wanted(wrong: _Wrong) -> str:
+    part = wrong.facts.part if wrong.kind == "model_type" else None
+    return _WANTED[wrong.kind] if part is None else wanted_of(part)
+
+
+def wanted_of(part: type[Part]) -> str:
+    """Say what a value of a part must be: a mapping, and the fields that it may have."""
+    fields = [f"`{name}`" for name, facts in facts_of(part).items() if facts.read_only is None]
+    more = len(fields) - MOST_NAMED
+    named = ", ".join(fields[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"a mapping of {named}" if fields else "a mapping, as `{}`"
+
+
+def _corrected(wrong: _Wrong) -> str:
+    """Give the value that was meant, as far as only its spelling is wrong."""
+    match wrong.kind, wrong.value:
+        case "string_type", bool(value):
+            return f'"{str(value).lower()}"'
+        case "string_type", int() | float():
+            return f'"{wrong.value}"'
+        case "float_type" | "int_type" | "int64_text", str(value):
+            return meant_number(value, is_whole=wrong.kind != "float_type")
+        case "int_type" | "int64_text", float(value) if value.is_integer():
+            return str(int(value))
+        case _:
+            return ""
+
+
+_NUMBER = re.compile(r"[-+]?[0-9]+(?:[.][0-9]+)?")
+_THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(?:[, _'][0-9]{3})+(?:[.][0-9]+)?")
+_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]{1,2}|[-+]?0,[0-9]+")
+
+
+def meant_number(text: str, *, is_whole: bool = False) -> str:
+    """Give the number that a text writes otherwise than YAML does, "" where none can be told.
+
+    A comma before three digits may group thousands or begin a fraction.
+    """
+    bare = text.strip().removesuffix("%").strip()
+    if _DECIMAL_COMMA.fullmatch(bare):
+        bare = bare.replace(",", ".")
+    elif _THOUSANDS.fullmatch(bare) and (bare.count(",") != 1 or "." in bare):
+        bare = re.sub(r"[, _']", "", bare)
+    if not _NUMBER.fullmatch(bare) or len(bare) > LONGEST_NUMBER:
+        return ""
+    sign, digits = ("-" if bare[0] == "-" else ""), bare.lstrip("+-")
+    whole, _, fraction = digits.partition(".")
+    if is_whole and fraction.strip("0"):
+        return ""
+    whole = whole.lstrip("0") or "0"
+    return f"{sign}{whole}.{fraction}" if fraction and not is_whole else f"{sign}{whole}"
+
+
+LONGEST_NUMBER = 20
 
 
 def _bound(kind: str, bounds: Mapping[str, Any]) -> str:

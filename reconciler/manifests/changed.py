@@ -43,8 +43,7 @@ def changed_since(
     to read. Raises UsageError where the revision cannot be read.
     """
     with TemporaryDirectory(prefix="reconciler-") as folder:
-        write_files(revision, Path(folder))
-        old = _old_workspace(revision, Path(folder).resolve(), project, scope, paths)
+        old = workspace_at(revision, Path(folder), project, scope, paths)
     before = {one.ref: one for one in old.manifests}
     now = {one.ref: one for one in workspace.manifests}
     touched = {ref for ref, one in now.items() if ref not in before or _differ(before[ref], one)}
@@ -59,10 +58,16 @@ def changed_since(
     )
 
 
-def _old_workspace(
+def workspace_at(
     revision: Revision, folder: Path, project: Project, scope: Scope, paths: Sequence[Path]
 ) -> Workspace:
-    """Read the workspace of the revision, with the project file and the variables of then."""
+    """Read the workspace of a revision, with the project file and the variables of then.
+
+    Its files are written into an empty folder. Raises UsageError where the
+    revision cannot be read.
+    """
+    write_files(revision, folder)
+    folder = folder.resolve()
 
     def then(path: Path) -> Path | None:
         real = path.resolve()
@@ -80,7 +85,8 @@ def _old_workspace(
     if not paths:
         asked = [root / path for path in old.settings.manifests]
     found = [path for path in asked if path.exists()]
-    return load_workspace(found, root, scope, old.settings.environments)
+    settings = old.settings
+    return load_workspace(found, root, scope, settings.environments, settings.exclude)
 
 
 def _differ(before: Manifest, now: Manifest) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
+
+from reconciler.complaint import Lines
 
 _CONTROL = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
 _BIDIRECTIONAL = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
@@ -20,6 +23,9 @@ _UNSAFE: Final = re.compile(f"[{_CONTROL}{_BIDIRECTIONAL}]")
 _SURROGATE_PAIR: Final = re.compile(
     r"\\(?:\\|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2}))"
 )
+
+_PAIR: Final = len("\\ud83d\\ude00")
+_JOINED: Final = re.compile(r"\\U[0-9A-F]{8}")
 
 _NAMES: Final = {
     "\r": "a carriage return without a line feed",
@@ -79,3 +85,23 @@ def joined_surrogates(text: str) -> tuple[str, tuple[int, ...]]:
         return f"\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08X}"
 
     return (_SURROGATE_PAIR.sub(join, text) if "\\u" in text else text), tuple(squeezed)
+
+
+def parted_surrogates(value: str, read: str, start: int, lines: Lines) -> str:
+    """Give a text that knows no escapes as it stands in the file, its pairs not joined.
+
+    `read` is what the parser read for it, from the offset `start` on.
+    """
+    squeezed = lines.squeezed
+    first, end = (bisect_left(squeezed, place) for place in (start, start + len(read)))
+    ours = {squeezed[nth]: squeezed[nth] + 2 * nth for nth in range(first, end)}
+    if not ours:
+        return value
+    places = [ours.get(start + match.start()) for match in _JOINED.finditer(read)]
+    rest = iter(places)
+
+    def part(match: re.Match[str]) -> str:
+        place = next(rest, None)
+        return match.group() if place is None else lines.text[place : place + _PAIR]
+
+    return _JOINED.sub(part, value)

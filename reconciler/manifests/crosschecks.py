@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reconciler.complaint import Complaint
-from reconciler.finding import Finding
+from reconciler.document import Json
+from reconciler.finding import Finding, warning
 from reconciler.manifests.expressions import reference_findings
 from reconciler.manifests.loading import Declared, Loader
 from reconciler.resource import Ref
@@ -13,7 +14,7 @@ from reconciler.resource import Ref
 
 def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
     """Yield what is wrong between the manifests of a workspace."""
-    for check in (_twins, _singletons, _cycles):
+    for check in (_twins, _shared_ids, _singletons, _cycles):
         yield from check(loader)
 
 
@@ -38,6 +39,28 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
                 said = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
                 path = ("metadata", "id" if what == "id" else "name")
                 yield one.text.complaint(Finding("M402", path, f"{said}: `{value}`"))
+
+
+def _shared_ids(loader: Loader) -> Iterator[Complaint]:
+    """Warn of an id that every service gives out, where it is used in several environments."""
+    for one in loader.declared:
+        metadata = _metadata(one)
+        value = metadata.get("id") if one.manifest.remote_id is not None else None
+        limits = metadata.get("environments")
+        names = limits if isinstance(limits, list) else sorted(loader.environments)
+        if one.kind.id_form.counted and isinstance(value, int) and len(names) > 1:
+            said = (
+                f"the id {value} is used in {', '.join(map(str, names))}, and may be another "
+                f"{one.kind.name} in each: write `ids: {{ENVIRONMENT: {value}}}`"
+            )
+            yield one.text.complaint(warning("M209", ("metadata", "id"), said))
+
+
+def _metadata(one: Declared) -> dict[str, Json]:
+    """Give `metadata` as it was written, expressions and all."""
+    document = one.text.document.value
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _singletons(loader: Loader) -> Iterator[Complaint]:
@@ -75,13 +98,13 @@ def _cycles(loader: Loader) -> Iterator[Complaint]:
         if cycle:
             said = "references form a cycle: " + " → ".join(map(str, (*cycle, cycle[0])))
             one = by_ref[cycle[0]]
-            text, path = next(
-                (text, path)
+            text, reference = next(
+                (text, reference)
                 for text, references in one.references
-                for path, ref in references
-                if ref in cycle
+                for reference in references
+                if reference.ref in cycle
             )
-            yield text.complaint(Finding("M405", path, said))
+            yield text.complaint(Finding("M405", reference.path, said, spot=reference.spot))
 
 
 def _cycle_from(start: Ref, by_ref: Mapping[Ref, Declared], done: set[Ref]) -> list[Ref]:

@@ -1,4 +1,4 @@
-"""What stands around `spec`: apiVersion, kind, metadata. Source: design.md, part 4."""
+"""What stands around `spec`: apiVersion, kind, metadata. Source: docs/manifests.md."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from reconciler.document import Json
 from reconciler.finding import Finding, nearest
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
+from reconciler.kinds.type_errors import meant_number, wanted_of
 from reconciler.resource import RemoteId
 
 API_VERSION = "reconciler/v1"
 FIELDS = ("apiVersion", "kind", "metadata", "spec")
-METADATA_FIELDS = ("name", "id", "labels", "environments", "protect")
+METADATA_FIELDS = ("name", "id", "ids", "labels", "environments", "protect")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 253
 
 
 @dataclass(slots=True)
 class Envelope:
-    """What a document says of itself, as far as it can be told."""
+    """What a document says of itself in one environment, as far as it can be told."""
 
     kind: Kind | None = None
     name: str = ""
@@ -33,8 +34,10 @@ class Envelope:
     findings: list[Finding] = field(default_factory=list)
 
 
-def read_envelope(document: dict[str, Json], environments: Mapping[str, object]) -> Envelope:
-    """Read a manifest's envelope; `environments` are those of the project file."""
+def read_envelope(
+    document: dict[str, Json], environments: Mapping[str, object], environment: str
+) -> Envelope:
+    """Read a manifest's envelope as it is in one of the project file's environments."""
     envelope = Envelope()
     if not document.keys() & set(FIELDS):
         # Some other YAML, a compose file say: one complaint tells all.
@@ -44,11 +47,13 @@ def read_envelope(document: dict[str, Json], environments: Mapping[str, object])
     envelope.findings.extend(_unknown_fields(document, FIELDS, ()))
     envelope.findings.extend(_read_kind(document, envelope))
     envelope.findings.extend(_read_metadata(document, environments, envelope))
+    envelope.findings.extend(_read_identity(document, environments, environment, envelope))
     spec = document.get("spec")
     if isinstance(spec, dict):
         envelope.spec = spec
     elif "spec" in document:
-        said = f"`spec` must be a mapping, not {_shown(document['spec'])}"
+        wanted = wanted_of(envelope.kind.spec) if envelope.kind else "a mapping"
+        said = f"`spec` must be {wanted}, not {_shown(document['spec'])}"
         envelope.findings.append(Finding("M301", ("spec",), said))
     else:
         envelope.findings.append(Finding("M302", (), "`spec` is required"))
@@ -97,7 +102,6 @@ def _read_metadata(
         return
     yield from _unknown_fields(metadata, METADATA_FIELDS, ("metadata",))
     yield from _read_name(metadata, envelope)
-    yield from _read_id(metadata, envelope)
     yield from _read_labels(metadata, envelope)
     yield from _read_environments(metadata, environments, envelope)
     yield from _read_protect(metadata, envelope)
@@ -124,21 +128,59 @@ def _better_name(name: Json) -> str:
     return f'"{better}"' if isinstance(name, int) else better
 
 
-def _read_id(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
-    kind = envelope.kind
-    if kind is None:
+def _read_identity(
+    document: dict[str, Json], known: Mapping[str, object], environment: str, envelope: Envelope
+) -> Iterator[Finding]:
+    """Read `id`, or the one of `ids` that is this environment's; all of them are checked."""
+    kind, metadata = envelope.kind, document.get("metadata")
+    if kind is None or not isinstance(metadata, dict):
         return
-    form = kind.id_form
-    value = metadata.get("id")
-    if value is None:
-        if form.required:
-            said = f"`metadata.id` is required: {form.words}. {kind.limits}"
-            yield Finding("M206", ("metadata",), said)
-        return
-    envelope.remote_id = form.parse(value)
-    if envelope.remote_id is None:
-        said = f"the id of this {kind.name} must be {form.words}; it is {_shown(value)}"
-        yield Finding("M206", ("metadata", "id"), said)
+    value, ids = metadata.get("id"), metadata.get("ids")
+    if value is not None:
+        envelope.remote_id = kind.id_form.parse(value)
+        yield from _wrong_id(kind, value, ("metadata", "id"))
+    if value is not None and ids is not None:
+        said = "`id` and `ids` exclude each other: `id` is for all environments, `ids` for each"
+        yield Finding("M206", _IDS, said, suggestion="remove one of them", at_key=True)
+    elif isinstance(ids, dict):
+        envelope.remote_id = kind.id_form.parse(ids.get(environment))
+        yield from _read_ids(ids, kind, known)
+        if environment not in ids and _needs_id(envelope, environment):
+            said = (
+                f"`metadata.ids` has no id for `{environment}`, and one is required: "
+                f"{kind.id_form.words}. Add it, or limit the manifest by `metadata.environments`"
+            )
+            yield Finding("M206", _IDS, said, at_key=True)
+    elif ids is not None:
+        said = f"`ids` must be a mapping of environments to ids, not {_shown(ids)}"
+        yield Finding("M204", _IDS, said)
+    elif value is None and kind.id_form.required:
+        said = f"`metadata.id` is required: {kind.id_form.words}. {kind.limits}"
+        yield Finding("M206", ("metadata",), said)
+
+
+_IDS = ("metadata", "ids")
+
+
+def _read_ids(ids: dict[str, Json], kind: Kind, known: Mapping[str, object]) -> Iterator[Finding]:
+    for name, value in ids.items():
+        if known and name not in known:
+            yield _unknown_environment(name, known, (*_IDS, name), at_key=True)
+        yield from _wrong_id(kind, value, (*_IDS, name))
+
+
+def _needs_id(envelope: Envelope, environment: str) -> bool:
+    """Tell whether the manifest is one of this environment that cannot do without an id."""
+    limited = envelope.environments is not None and environment not in envelope.environments
+    return envelope.kind is not None and envelope.kind.id_form.required and not limited
+
+
+def _wrong_id(kind: Kind, value: Json, path: tuple[str, ...]) -> Iterator[Finding]:
+    if kind.id_form.parse(value) is None:
+        said = f"the id of this {kind.name} must be {kind.id_form.words}; it is {_shown(value)}"
+        near = meant_number(value, is_whole=True) if isinstance(value, str) else ""
+        meant = near if near and kind.id_form.parse(int(near)) is not None else ""
+        yield Finding("M206", path, said, suggestion=meant)
 
 
 def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
@@ -171,9 +213,14 @@ def _read_environments(
     envelope.environments = tuple(map(str, names))
     for index, name in enumerate(envelope.environments):
         if known and name not in known:
-            listed = ", ".join(sorted(known))
-            said = f"`{name}` is not an environment of reconciler.yaml (known: {listed})"
-            yield Finding("M207", (*path, index), said, suggestion=nearest(name, known))
+            yield _unknown_environment(name, known, (*path, index))
+
+
+def _unknown_environment(
+    name: str, known: Mapping[str, object], path: tuple[str | int, ...], *, at_key: bool = False
+) -> Finding:
+    said = f"`{name}` is not an environment of reconciler.yaml (known: {', '.join(sorted(known))})"
+    return Finding("M207", path, said, suggestion=nearest(name, known), at_key=at_key)
 
 
 def _read_protect(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:

@@ -1,27 +1,28 @@
-"""`${var:}`, `${secret:}` and `${ref:}` in manifests. Source: design.md, part 4.
-
-Every other `${...}` is data: dashboards and templates use such forms themselves.
-"""
+"""Filling in `${var:}`, `${secret:}` and `${ref:}` in manifests. Source: docs/manifests.md."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from reconciler.document import Json, Path
-from reconciler.finding import Finding, nearest
+from reconciler.expressions import (
+    LITERAL,
+    OPEN,
+    Expression,
+    Malformed,
+    NearMiss,
+    Word,
+    expression,
+    form_of,
+    parts_of,
+)
+from reconciler.finding import Finding, Severity, Spot, nearest
+from reconciler.manifests.withheld import WITHHELD, Withheld
 from reconciler.project import Variable
 from reconciler.resource import Ref
 from reconciler.template import RefHole, SecretHole, Template, seal
-
-_EXPRESSION = re.compile(r"\$\$\{|\$\{(var|secret|ref):([^}]*)(\}?)")
-_NAMES = {
-    "var": re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*"),
-    "secret": re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
-    "ref": re.compile(r"[A-Za-z]+/[a-z0-9][a-z0-9._-]*"),
-}
-_FORMS = {"var": "${var:NAME}", "secret": "${secret:NAME}", "ref": "${ref:Kind/name}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,24 @@ class Scope:
     """What expressions may name in one environment.
 
     `secrets` is None where none are needed, as in `validate`: then any name
-    will do and stands for itself.
+    will do and stands for itself. `salt` gives that of their seals. `withheld` is
+    what may be no secret of a manifest.
     """
 
     environment: str
     variables: Mapping[str, Variable] = field(default_factory=dict)
     secrets: Mapping[str, str] | None = None
-    salt: str = ""
+    salt: Callable[[], str] = lambda: ""
+    withheld: Withheld = field(default_factory=Withheld)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A `${ref:}` and where it stands."""
+
+    path: Path
+    ref: Ref
+    spot: Spot
 
 
 @dataclass(slots=True)
@@ -44,13 +56,14 @@ class Filled:
 
     document: Json
     findings: list[Finding] = field(default_factory=list)
-    references: list[tuple[Path, Ref]] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
 
 
 def fill(document: Json, scope: Scope) -> Filled:
     """Put variables in, seal secrets, and leave references open; errors at their place."""
     filled = Filled(document)
     filled.document = _walk(document, scope, (), filled)
+    filled.findings.extend(scope.withheld.findings(filled.document))
     return filled
 
 
@@ -59,41 +72,66 @@ def _walk(document: Json, scope: Scope, path: Path, filled: Filled) -> Json:
         return {key: _walk(value, scope, (*path, key), filled) for key, value in document.items()}
     if isinstance(document, list):
         return [_walk(item, scope, (*path, index), filled) for index, item in enumerate(document)]
-    if isinstance(document, str) and "${" in document:
+    if isinstance(document, str) and OPEN in document:
         return _fill_text(document, scope, path, filled)
     return document
 
 
 def _fill_text(text: str, scope: Scope, path: Path, filled: Filled) -> Json:
     parts: list[str | SecretHole | RefHole] = []
-    end = 0
-    for match in _EXPRESSION.finditer(text):
-        parts.append(text[end : match.start()])
-        end = match.end()
-        kind, name, closed = match.groups()
-        if kind is None:
-            parts.append("${")
-            continue
-        if not closed or not _NAMES[kind].fullmatch(name):
-            said = f"`{match.group()}` is malformed: write {_FORMS[kind]}, or $${{ for a literal"
-            filled.findings.append(Finding("M504", path, said))
-            parts.append(match.group())
-        elif kind == "var":
-            value = _variable(name, scope, path, filled)
-            if match.group() == text:
-                return value
-            parts.append(value if isinstance(value, str) else _spelled(value))
-        elif kind == "secret":
-            parts.append(_secret(name, scope, path, filled))
-        else:
-            parts.append(_reference(name, path, filled))
-    parts.append(text[end:])
+    for part in parts_of(text):
+        match part:
+            case str():
+                parts.append(part)
+            case Expression(word=Word.VARIABLE) if part.spot.written == text:
+                return _variable(part, scope, path, filled)
+            case Expression():
+                parts.append(_hole(part, scope, path, filled))
+            case Malformed() | NearMiss():
+                filled.findings.append(_wrong(part, path))
+                parts.append(part.spot.written)
+            case _:
+                assert_never(part)
     if all(isinstance(part, str) for part in parts):
         return "".join(map(str, parts))
     return Template(tuple(part for part in parts if part != ""))
 
 
-def _variable(name: str, scope: Scope, path: Path, filled: Filled) -> Variable:
+def _hole(part: Expression, scope: Scope, path: Path, filled: Filled) -> str | SecretHole | RefHole:
+    match part.word:
+        case Word.VARIABLE:
+            return _spelled(_variable(part, scope, path, filled))
+        case Word.SECRET:
+            return _secret(part, scope, path, filled)
+        case Word.REFERENCE:
+            ref = Ref(*part.name.split("/", 1))
+            filled.references.append(Reference(path, ref, part.spot))
+            return RefHole(ref)
+        case _:
+            assert_never(part.word)
+
+
+def _wrong(part: Malformed | NearMiss, path: Path) -> Finding:
+    written = part.spot.written
+    match part:
+        case Malformed(word=word):
+            said = f"`{written}` is malformed: write {form_of(word)}, or {LITERAL} for a literal"
+            return Finding("M504", path, said, spot=part.spot)
+        case NearMiss(meant=meant, sure=sure):
+            literal = f"${written}"
+            said = (
+                f"`{written}` is no expression, though near one: write `{literal}` for a literal"
+                if sure
+                else f"`{written}` is sent as text; `{literal}` says that this is meant"
+            )
+            severity = Severity.ERROR if sure else Severity.WARNING
+            return Finding("M504", path, said, severity, meant, spot=part.spot)
+        case _:
+            assert_never(part)
+
+
+def _variable(part: Expression, scope: Scope, path: Path, filled: Filled) -> Variable:
+    name = part.name
     if name in scope.variables:
         return scope.variables[name]
     near = nearest(name, scope.variables)
@@ -101,35 +139,37 @@ def _variable(name: str, scope: Scope, path: Path, filled: Filled) -> Variable:
     said = f"environment `{scope.environment}` has no variable `{name}`{known}"
     if not scope.variables:
         said += f": declare it in reconciler.yaml, environments.{scope.environment}.variables"
-    filled.findings.append(Finding("M501", path, said, suggestion=near and f"${{var:{near}}}"))
-    return f"${{var:{name}}}"
+    meant = near and expression(Word.VARIABLE, near)
+    filled.findings.append(Finding("M501", path, said, suggestion=meant, spot=part.spot))
+    return part.spot.written
 
 
 def _spelled(value: Variable) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _secret(name: str, scope: Scope, path: Path, filled: Filled) -> SecretHole:
+def _secret(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
+    name = part.name
+    value = scope.secrets.get(name, "") if scope.secrets is not None else ""
+    if why := scope.withheld.why(name, value):
+        said = f"`{part.spot.written}` {why}"
+        repair = "remove it, or name a secret of your own"
+        filled.findings.append(Finding(WITHHELD, path, said, suggestion=repair, spot=part.spot))
+        return SecretHole(name, "", "withheld")
     if scope.secrets is None:
         return SecretHole(name, "", "not read")
-    value = scope.secrets.get(name, "")
     if value == "":
-        said = f"`${{secret:{name}}}` needs the environment variable {name}, which is not set"
-        filled.findings.append(Finding("M502", path, said))
-    return SecretHole(name, value, seal(value, name, scope.salt) if value else "not set")
-
-
-def _reference(name: str, path: Path, filled: Filled) -> RefHole:
-    ref = Ref(*name.split("/", 1))
-    filled.references.append((path, ref))
-    return RefHole(ref)
+        said = f"`{part.spot.written}` needs the environment variable {name}, which is not set"
+        filled.findings.append(Finding("M502", path, said, spot=part.spot))
+    return SecretHole(name, value, seal(value, name, scope.salt()) if value else "not set")
 
 
 def reference_findings(
-    references: Sequence[tuple[Path, Ref]], known: Mapping[Ref, bool], environment: str
+    references: Sequence[Reference], known: Mapping[Ref, bool], environment: str
 ) -> Iterator[Finding]:
     """Yield the references that lead nowhere. `known` tells which are in this environment."""
-    for path, ref in references:
+    for reference in references:
+        path, ref, spot = reference.path, reference.ref, reference.spot
         if known.get(ref):
             continue
         if ref in known:
@@ -137,8 +177,9 @@ def reference_findings(
                 f"`{ref}` is limited to other environments than `{environment}` "
                 "by its metadata.environments"
             )
-            yield Finding("M503", path, said)
+            yield Finding("M503", path, said, spot=spot)
             continue
         near = nearest(str(ref), map(str, known))
         said = f"there is no `{ref}` in this workspace"
-        yield Finding("M503", path, said, suggestion=near and f"${{ref:{near}}}")
+        meant = near and expression(Word.REFERENCE, near)
+        yield Finding("M503", path, said, suggestion=meant, spot=spot)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reconciler.complaint import Complaint
+from reconciler.manifests.ignoring import Rules, is_environment, is_installed, matches
 
 LARGEST_FILE = 8 << 20
 LARGEST_WORKSPACE = 256 << 20
@@ -23,6 +24,9 @@ LONGEST_LINE = 1 << 20
 DEEPEST_FOLDER = 64
 SUFFIXES = frozenset((".yaml", ".yml", ".json"))
 PROJECT_FILE = "reconciler.yaml"
+GIT_FOLDER = ".git"
+
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +51,28 @@ class Files:
     """What was found under the paths of a run."""
 
     root: Path
+    exclude: Sequence[str] = ()
     files: list[File] = field(default_factory=list)
     complaints: list[Complaint] = field(default_factory=list)
 
+    def kept(self, folder: Path, names: list[str]) -> list[str]:
+        """Give what no glob of the project file leaves out of the names in a folder."""
+        place = display_name(folder, self.root)
+        return [
+            name
+            for name in names
+            if not any(matches(f"{place}/{name}", pattern) for pattern in self.exclude)
+        ]
 
-def find_files(paths: Sequence[Path], root: Path) -> Files:
+
+def find_files(paths: Sequence[Path], root: Path, exclude: Sequence[str] = ()) -> Files:
     """List the manifest files under `paths`, each once, sorted by name in each folder.
 
-    Hidden folders and the project file itself are left out, and links to
-    folders are not followed but where they are a path themselves.
+    Left out are the project file itself, hidden folders and others that are
+    none of ours (docs/manifests.md), and what `exclude` leads to from the root.
+    Links to folders are not followed. A path itself is read, whatever it is.
     """
-    found = Files(root)
+    found = Files(root, exclude)
     seen: set[str] = set()
     for path in paths:
         for file in _files_under(path, found):
@@ -84,24 +99,56 @@ def _files_under(path: Path, found: Files) -> Iterator[File]:
 
 
 def _files_in(top: Path, found: Files) -> Iterator[File]:
-    def complain(error: OSError) -> None:
-        name = display_name(Path(error.filename), found.root)
-        said = f"the folder cannot be read: {_reason(error)}"
-        found.complaints.append(Complaint(name, 0, 0, "M112", said))
+    """Yield the files of a folder that git does not ignore, and note what is wrong in it."""
+    walked = _Walked(found, Rules(top))
+    walked.walk(top)
+    ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
+    found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
+    for path in walked.files:
+        if path not in ignored:
+            yield File(path, display_name(path, found.root))
 
-    for place, folders, names in os.walk(top, onerror=complain):
-        folder = Path(place)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
-            # The walk recurses, and paths of 4,096 characters hold 2,000 folders.
-            said = f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
-            name = display_name(folder, found.root)
-            found.complaints.append(Complaint(name, 0, 0, "M115", said))
-            folders.clear()
-        for name in sorted(names):
-            inner = folder / name
-            if inner.suffix in SUFFIXES and name != PROJECT_FILE and name[0] != ".":
-                yield File(inner, display_name(inner, found.root))
+
+@dataclass(slots=True)
+class _Walked:
+    """What a folder holds: files by their path, and folders that cannot be read whole."""
+
+    found: Files
+    rules: Rules
+    files: list[Path] = field(default_factory=list)
+    wrong: dict[Path, Complaint] = field(default_factory=dict)
+
+    def walk(self, top: Path) -> None:
+        is_root = display_name(top, self.found.root) == "."
+        excluding = self.found.exclude and (is_root or self.found.kept(top.parent, [top.name]))
+        for place, folders, names in os.walk(top, onerror=self.complain):
+            folder = Path(place)
+            self.rules.enter(folder, folders, names)
+            if folder != top and is_environment(names):
+                folders.clear()
+                continue
+            folders[:] = sorted(name for name in folders if not is_installed(name))
+            kept = sorted(name for name in names if _may_declare(name))
+            if excluding:
+                folders[:] = self.found.kept(folder, folders)
+                kept = self.found.kept(folder, kept)
+            self.files.extend(folder / name for name in kept)
+            if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
+                # The walk recurses, and paths of 4,096 characters hold 2,000 folders.
+                said = f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
+                name = display_name(folder, self.found.root)
+                self.wrong[folder] = Complaint(name, 0, 0, "M115", said)
+                folders.clear()
+
+    def complain(self, error: OSError) -> None:
+        folder = Path(error.filename)
+        name = display_name(folder, self.found.root)
+        said = f"the folder cannot be read: {_reason(error)}"
+        self.wrong[folder] = Complaint(name, 0, 0, "M112", said)
+
+
+def _may_declare(name: str) -> bool:
+    return Path(name).suffix in SUFFIXES and name != PROJECT_FILE and name[0] != "."
 
 
 def display_name(path: Path, root: Path) -> str:
@@ -110,7 +157,9 @@ def display_name(path: Path, root: Path) -> str:
     if not absolute.is_relative_to(root):
         real = Path(os.path.realpath(absolute.parent), absolute.name)
         absolute = real if real.is_relative_to(root) else absolute
-    return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
+    shown = (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
+    # A name that is not UTF-8 would be no text to whoever reads a report.
+    return os.fsencode(shown).decode("utf-8", "backslashreplace")
 
 
 def folder_in_repository(root: Path) -> str:
@@ -119,7 +168,7 @@ def folder_in_repository(root: Path) -> str:
     The CI systems that show complaints beside the lines want files named from there.
     """
     for folder in (root, *root.parents):
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):  # noqa: PTH110 - never raises
             return "" if folder == root else root.relative_to(folder).as_posix()
     return ""
 
@@ -132,15 +181,42 @@ def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
     """
     try:
         real = path.resolve(strict=True)
-        if not any(real.is_relative_to(root) for root in roots):
+        inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
+        if not inside:
             return Complaint(name, 0, 0, "M112", "this file leads out of the project folder")
-        descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        if all(GIT_FOLDER in map(str.lower, one.parts) for one in inside):
+            # Its settings hold the token of a job that checked out with one.
+            return Complaint(name, 0, 0, "M112", "this file leads to what git keeps for itself")
+        descriptor = os.open(real, _FLAGS)
     except FileNotFoundError:
         is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
         said = "this file is a link that leads nowhere" if is_link else "this file does not exist"
         return Complaint(name, 0, 0, "M112", said)
     except (OSError, RuntimeError, ValueError) as error:
         return Complaint(name, 0, 0, "M112", f"this file cannot be opened: {_reason(error)}")
+    return _text_of(descriptor, name)
+
+
+def read_own_file(path: Path, name: str) -> str | Complaint:
+    """Give the text of a file that stands at its own place; a link is complained of, not followed.
+
+    The folders above it may be links.
+    """
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except (OSError, ValueError) as error:
+        is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
+        said = (
+            "this file is a link, and is not followed: put the file itself here, or name the "
+            "other one with --project"
+        )
+        said = said if is_link else f"this file cannot be opened: {_reason(error)}"
+        return Complaint(name, 0, 0, "M112", said)
+    return _text_of(descriptor, name)
+
+
+def _text_of(descriptor: int, name: str) -> str | Complaint:
+    """Read and close an open file."""
     try:
         content = _content(descriptor, name)
     except OSError as error:

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from reconciler.complaint import Complaint
 from reconciler.document import Json
-from reconciler.document import Path as DocumentPath
+from reconciler.expressions import may_stand_in
 from reconciler.finding import Finding, Severity
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.lint import lint
 from reconciler.manifests.envelope import API_VERSION, read_envelope
-from reconciler.manifests.expressions import Filled, Scope, fill
-from reconciler.manifests.files import LARGEST_WORKSPACE, File, display_name, read_file
+from reconciler.manifests.expressions import Filled, Reference, Scope, fill
+from reconciler.manifests.files import File, display_name
 from reconciler.manifests.parsed import Document, Reading
 from reconciler.manifests.placing import Text, complaints_of_text
-from reconciler.manifests.reading import read_text
+from reconciler.manifests.sources import Sources
 from reconciler.resource import Manifest, Ref, Source
 from reconciler.template import references_in
 
 MOST_COMPLAINTS = 10_000
 """About one file, and ten times as many in all; a file can hold a million mistakes."""
 
-_EXPRESSION_ESCAPED = re.compile(r"\\(?:x|u00|U000000)24|\$\\")
-
-References: TypeAlias = tuple[tuple[Text, Sequence[tuple[DocumentPath, Ref]]], ...]
+References: TypeAlias = tuple[tuple[Text, Sequence[Reference]], ...]
 """Where each reference stands, file by file."""
 
 
@@ -54,7 +52,7 @@ class Loader:
     """Reads files one by one and collects what they declare and what is wrong."""
 
     root: Path
-    roots: tuple[Path, ...]
+    sources: Sources
     scope: Scope
     environments: Mapping[str, object]
     complaints: list[Complaint] = field(default_factory=list)
@@ -64,16 +62,13 @@ class Loader:
     strays: list[tuple[Path, Complaint]] = field(default_factory=list)
     unusable: list[Ref] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    size: int = 0
-    first_unread: str = ""
 
     def load(self, file: File) -> None:
         """Read one file and take in what it declares."""
-        text = self._text(file.path, file.name)
-        if isinstance(text, Complaint):
-            self.complaints.append(text)
+        reading = self.sources.read(file.path, file.name, is_json=file.is_json)
+        if isinstance(reading, Complaint):
+            self.complaints.append(reading)
             return
-        reading = read_text(text, is_json=file.is_json)
         if file.is_json and not file.named and not _looks_declared(reading):
             said = "this file is not a manifest, and no manifest's spec.file names it"
             stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
@@ -87,19 +82,6 @@ class Loader:
         if empty and not reading.has_errors:
             said = "this file holds no manifest"
             self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
-
-    def _text(self, path: Path, name: str) -> str | Complaint:
-        """Read a file, as long as the workspace is not too large."""
-        if self.size > LARGEST_WORKSPACE:
-            self.first_unread = self.first_unread or name
-            said = (
-                f"the files are larger than {LARGEST_WORKSPACE >> 20} MB in all: from here, unread"
-            )
-            return Complaint(self.first_unread, 0, 0, "M115", said)
-        text = read_file(path, name, self.roots)
-        if not isinstance(text, Complaint):
-            self.size += len(text)
-        return text
 
     def complain(self, text: Text, findings: Iterable[Finding]) -> bool:
         """Note findings; tell whether one of them is an error."""
@@ -130,7 +112,9 @@ class Loader:
             self.complain(here, [Finding("M201", (), said)])
             return
         filled = self._fill(document)
-        envelope = read_envelope(_object(filled.document), self.environments)
+        envelope = read_envelope(
+            _object(filled.document), self.environments, self.scope.environment
+        )
         kind = envelope.kind
         if kind is None or not envelope.name:
             self.complain(here, (*envelope.findings, *filled.findings))
@@ -150,7 +134,8 @@ class Loader:
             self.elsewhere.append(ref)
             return
         self.complain(here, filled.findings)
-        spec = self._spec(kind, file, envelope.spec, here)
+        is_own = filled.document is not document.value
+        spec = self._spec(kind, file, envelope.spec, here, is_own=is_own)
         if spec is None:
             self.unusable.append(ref)
             return
@@ -171,17 +156,26 @@ class Loader:
 
     def _fill(self, document: Document) -> Filled:
         """Read the expressions of a document; most hold none, and are not walked."""
-        if "${" not in document.text and not _EXPRESSION_ESCAPED.search(document.text):
-            return Filled(document.value)
+        if not may_stand_in(document.text):
+            # A key may also stand there as it is.
+            found = self.scope.withheld.stands_in(document.text)
+            findings = self.scope.withheld.findings(document.value) if found else ()
+            return Filled(document.value, [*findings])
         return fill(document.value, self.scope)
 
-    def _spec(self, kind: Kind, file: File, spec: dict[str, Json], here: Text) -> _Spec | None:
+    def _spec(
+        self, kind: Kind, file: File, spec: dict[str, Json], here: Text, *, is_own: bool
+    ) -> _Spec | None:
+        """Judge a `spec`; one that is its environment's own is so each time."""
         inside = replace(here, prefix=("spec",))
-        failed = self.complain(inside, lint(spec, kind.spec))
         if spec.get("file") is not None and kind.from_export is not None:
+            failed = self.complain(inside, lint(spec, kind.spec))
             return None if failed else self._expand(kind.from_export, kind, file, spec, inside)
-        if not failed:
-            self.complain(inside, kind.check(spec))
+        if is_own:
+            self.complain(inside, _judged(kind, spec))
+        else:
+            judging = partial(_judged, kind, spec)
+            self.complain(inside, self.sources.judge(here.document, judging, MOST_COMPLAINTS + 1))
         return _Spec(spec)
 
     def _expand(
@@ -207,24 +201,21 @@ class Loader:
         # A bare dashboard stands one level higher in its file than in `spec`.
         dropped = 0 if spec.keys() & whole.keys() - rest.keys() else 1
         place = replace(exported, dropped=dropped)
-        if not self.complain(place, lint(spec, kind.spec)):
-            self.complain(place, kind.check(spec))
+        self.complain(place, _judged(kind, spec))
         return _Spec(spec, ((exported, filled.references),))
 
     def _export(self, path: Path, name: str, named: str, inside: Text) -> Document | None:
         """Read the one object of a `spec.file`; complain where there is none."""
         if Path(named).is_absolute():
-            text: str | Complaint = Complaint(
-                name, 0, 0, "", "this file must be relative to the manifest"
-            )
+            said = "this file must be relative to the manifest"
+            reading: Reading | Complaint = Complaint(name, 0, 0, "", said)
         else:
-            text = self._text(path, name)
-        if isinstance(text, Complaint):
-            said = text.message.replace("this file", f"`{named}`", 1)
+            reading = self.sources.read(path, name, is_json=True)
+        if isinstance(reading, Complaint):
+            said = reading.message.replace("this file", f"`{named}`", 1)
             self.complain(inside, [Finding("M404", ("file",), said)])
             return None
         self.exports.add(path.resolve())
-        reading = read_text(text, is_json=True)
         all(map(self._keep, complaints_of_text(name, reading)))
         if len(reading.documents) == 1 and isinstance(reading.documents[0].value, dict):
             return reading.documents[0]
@@ -232,6 +223,16 @@ class Loader:
             said = f"`{named}` does not hold one JSON object"
             self.complain(inside, [Finding("M404", ("file",), said)])
         return None
+
+
+def _judged(kind: Kind, spec: dict[str, Json]) -> Iterator[Finding]:
+    """Yield what is wrong with the fields of a `spec`, and if these are sound, between them."""
+    failed = False
+    for finding in lint(spec, kind.spec):
+        failed |= finding.severity is Severity.ERROR
+        yield finding
+    if not failed:
+        yield from kind.check(spec)
 
 
 def _object(document: Json) -> dict[str, Json]:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from reconciler.complaint import Complaint, complaint_at
-from reconciler.document import Path
+from reconciler.document import Path, value_at
+from reconciler.expressions import OPEN
 from reconciler.finding import Finding
 from reconciler.manifests.parsed import Document, Reading
+
+OF_VARIABLE = "write another value of the variable in the project file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +31,20 @@ class Text:
     def complaint(self, finding: Finding) -> Complaint:
         """Place a finding in the file."""
         path = (*self.prefix, *finding.path[self.dropped :])
-        line, column = self.document.locate(path, at_key=finding.at_key)
+        line, column = (
+            self.document.locate(path, at_key=finding.at_key)
+            if finding.spot is None
+            else self.document.locate_spot(path, finding.spot)
+        )
+        if finding.suggestion and not finding.at_key and self._is_filled(path, finding):
+            finding = replace(finding, suggestion=OF_VARIABLE)
         placed = complaint_at(self.file, self.document.lines, line, column, finding)
         return replace(placed, ref=self.ref, path=path)
+
+    def _is_filled(self, path: Path, finding: Finding) -> bool:
+        """Tell a value that expressions gave, so that another one cannot be written here."""
+        written = value_at(self.document.value, path)
+        return finding.spot is None and isinstance(written, str) and OPEN in written
 
 
 def complaints_of_text(file: str, reading: Reading) -> Iterator[Complaint]:

@@ -26,6 +26,17 @@ class Positions:
 
         A path that ends in nothing, as that of a missing field, gives its parent.
         """
+        return self._mark(self._node(document, path, at_key=at_key))
+
+    def scalar(self, document: Json, path: Path) -> tuple[int, int | None]:
+        """Give where a scalar begins, and where the next node does, None where that is not told."""
+        node = self._node(document, path, at_key=False)
+        start, following = self._mark(node), node + 1
+        # After an alias comes what it stands for, which was written before it.
+        is_told = following < len(self.marks) and self.marks[following] > start
+        return start, self.marks[following] if is_told else None
+
+    def _node(self, document: Json, path: Path, *, at_key: bool) -> int:
         node = key = 0
         for step in path:
             child = self._children(document, node).get(step)
@@ -35,7 +46,7 @@ class Positions:
                 key, node, document = child - 1, child, document[str(step)]
             elif isinstance(document, list):
                 key, node, document = child, child, document[int(step)]
-        return self._mark(key if at_key else node)
+        return key if at_key else node
 
     def _children(self, document: Json, node: int) -> Mapping[str | int, int]:
         """Map each key or index of a container to the node of its value."""

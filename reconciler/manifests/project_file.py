@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reconciler.complaint import Complaint
-from reconciler.manifests.files import read_file
+from reconciler.manifests.files import read_own_file
 from reconciler.manifests.placing import Text, complaints_of_text
 from reconciler.manifests.project_guards import guard_findings
 from reconciler.manifests.reading import read_text
@@ -13,9 +13,12 @@ from reconciler.project import Project, ProjectFile, project_findings
 
 
 def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
-    """Read a project file; None where it is not valid, and every complaint about it."""
-    root = file.resolve().parent
-    text = read_file(file, file.name, [root])
+    """Read a project file; None where it is not valid, and every complaint about it.
+
+    It is opened without following a link, and its folder is where it stands.
+    """
+    root = file.parent.resolve()
+    text = read_own_file(file, file.name)
     if isinstance(text, Complaint):
         return None, [text]
     reading = read_text(text)

@@ -11,7 +11,8 @@ from reconciler.finding import Finding, nearest
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.project import ProjectFile
 
-CONSENTS = tuple(code for kind in KINDS for code in kind.consents)
+SEEN_LIVE = ("overwrites-edit", "takes-over")
+CONSENTS = (*(code for kind in KINDS for code in kind.consents), *SEEN_LIVE)
 """What `allow:` may hold."""
 
 

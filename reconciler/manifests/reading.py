@@ -33,6 +33,7 @@ from reconciler.manifests.characters import (
     escaped_in,
     first_forbidden,
     joined_surrogates,
+    parted_surrogates,
     reordering,
 )
 from reconciler.manifests.flaws import Flaws, Stop
@@ -60,7 +61,7 @@ MOST_CHARACTERS = 20
 
 def read_text(text: str, *, is_json: bool = False) -> Reading:
     """Read every document of a text; never raises on any input."""
-    parsed, squeezed = joined_surrogates(text) if is_json else (text, ())
+    parsed, squeezed = joined_surrogates(text)
     reader = _Reader(parsed, Lines(text, squeezed))
     with suppress(Stop):
         reader.read(is_json=is_json)
@@ -105,6 +106,7 @@ class _Reader:
         """Build the documents. A call for each node would cost a third of the speed."""
         get_event = parser.get_event
         # Most texts hold none of these, and an attribute read a node is not free.
+        may_pair = bool(self.reading.lines.squeezed)
         may_tag, may_anchor, may_be_long = "!" in text, "&" in text, len(text) > LONGEST_SCALAR
         document = Document(self.reading.lines)
         marks = document.positions.marks
@@ -124,6 +126,8 @@ class _Reader:
                 mark = event.start_mark
                 style = event.style
                 mark_node(mark.index)
+                if may_pair and style != '"':
+                    value = self.as_written(value, event)
                 if style == "":
                     if len(value) <= LONGEST_CONSTANT and value in CONSTANTS:
                         value = CONSTANTS[value]
@@ -217,6 +221,14 @@ class _Reader:
         if isinstance(value, int) and has_leading_zero(text):
             self.flaws.note_leading_zero(text, value, mark.index)
         return value
+
+    def as_written(self, value: str, event: Any) -> str:
+        """Give a text in which a backslash is no escape, so that no pair is one character."""
+        start, end = event.start_mark.index, event.end_mark.index
+        if event.style in ("|", ">"):
+            # A comment may follow the indicator.
+            start = max(start, self.text.find("\n", start, end))
+        return parted_surrogates(value, self.text[start:end], start, self.reading.lines)
 
     def check_quoted(self, value: str, event: Any) -> None:
         """Note unsafe characters that came in by an escape, and where block texts stand."""

@@ -7,22 +7,17 @@ repository is applied, and no file of the working tree is touched.
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from reconciler.errors import UsageError
+from reconciler.git import GitStuck, ask
 from reconciler.manifests.files import LARGEST_FILE, LARGEST_WORKSPACE, MOST_FILES, SUFFIXES
-
-LONGEST_WAIT = 60
-"""Seconds for one call of git."""
 
 SHOWN_DIGITS = 12
 _AT_ONCE = 500
 _REGULAR = ("100644", "100755")
-# Inside a hook these lead git to another repository or index than that of the folder.
-_LEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CONFIG")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +111,7 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes | None:
 
     Raises UsageError where it cannot be run, or takes too long.
     """
-    environ = {name: value for name, value in os.environ.items() if name not in _LEADING}
-    environ |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    command: Sequence[str | Path] = ("git", "-C", folder, "-c", "core.fsmonitor=false", *arguments)
     try:
-        ran = subprocess.run(  # noqa: S603 - no argument is taken as an option
-            command,
-            env=environ,
-            input=given,
-            capture_output=True,
-            timeout=LONGEST_WAIT,
-            check=False,
-        )
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise UsageError(f"--changed-since needs git, which cannot be run: {why}") from error
-    except subprocess.TimeoutExpired as error:
-        raise UsageError(f"git took longer than {LONGEST_WAIT} seconds") from error
-    return ran.stdout if ran.returncode == 0 else None
+        return ask(folder, os.environ, *arguments, given=given)
+    except GitStuck as error:
+        raise UsageError(f"--changed-since needs git: {error}") from error

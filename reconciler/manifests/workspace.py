@@ -11,8 +11,9 @@ from pathlib import Path
 from reconciler.complaint import Complaint
 from reconciler.manifests.crosschecks import complain_of_lost_references, workspace_complaints
 from reconciler.manifests.expressions import Scope
-from reconciler.manifests.files import find_files
+from reconciler.manifests.files import Files, find_files
 from reconciler.manifests.loading import Loader
+from reconciler.manifests.sources import Sources
 from reconciler.resource import Manifest, Ref
 
 
@@ -20,13 +21,15 @@ from reconciler.resource import Manifest, Ref
 class Workspace:
     """Everything under the paths of a run.
 
-    `elsewhere` are the manifests that `metadata.environments` limits to others.
+    `elsewhere` are the manifests that `metadata.environments` limits to others, and
+    `read` is every file that was read, exports too.
     """
 
     manifests: tuple[Manifest, ...]
     complaints: tuple[Complaint, ...]
     elsewhere: tuple[Ref, ...] = ()
     files: int = 0
+    read: tuple[Path, ...] = ()
 
     @property
     def errors(self) -> tuple[Complaint, ...]:
@@ -35,15 +38,43 @@ class Workspace:
 
 
 def load_workspace(
-    paths: Sequence[Path], root: Path, scope: Scope, environments: Mapping[str, object]
+    paths: Sequence[Path],
+    root: Path,
+    scope: Scope,
+    environments: Mapping[str, object],
+    exclude: Sequence[str] = (),
 ) -> Workspace:
-    """Read every manifest under `paths`.
+    """Read every manifest under `paths`, but for what `exclude` leads to.
 
     Nothing is raised for what a file holds: complaints say it all, sorted by
     file and line.
     """
-    found = find_files(paths, root)
-    loader = Loader(root, (root.resolve(), *_outside(paths, root)), scope, environments)
+    found = find_files(paths, root, exclude)
+    return _load(found, _sources(paths, root, kept=False), scope, environments)
+
+
+def load_workspaces(
+    paths: Sequence[Path],
+    root: Path,
+    scopes: Sequence[Scope],
+    environments: Mapping[str, object],
+    exclude: Sequence[str] = (),
+) -> dict[str, Workspace]:
+    """Read every manifest once, and give what it is in each environment, by its name."""
+    found = find_files(paths, root, exclude)
+    sources = _sources(paths, root, kept=len(scopes) > 1)
+    return {one.environment: _load(found, sources, one, environments) for one in scopes}
+
+
+def _sources(paths: Sequence[Path], root: Path, *, kept: bool) -> Sources:
+    return Sources((root.resolve(), *_outside(paths, root)), kept=kept)
+
+
+def _load(
+    found: Files, sources: Sources, scope: Scope, environments: Mapping[str, object]
+) -> Workspace:
+    sources.begin()
+    loader = Loader(found.root, sources, scope, environments)
     loader.complaints.extend(found.complaints)
     for file in found.files:
         loader.load(file)
@@ -56,6 +87,7 @@ def load_workspace(
         tuple(sorted(set(loader.complaints))),
         tuple(loader.elsewhere),
         len(found.files),
+        tuple(sources.paths),
     )
 
 

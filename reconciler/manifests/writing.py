@@ -12,10 +12,12 @@ from reconciler.errors import InvalidInput
 from reconciler.resource import Ref, RemoteId
 
 
-def with_id(text: str, ref: Ref, remote_id: RemoteId) -> str:
-    """Give a file's text with `metadata.id` of one manifest set, right after its name.
+def with_id(text: str, ref: Ref, remote_id: RemoteId, environment: str, *, alone: bool) -> str:
+    """Give a file's text with the id that one environment has for a manifest, after its name.
 
-    Raises InvalidInput where the manifest is not in the text.
+    It is among `metadata.ids`, or `metadata.id` where that environment is `alone`
+    and the manifest has no `ids` yet. Raises InvalidInput where the manifest is not
+    in the text.
     """
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
@@ -26,11 +28,24 @@ def with_id(text: str, ref: Ref, remote_id: RemoteId) -> str:
     for document in documents:
         if _is(document, ref):
             metadata = document["metadata"]
-            metadata.insert(list(metadata).index("name") + 1, "id", remote_id)
+            ids = metadata.get("ids")
+            if isinstance(ids, CommentedMap):
+                ids[environment] = remote_id
+            elif alone:
+                _put(metadata, "id", remote_id)
+            else:
+                _put(metadata, "ids", CommentedMap({environment: remote_id}))
             out = StringIO()
             yaml.dump_all(documents, out)
             return out.getvalue()
     raise InvalidInput(f"{ref} is not in the file any more")
+
+
+def _put(metadata: CommentedMap, key: str, value: RemoteId | CommentedMap) -> None:
+    """Put a key after the name, in place of any that holds null and so means nothing."""
+    for empty in ("id", "ids"):
+        metadata.pop(empty, None)
+    metadata.insert(list(metadata).index("name") + 1, key, value)
 
 
 def _sequence_offset(text: str) -> int:

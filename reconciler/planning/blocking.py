@@ -6,7 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reconciler.document import Json
-from reconciler.resource import Action, Change, Evidence, Manifest, Observation, Ref
+from reconciler.resource import (
+    Action,
+    Change,
+    DependsOn,
+    Evidence,
+    Manifest,
+    Observation,
+    Reason,
+    Ref,
+)
 
 
 def blocked_change(
@@ -14,15 +23,21 @@ def blocked_change(
     declared: dict[str, Json],
     observation: Observation,
     evidence: Evidence,
-    reason: str,
+    reason: Reason,
 ) -> Change:
     """Give a change that cannot be done from the beginning, and why."""
     return Change(
-        manifest, Action.BLOCKED, evidence, observation, declared, declared, notes=(reason,)
+        manifest=manifest,
+        action=Action.BLOCKED,
+        evidence=evidence,
+        observation=observation,
+        declared=declared,
+        body=declared,
+        reasons=(reason,),
     )
 
 
-def blocked(change: Change, reasons: Iterable[str]) -> Change:
+def blocked(change: Change, reasons: Iterable[Reason]) -> Change:
     """Give the change as one that cannot be done, and why."""
     return replace(
         change,
@@ -31,7 +46,7 @@ def blocked(change: Change, reasons: Iterable[str]) -> Change:
         destroys=(),
         lost=(),
         foreign=(),
-        notes=(*reasons, *change.notes),
+        reasons=(*reasons, *change.reasons),
     )
 
 
@@ -48,6 +63,6 @@ def with_blocked_dependants(changes: Sequence[Change]) -> list[Change]:
         for dependant in dependants.get(ref, ()):
             change = by_ref[dependant]
             if change.action.writes:
-                by_ref[dependant] = blocked(change, [f"depends on {ref}, which is blocked"])
+                by_ref[dependant] = blocked(change, [DependsOn((ref,))])
                 waiting.append(dependant)
     return list(by_ref.values())

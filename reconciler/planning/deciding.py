@@ -11,14 +11,13 @@ from reconciler.document import (
     ABSENT,
     Difference,
     Json,
-    Missing,
     Path,
-    Shape,
-    by_identity,
     covers,
     differences,
     digest,
     merge,
+    places_before,
+    value_at,
 )
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
@@ -27,24 +26,38 @@ from reconciler.planning.blocking import blocked_change
 from reconciler.planning.destroying import members_by_name, members_destroyed
 from reconciler.planning.protection import with_protection
 from reconciler.planning.rewritten import unexpected
-from reconciler.planning.veiling import veiled
+from reconciler.planning.veiling import shown, veiled
 from reconciler.resource import (
     Absent,
     Action,
+    AnotherId,
+    CannotBeAsked,
+    CannotBeCreated,
     Change,
+    CouldNotBeRead,
+    CreateLost,
+    EditedBy,
     Evidence,
+    GoneSince,
     Manifest,
+    NeverSeen,
     Observation,
+    OverwritesEdit,
+    OverwrittenSince,
+    Reason,
+    Recalled,
     Ref,
     Remembered,
     RemoteId,
     Seen,
+    TakesOver,
     Unknown,
+    Unread,
+    WriteLost,
 )
 from reconciler.template import (
-    HIDDEN,
     conceal,
-    holds_seal,
+    is_sealed_text,
     references_in,
     resolve,
     secrets_of,
@@ -55,13 +68,18 @@ NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """All that a decision rests on. `ids` holds the remote ids known before any write."""
+    """All that a decision rests on.
+
+    `ids` holds the remote ids known before any write, and `salt` is that of the seals.
+    `seed` is that of the journal's request ids.
+    """
 
     observation: Observation
     memory: Memory
     ids: Mapping[Ref, RemoteId]
     place: str
-    protected: bool = False
+    salt: str = ""
+    seed: str = ""
 
 
 def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
@@ -70,8 +88,10 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
     spec = resolve(manifest.spec, knowledge.ids)
     assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
     manifest = replace(manifest, spec=spec)
-    declared = kind.complete(manifest, knowledge.observation)
-    change = with_protection(_change(kind, manifest, declared, knowledge), knowledge.protected)
+    declared = kind.complete(manifest, knowledge.observation, knowledge.memory)
+    change = with_protection(
+        _change(kind, manifest, declared, knowledge), knowledge.memory.protected
+    )
     if not change.action.writes:
         return change
     return replace(
@@ -82,17 +102,18 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
 
 
 def _request_id(change: Change, knowledge: Knowledge) -> str:
-    """Give the id of this attempt; a retry after a crash repeats it (failure-cases.md, part 2).
+    """Give the id of this attempt; a retry after a crash repeats it from the journal.
 
     What is declared otherwise by then is another attempt: a service that knows
-    the id would drop it.
+    the id would drop it, and may answer it with something that is gone by now.
     """
-    pending = knowledge.memory.unsettled_create
+    memory = knowledge.memory
+    pending = memory.unsettled_create
     if pending is not None and pending.declared == change.declared:
         return pending.request_id
-    attempt = knowledge.memory.attempts
-    name = f"{knowledge.place}\n{change.ref}\n{digest(change.body)}\n{attempt}"
-    return str(uuid5(NAMESPACE, name))
+    attempt = memory.attempts + len(memory.earlier) + (memory.pending is not None)
+    parts = knowledge.place, knowledge.seed, change.ref, digest(change.body), attempt
+    return str(uuid5(NAMESPACE, "\n".join(map(str, parts))))
 
 
 def _change(
@@ -101,20 +122,24 @@ def _change(
     observation, memory = knowledge.observation, knowledge.memory
     match observation:
         case Seen():
-            return _against_live(kind, manifest, declared, observation, memory)
+            return _against_live(kind, manifest, declared, observation, knowledge)
         case Absent():
             return _create(kind, manifest, declared, observation, memory)
         case Remembered():
             return _against_memory(kind, manifest, declared, observation)
         case Unknown():
             return _unseen(kind, manifest, declared, observation, memory)
+        case Unread(why=why, exit_code=exit_code):
+            reason = CouldNotBeRead(why, exit_code)
+            return blocked_change(manifest, declared, observation, Evidence.NONE, reason)
         case _:
             assert_never(observation)
 
 
 def _against_live(
-    kind: Kind, manifest: Manifest, declared: dict[str, Json], seen: Seen, memory: Memory
+    kind: Kind, manifest: Manifest, declared: dict[str, Json], seen: Seen, knowledge: Knowledge
 ) -> Change:
+    memory = knowledge.memory
     live = conceal(seen.document, secrets_of(declared))
     assert isinstance(live, dict)  # noqa: S101 - concealing keeps the form
     seen = replace(seen, document=live)
@@ -123,41 +148,62 @@ def _against_live(
     for base in memory.candidates or (ABSENT,):
         body = merge(base, declared, body, kind.shape)
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
-    expected = unexpected(differences(live, body, kind.shape), memory)
+    compared = tuple(differences(live, body, kind.shape))
+    expected = tuple(unexpected(compared, memory))
     found = tuple(shown(expected, memory.candidates, kind.shape))
-    notes = [*_pending_notes(memory), *_recalled_notes(seen)]
-    created = memory.unsettled_create
-    if created is not None and not covers(live, created.declared, kind.shape):
-        notes.insert(0, _conflict(manifest, created.at))
+    recalled = [Recalled(seen.recalled)] if seen.recalled else []
+    wrong = _what_is_wrong(kind, manifest, seen, memory)
+    if wrong is not None:
         return Change(
-            manifest,
-            Action.BLOCKED,
-            Evidence.LIVE,
-            seen,
-            declared,
-            body,
-            notes=tuple(notes),
+            manifest=manifest,
+            action=Action.BLOCKED,
+            evidence=Evidence.LIVE,
+            observation=seen,
+            declared=declared,
+            body=body,
+            reasons=(wrong, *recalled),
             before=veiled(live, (*memory.candidates, declared), kind.shape),
         )
-    if found and seen.attribution and _changed_by_others(kind, live, memory):
-        notes.append(f"live was last changed {seen.attribution}")
+    reasons: list[Reason] = [*_lost_answers(memory), *recalled]
+    if seen.overwritten:
+        reasons.append(OverwrittenSince(seen.overwritten, seen.edit))
+    if found:
+        reasons.extend(_others(kind, seen, knowledge, found))
     written = (*memory.candidates, declared)
-    destroyed = members_destroyed(kind, live, body)
+    destroyed = {}
+    if found:
+        # What the service makes anew by itself, whatever is written, is not lost with a write.
+        removed = {one.path for one in compared} - {one.path for one in expected}
+        destroyed = members_destroyed(kind, live, body, remade=removed)
     ours = members_by_name(kind, memory.base)
     return Change(
-        manifest,
-        Action.UPDATE if found else Action.KEEP,
-        Evidence.LIVE,
-        seen,
-        declared,
-        body,
-        found,
-        tuple(destroyed),
-        tuple(_lost(kind, destroyed, written)),
-        tuple(name for name in destroyed if name not in ours),
-        tuple(notes),
+        manifest=manifest,
+        action=Action.UPDATE if found else Action.KEEP,
+        evidence=Evidence.LIVE,
+        observation=seen,
+        declared=declared,
+        body=body,
+        differences=found,
+        destroys=tuple(destroyed),
+        lost=tuple(_lost(kind, destroyed, written)),
+        foreign=tuple(name for name in destroyed if ours.get(name) is None),
+        reasons=tuple(reasons),
         before=veiled(live, written, kind.shape) if found else live,
     )
+
+
+def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -> Reason | None:
+    """Say why what was found is not what is meant; None where it is."""
+    created = memory.unsettled_create
+    if created is not None:
+        found = covers(seen.document, created.declared, kind.shape)
+        return None if found else CreateLost(created.at, "another")
+    declared = kind.declared_id(manifest)
+    if declared is None or seen.remote_id is None or declared == memory.instead_of:
+        return None
+    if kind.normal_id(declared) == kind.normal_id(seen.remote_id):
+        return None
+    return AnotherId(declared, seen.remote_id)
 
 
 def _lost(kind: Kind, destroyed: Mapping[str, Json], written: Sequence[Json]) -> Iterator[Json]:
@@ -168,86 +214,107 @@ def _lost(kind: Kind, destroyed: Mapping[str, Json], written: Sequence[Json]) ->
         yield veiled(member, ours, kind.shape.at(kind.destroyable[0]).item)
 
 
-def _changed_by_others(kind: Kind, live: dict[str, Json], memory: Memory) -> bool:
-    """Tell whether live is not what was last applied, so that who changed it matters."""
-    return memory.last is None or not covers(live, memory.last.declared, kind.shape)
+def _others(
+    kind: Kind, seen: Seen, knowledge: Knowledge, found: Sequence[Difference]
+) -> Iterator[Reason]:
+    """Yield what the work of others has to do with an update.
 
-
-def shown(
-    found: Iterable[Difference], written: Sequence[Json], shape: Shape
-) -> Iterator[Difference]:
-    """Hide what stands live where a secret belongs, or did: it may be an older secret.
-
-    `written` is all that live may hold of what was declared: with a write in doubt, several.
+    What live may hold of ours, be it in doubt, is nobody else's edit.
     """
-    for difference in found:
-        places = [_place(one, difference.path, shape) for one in written]
-        secret = any(map(holds_seal, (difference.after, *places)))
-        if secret and difference.before is not ABSENT:
-            yield replace(difference, before=HIDDEN)
-        else:
-            yield difference
+    live, memory = seen.document, knowledge.memory
+    if memory.last is None and (not memory.candidates or _is_as_before(live, memory)):
+        if not _is_empty(kind, live):
+            yield TakesOver(seen.edit)
+        return
+    edits = [edited_since(kind, seen, one, knowledge) for one in memory.candidates]
+    if not all(edits):
+        return
+    written = set(places_before(found))
+    fewest = min(edits, key=len)
+    undone = tuple(path for path in fewest if any(_meet(path, one) for one in written))
+    if undone:
+        yield OverwritesEdit(undone, seen.edit)
+    elif seen.edit.told:
+        yield EditedBy(seen.edit)
 
 
-def _place(document: Json, path: Path, shape: Shape) -> Json | Missing:
-    """Give what a document holds at the path of a difference; the whole of an unkeyed list."""
-    for step in path:
-        if isinstance(document, dict) and isinstance(step, str):
-            document, shape = document.get(step), shape.at(step)
-        elif isinstance(document, list):
-            keyed = by_identity(document, shape)
-            if keyed is None:
-                return document
-            document, shape = keyed.get(str(step)), shape.item
-        else:
-            return document
-    return document
+def _is_as_before(live: dict[str, Json], memory: Memory) -> bool:
+    """Tell whether live is what a write in doubt was to change, so that nobody changed it."""
+    doubted = (*memory.earlier, *filter(None, [memory.pending]))
+    return digest(live) in {started.seen for started in doubted}
 
 
-def _pending_notes(memory: Memory) -> list[str]:
+def _is_empty(kind: Kind, live: dict[str, Json]) -> bool:
+    """Tell whether there is nothing to take over: a list of which there is one, without items."""
+    return kind.singleton and value_at(live, kind.destroyable) == []
+
+
+def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:
+    """Give the fields that are not as they were applied; a secret that is still ours is.
+
+    What nobody can tell is not an edit.
+    """
+    wanted = merge(ABSENT, applied, seen.document, kind.shape)
+    found = unexpected(differences(seen.document, wanted, kind.shape), knowledge.memory)
+    told = (one for one in found if not seen.cannot_tell(one.path))
+    return list(places_before(without_own_secrets(told, knowledge.salt)))
+
+
+def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
+    """Leave out what is the very secret that is sealed on the other side."""
+    for one in found:
+        texts = isinstance(one.before, str) and isinstance(one.after, str)
+        if not (texts and is_sealed_text(str(one.before), str(one.after), salt)):
+            yield one
+
+
+def _meet(one: Path, other: Path) -> bool:
+    """Tell whether one place is the other, or inside it."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+def _lost_answers(memory: Memory) -> list[Reason]:
     pending = memory.pending
     if pending is None:
         return []
     if pending.operation == "create":
-        return [f"the answer to its create ({pending.at}) was lost; it did happen"]
-    return [f"the answer to an earlier write ({pending.at}) was lost"]
+        return [CreateLost(pending.at, "happened")]
+    return [WriteLost(pending.at)]
 
 
-def _recalled_notes(seen: Seen) -> list[str]:
-    if not seen.recalled:
-        return []
-    fields = sorted({str(path[-1]) for path in seen.recalled})
-    return [f"{', '.join(fields)}: not returned by the API, compared with the journal"]
-
-
-def _conflict(manifest: Manifest, at: str) -> str:
+def _settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
+    """Say that a person settled a create as an id that is not there; "" for anything else."""
+    if kind.findable or not memory.exists or memory.last is not None or memory.pending is not None:
+        return ""
     return (
-        f"the answer to its create ({at}) was lost, and what is live now is not what was sent: "
-        f"look at it, then run `reconciler journal settle {manifest.ref} --id ID`"
+        f"its create was settled as {memory.remote_id}, which the service does not have: "
+        f"run `reconciler journal forget {manifest.ref}` and look for it again, then declare its id"
     )
 
 
 def _create(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], absent: Absent, memory: Memory
 ) -> Change:
-    reason = kind.cannot_create(manifest)
-    if reason:
-        return blocked_change(manifest, declared, absent, Evidence.LIVE, reason)
-    notes = []
+    said = kind.cannot_create(manifest) or _settled_wrongly(kind, manifest, memory)
+    if said:
+        return blocked_change(manifest, declared, absent, Evidence.LIVE, CannotBeCreated(said))
+    reasons: list[Reason] = []
     if memory.last is not None:
-        notes.append(f"written {memory.last.at} and gone since: it will be created again")
+        reasons.append(GoneSince(memory.last.at))
     elif memory.unsettled_create is not None:
-        at = memory.unsettled_create.at
-        notes.append(f"the answer to its create ({at}) was lost; it did not happen")
+        reasons.append(CreateLost(memory.unsettled_create.at, "never-happened"))
+    if memory.pending is not None and memory.pending.operation == "replace":
+        reasons.append(NeverSeen(memory.pending.at))
     return Change(
-        manifest,
-        Action.CREATE,
-        Evidence.LIVE,
-        absent,
-        declared,
-        declared,
-        tuple(differences({}, declared, kind.shape)),
-        notes=tuple(notes),
+        manifest=manifest,
+        action=Action.CREATE,
+        evidence=Evidence.LIVE,
+        observation=absent,
+        declared=declared,
+        body=declared,
+        differences=tuple(differences({}, declared, kind.exact_shape)),
+        reasons=tuple(reasons),
     )
 
 
@@ -255,41 +322,33 @@ def _against_memory(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], remembered: Remembered
 ) -> Change:
     before = remembered.document
-    found = tuple(shown(differences(before, declared, kind.shape), [before], kind.shape))
+    changed = differences(before, declared, kind.exact_shape)
+    found = tuple(shown(changed, [before], kind.shape))
     return Change(
-        manifest,
-        Action.UPDATE if found else Action.KEEP,
-        Evidence.JOURNAL,
-        remembered,
-        declared,
-        declared,
-        found,
+        manifest=manifest,
+        action=Action.UPDATE if found else Action.KEEP,
+        evidence=Evidence.JOURNAL,
+        observation=remembered,
+        declared=declared,
+        body=declared,
+        differences=found,
     )
 
 
 def _unseen(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], unknown: Unknown, memory: Memory
 ) -> Change:
-    if unknown.exit_code:
-        reason = f"it could not be read: {unknown.why}"
-        return blocked_change(manifest, declared, unknown, Evidence.NONE, reason)
     created = memory.unsettled_create
     if created is not None:
-        reason = (
-            f"the answer to its create ({created.at}) was lost, and the API cannot be asked: look "
-            f"for it, then run `reconciler journal settle {manifest.ref} --id ID` "
-            "or `--never-happened`"
-        )
+        reason = CreateLost(created.at, "unknown")
         return blocked_change(manifest, declared, unknown, Evidence.NONE, reason)
-    action = Action.CREATE if unknown.remote_id is None else Action.ASSERT
-    notes = [unknown.why, *_pending_notes(memory)]
     return Change(
-        manifest,
-        action,
-        Evidence.NONE,
-        unknown,
-        declared,
-        declared,
-        tuple(differences({}, declared, kind.shape)),
-        notes=tuple(notes),
+        manifest=manifest,
+        action=Action.CREATE if unknown.remote_id is None else Action.ASSERT,
+        evidence=Evidence.NONE,
+        observation=unknown,
+        declared=declared,
+        body=declared,
+        differences=tuple(differences({}, declared, kind.exact_shape)),
+        reasons=(CannotBeAsked(unknown.why), *_lost_answers(memory)),
     )

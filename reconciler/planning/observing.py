@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from reconciler.api.door import Api
 from reconciler.errors import ReconcilerError
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.observing import observe
-from reconciler.resource import Absent, Manifest, Observation, Seen, Unknown
+from reconciler.resource import Absent, Manifest, NotPermitted, Observation, Seen, Unread
 
 
 async def observe_all(
@@ -18,9 +18,8 @@ async def observe_all(
 ) -> list[Observation]:
     """Observe every manifest; what concerns the whole service cancels the rest and is raised.
 
-    One answer that is of no use is `Unknown` with its exit code, and the others
-    are observed all the same. Where no answer at all is of use, it is the
-    service, and that is raised.
+    One answer that is of no use is `Unread`, and the others are observed all the same. Where
+    no answer at all is of use, it is the service, and that is raised.
     """
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_observe(api, manifest, history)) for manifest in manifests]
@@ -34,10 +33,23 @@ async def observe_all(
     ]
 
 
+async def proof(
+    api: Api, manifests: Sequence[Manifest], observations: Iterable[Observation]
+) -> NotPermitted | None:
+    """Find out whether target and key are right where no observation has told it yet.
+
+    With nothing to examine nothing is asked. Raises what `Api.prove` raises.
+    """
+    if not manifests or any(isinstance(one, Seen | Absent | Unread) for one in observations):
+        return None
+    said = await api.prove()
+    return NotPermitted(said) if said else None
+
+
 async def _observe(api: Api, manifest: Manifest, history: History) -> Observation | ReconcilerError:
     return await observe(BY_NAME[manifest.ref.kind], api, manifest, history.of(manifest.ref))
 
 
-def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unknown:
+def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unread:
     known = manifest.remote_id or history.of(manifest.ref).remote_id
-    return Unknown(known, str(error), error.exit_code)
+    return Unread(known, str(error), error.exit_code)

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from reconciler.api.door import Api
 from reconciler.document import Json, digest
-from reconciler.journal.history import History
+from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Sending
-from reconciler.planning.blocking import blocked, with_blocked_dependants
+from reconciler.planning.blocking import blocked, blocked_change, with_blocked_dependants
 from reconciler.planning.deciding import Knowledge, decide
-from reconciler.planning.observing import observe_all
-from reconciler.planning.protection import Protections
+from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
+from reconciler.planning.observing import observe_all, proof
 from reconciler.resource import (
     Absent,
     Action,
     Change,
+    Evidence,
+    LooksLike,
     Manifest,
+    NoJournal,
+    NotPermitted,
+    Objected,
     Observation,
     Orphan,
+    OverwritesEdit,
     Plan,
     Ref,
+    Remark,
     Remembered,
     RemoteId,
+    RenamedFrom,
     Seen,
+    TakesOver,
     Unknown,
+    Unread,
     UnsettledCreate,
 )
 from reconciler.template import reveal
@@ -37,33 +47,54 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a plan leads: the environment's name and the target's."""
+    """Where a plan leads: the environment's name and the target's.
+
+    `embedded` says that it is the emulator in this process, which forgets nothing
+    that matters to anyone, and `salt` is that of the seals.
+    """
 
     environment: str
     target: str
+    embedded: bool = False
+    salt: str = ""
 
     def __str__(self) -> str:
         return f"{self.environment} at {self.target}"
 
 
 async def make_plan(
-    api: Api, manifests: Sequence[Manifest], history: History, place: Place, *, whole: bool
+    api: Api,
+    manifests: Sequence[Manifest],
+    history: History,
+    place: Place,
+    *,
+    whole: bool,
+    others: Sequence[Manifest] = (),
 ) -> Plan:
     """Read the live side of every manifest and decide what would be done.
 
     `whole` says that the manifests are all there are, so that what the journal
-    knows beside them is no longer declared. Raises what `Api.read` raises.
+    knows beside them is no longer declared; else `others` are those that are not
+    examined. Raises what `Api.read` raises.
     """
     order = {kind.name: index for index, kind in enumerate(KINDS)}
     manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
-    observations = await observe_all(api, manifests, history)
-    ids, protections = _known_ids(manifests, observations), Protections.of(history)
+    declared = (*manifests, *others)
+    known = identify(declared, history)
+    observations = await observe_all(api, manifests, known.history)
+    proven = None if place.embedded else await proof(api, manifests, observations)
+    observed = {one.ref: seen for one, seen in zip(manifests, observations, strict=True)}
+    known = identify(declared, history, observed)
+    history = known.history
+    orphans = orphans_in(history, declared)
+    left = [*orphans, *displaced_in(history, declared)]
+    ids = _known_ids(manifests, observations)
     changes = []
-    for manifest, observation in zip(manifests, observations, strict=True):
+    for manifest in manifests:
         ref = manifest.ref
-        protected = protections.cover(ref, ids.get(ref))
-        known = Knowledge(observation, history.of(ref), ids, str(place), protected)
-        changes.append(decide(manifest, known))
+        known_of = observed[ref], history.of(ref)
+        knowledge = Knowledge(*known_of, ids, str(place), place.salt, history.seed)
+        changes.append(_decided(manifest, knowledge, known, left))
     # A look-up has settled some; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes)
     asked = [change for change in changes if change.action.writes]
@@ -71,15 +102,43 @@ async def make_plan(
     objected = {change.ref: change for change in answered}
     changes = [objected.get(change.ref, change) for change in changes]
     changes = with_blocked_dependants(changes)
-    declared = {manifest.ref for manifest in manifests}
+    listed = (Orphan(ref, memory.remote_id) for ref, memory in orphans)
     return Plan(
         place.environment,
         place.target,
         plan_digest(place, changes),
         tuple(changes),
-        tuple(_orphans(history, declared)) if whole else (),
+        tuple(listed) if whole else (),
         tuple(unsettled),
+        remarks=tuple(_remarks(history, place, proven)),
     )
+
+
+def _remarks(history: History, place: Place, proven: NotPermitted | None) -> Iterator[Remark]:
+    if not (history.begun or place.embedded):
+        yield NoJournal()
+    if proven is not None:
+        yield proven
+
+
+def _decided(
+    manifest: Manifest,
+    knowledge: Knowledge,
+    known: Identities,
+    orphans: Sequence[tuple[Ref, Memory]],
+) -> Change:
+    """Decide one change, and say of it what its identity tells."""
+    ref = manifest.ref
+    shared = known.shared(ref)
+    if shared is not None:
+        spec = manifest.spec
+        return blocked_change(manifest, spec, knowledge.observation, Evidence.NONE, shared)
+    change = decide(manifest, knowledge)
+    reasons = known.reasons.get(ref, ())
+    if change.action is Action.CREATE:
+        alike = much_like(ref.kind, change.declared, orphans)
+        reasons = (*reasons, *([LooksLike(alike)] if alike else []))
+    return replace(change, reasons=(*reasons, *change.reasons)) if reasons else change
 
 
 def _known_ids(
@@ -87,12 +146,8 @@ def _known_ids(
 ) -> dict[Ref, RemoteId]:
     ids: dict[Ref, RemoteId] = {}
     for manifest, observation in zip(manifests, observations, strict=True):
-        match observation:
-            case Seen(remote_id=known) | Remembered(remote_id=known) | Unknown(remote_id=known):
-                if known is not None:
-                    ids[manifest.ref] = known
-            case Absent():
-                pass
+        if not isinstance(observation, Absent) and observation.remote_id is not None:
+            ids[manifest.ref] = observation.remote_id
     return ids
 
 
@@ -103,15 +158,7 @@ async def _with_objections(api: Api, change: Change) -> Change:
     body = reveal(change.body)
     assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
     objections = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
-    return blocked(change, objections) if objections else change
-
-
-def _orphans(history: History, declared: set[Ref]) -> list[Orphan]:
-    return [
-        Orphan(ref, memory.remote_id)
-        for ref, memory in sorted(history.memories.items())
-        if ref not in declared and memory.exists
-    ]
+    return blocked(change, map(Objected, objections)) if objections else change
 
 
 def _unsettled(history: History, changes: Sequence[Change]) -> list[UnsettledCreate]:
@@ -142,6 +189,8 @@ def plan_digest(place: Place, changes: Sequence[Change]) -> str:
             "sends": change.body if change.action.writes else None,
             "observed": _observed(change.observation),
             **_protection(change),
+            **_renaming(change),
+            **_taking(change),
         }
         for change in changes
     ]
@@ -160,6 +209,19 @@ def _protection(change: Change) -> dict[str, Json]:
     return {"protected": known, "protect": declared} if known or declared else {}
 
 
+def _renaming(change: Change) -> dict[str, Json]:
+    """Give the name that the same object had before; nothing where it was this one."""
+    before = [str(one.ref) for one in change.reasons if isinstance(one, RenamedFrom)]
+    return {"renamedFrom": before[0]} if before else {}
+
+
+def _taking(change: Change) -> dict[str, Json]:
+    """Give what of others a write would undo or take over, as a review agrees to that too."""
+    codes = {one.code for one in change.reasons if isinstance(one, OverwritesEdit | TakesOver)}
+    listed: list[Json] = [*sorted(codes)]
+    return {"agrees": listed} if listed else {}
+
+
 def _identities(manifest: Manifest) -> Json:
     identities = BY_NAME[manifest.ref.kind].identities(manifest)
     return {"metadata": manifest.remote_id, **identities}
@@ -173,5 +235,5 @@ def _observed(observation: Observation) -> Json:
             return "absent"
         case Remembered(remote_id=remote_id, document=document):
             return {"remembered": remote_id, "document": document}
-        case Unknown(remote_id=remote_id):
+        case Unknown(remote_id=remote_id) | Unread(remote_id=remote_id):
             return {"unknown": remote_id}

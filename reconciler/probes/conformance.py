@@ -237,6 +237,13 @@ async def examine(api: Api) -> list[Finding]:
     return findings
 
 
+def _hint(api: Api, question: Question, reply: Reply) -> str:
+    """Say what may be set wrongly, once: with the key, the list of policies is always there."""
+    if question.path != POLICIES or question.keyless:
+        return ""
+    return api.way.path_hint if reply.status == HTTPStatus.NOT_FOUND else api.way.hint(reply)
+
+
 async def _examined(api: Api, question: Question) -> Finding:
     params = [
         pair
@@ -249,7 +256,9 @@ async def _examined(api: Api, question: Question) -> Finding:
     except ReconcilerError as error:
         return Finding(endpoint, words, "untold", str(error), error.exit_code)
     said = message_of(reply, api.redaction) if not reply.is_json or not reply.ok else ""
-    answer = Answer(reply, phrase(reply.status) + (f": {said}"[:LONGEST_DETAIL] if said else ""))
+    told = phrase(reply.status) + (f": {said}"[:LONGEST_DETAIL] if said else "")
+    hint = _hint(api, question, reply)
+    answer = Answer(reply, told + (f"; {hint}" if hint else ""))
     if reply.status in REFUSED and not question.keyless:
         return Finding(endpoint, words, "untold", answer.words, 10)
     if reply.status in LOST_STATUSES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -92,11 +92,12 @@ async def check_service(api: Api, now: datetime) -> list[Check]:
     if isinstance(opening, ReconcilerError):
         return [Check("service", State.FAILED, str(opening), opening.exit_code)]
     if opening.status == HTTPStatus.UNAUTHORIZED:
-        hint = "" if api.authorization == "bearer" else "; is it `authorization: bearer`?"
-        said = f"no: {_words(api, opening)}{hint}"
-        return [Check("key accepted", State.FAILED, said, 10)]
+        check = Check("key accepted", State.FAILED, f"no: {_words(api, opening)}", 10)
+        return [_with_hint(api, opening, check)]
     replies = [opening, *await asyncio.gather(*(_ask(api, probe) for probe in others))]
     checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
+    # What is wrong with the way is wrong for all of them, so it is said once.
+    checks[0] = _with_hint(api, opening, checks[0])
     heard = [reply for reply in replies if isinstance(reply, Reply)]
     return [*checks, _clock(heard, now)]
 
@@ -118,6 +119,13 @@ def _words(api: Api, reply: Reply) -> str:
     return phrase(reply.status) + (f": {said}" if said else "")
 
 
+def _with_hint(api: Api, reply: Reply, check: Check) -> Check:
+    """Say what may be set wrongly, for the answer to the list of policies: it is always there."""
+    missing = reply.status == HTTPStatus.NOT_FOUND
+    hint = api.way.path_hint if missing else api.way.hint(reply)
+    return replace(check, detail=f"{check.detail}; {hint}") if hint else check
+
+
 def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
     name = f"may read {probe.name}"
     if isinstance(reply, ReconcilerError):
@@ -135,7 +143,7 @@ def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
 def _answered(name: str, reply: Reply) -> Check:
     if reply.is_json:
         return Check(name, State.OK, phrase(reply.status))
-    said = f"{phrase(reply.status)}, but the body is not JSON: is the base URL right?"
+    said = f"{phrase(reply.status)}, but the body is not JSON"
     return Check(name, State.FAILED, said, 9)
 
 
@@ -148,8 +156,7 @@ def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
                 return Check(name, State.WARNING, "404 without a message, which may mean anything")
             case NotFound.WRONG_ROUTE:
                 pass
-    said = f"{phrase(reply.status)}: no such path; are the base URL and `basePath` right?"
-    return Check(name, State.FAILED, said, 9)
+    return Check(name, State.FAILED, f"{phrase(reply.status)}: no such path", 9)
 
 
 def _clock(replies: Sequence[Reply], now: datetime) -> Check:

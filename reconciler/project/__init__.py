@@ -13,6 +13,9 @@ from reconciler.project.choosing import (
     choose_environment,
     choose_target,
     journal_place,
+    journal_place_at,
+    journal_setting,
+    with_target,
 )
 from reconciler.project.complaining import ENVIRONMENT_NAME, leads_out, project_findings
 from reconciler.project.settings import (
@@ -40,7 +43,10 @@ __all__ = [
     "choose_environment",
     "choose_target",
     "journal_place",
+    "journal_place_at",
+    "journal_setting",
     "leads_out",
     "project_findings",
     "unsafe_base_url",
+    "with_target",
 ]

@@ -6,7 +6,9 @@ import ipaddress
 import re
 from collections.abc import Iterator
 from typing import TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
+
+from reconciler.addresses import steps_in
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -22,11 +24,16 @@ def unsafe_base_url(url: str) -> str:
         return "must begin with https://"
     if not host or port == 0 or any(not "!" <= character <= "~" for character in url):
         return "is not a URL: it needs a host, and only ASCII characters that are no blanks"
+    return _unsafe_part(url, parts) or _unsafe_host(host, parts.scheme)
+
+
+def _unsafe_part(url: str, parts: SplitResult) -> str:
     if parts.username is not None or parts.password is not None:
         return "must not hold a user name or a password"
     if "?" in url or "#" in url:
         return "must not hold a query or a fragment"
-    return _unsafe_host(host, parts.scheme)
+    step = next(steps_in(parts.path), "")
+    return f"must not hold the part `{step}`: write the path that it leads to" if step else ""
 
 
 _HOST = re.compile(r"(?!-)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,7 +86,7 @@ def choose_target(
     """Give where a run leads. Nothing falls back silently (design.md, part 5).
 
     Raises UsageError without a target or with two that disagree, and
-    InvalidInput for a base URL that is not safe.
+    InvalidInput for a base URL that is not safe, or a file that a link leads elsewhere.
     """
     given = environ.get(BASE_URL, "").strip().rstrip("/")
     own = (environment.base_url or "").rstrip("/")
@@ -95,7 +96,7 @@ def choose_target(
                 f"environment `{name}` is the embedded emulator, but {BASE_URL} is "
                 f"{shown_url(given)}: unset it, or choose another environment"
             )
-        return Embedded(project.root / environment.emulator.data)
+        return Embedded(place_of(project, environment.emulator.data))
     if given and own and given != own:
         raise UsageError(
             f"environment `{name}` has baseUrl {shown_url(own)}, but {BASE_URL} is "
@@ -112,16 +113,57 @@ def choose_target(
     )
 
 
+def with_target(project: Project) -> set[str]:
+    """Name the environments of which the project file says where they lead."""
+    environments = project.settings.environments.items()
+    return {name for name, one in environments if one.base_url or one.emulator is not None}
+
+
+def place_of(project: Project, path: str) -> Path:
+    """Give where a file is that the project file names: below its folder, or where a person said.
+
+    Raises InvalidInput where a link on the way leads out of the folder.
+    """
+    place = project.root / path
+    # A change may bring links, and what is written there would be written through them.
+    if not Path(path).is_absolute() and not leads_inside(place, project.root):
+        raise InvalidInput(
+            f"`{path}` stands behind a link that leads out of {project.root}: remove the link, or "
+            "write an absolute path if that is meant"
+        )
+    return place
+
+
+def leads_inside(place: Path, folder: Path) -> bool:
+    """Tell whether a path ends below a folder, once all links are followed."""
+    return Path(os.path.realpath(place)).is_relative_to(os.path.realpath(folder))
+
+
+def journal_setting(project: Project, name: str, environment: Environment) -> str:
+    """Give where the journal of an environment is kept, as the project file writes it."""
+    if environment.journal is not None:
+        return environment.journal
+    own = f"{name}.journal.jsonl" if project.file is not None else "journal.jsonl"
+    return f".reconciler/{own}"
+
+
 def journal_place(project: Project, name: str, environment: Environment) -> JournalPlace:
     """Give where the journal of an environment is kept, a path made absolute.
 
-    The setting itself was checked when the project file was read.
+    The setting itself was checked when the project file was read. Raises
+    InvalidInput for a file that a link leads elsewhere.
     """
-    if environment.journal is None:
-        own = f"{name}.journal.jsonl" if project.file is not None else "journal.jsonl"
-        return InFile(project.root / ".reconciler" / own)
-    match parse_journal_place(environment.journal):
+    return journal_place_at(project, journal_setting(project, name, environment))
+
+
+def journal_place_at(project: Project, setting: str) -> JournalPlace:
+    """Give the place of a journal that is written as in the project file, a path made absolute.
+
+    Raises ValueError, whose words say what it must be, and InvalidInput for a file
+    that a link leads elsewhere.
+    """
+    match parse_journal_place(setting):
         case InFile(path=path):
-            return InFile(project.root / path)
+            return InFile(place_of(project, str(path)))
         case place:
             return place

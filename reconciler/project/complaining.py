@@ -12,6 +12,7 @@ from reconciler.assumptions import Assumptions, ParameterNames
 from reconciler.document import Json
 from reconciler.finding import Finding, nearest
 from reconciler.project.base_url import unsafe_base_url
+from reconciler.project.journal_place import InFile, parse_journal_place
 from reconciler.project.settings import (
     EmbeddedEmulator,
     Environment,
@@ -20,6 +21,7 @@ from reconciler.project.settings import (
     ProjectFile,
 )
 
+_PATTERN = re.compile(r"[*?\[\s~^:\\]")
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -39,17 +41,43 @@ def project_findings(document: Json) -> Iterator[Finding]:
         listed = ", ".join(sorted(settings.environments)) or "none"
         said = f"there is no environment `{default}` (known: {listed})"
         yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
+    yield from _list_findings(settings)
+    for name, environment in settings.environments.items():
+        yield from _environment_findings(name, environment)
+
+
+def _list_findings(settings: ProjectFile) -> Iterator[Finding]:
     for index, path in enumerate(settings.manifests):
         if leads_out(path):
             said = f"`{path}` leads out of the folder of the project file"
             yield Finding("P101", ("manifests", index), said)
-    for name, environment in settings.environments.items():
-        yield from _environment_findings(name, environment)
+    for index, pattern in enumerate(settings.exclude):
+        if leads_out(pattern) or not pattern.strip("./ "):
+            said = f"`{pattern}` must be a glob that is relative to the folder of the project file"
+            yield Finding("P101", ("exclude", index), said)
+    for index, branch in enumerate(settings.trusted_branches):
+        if not branch or _PATTERN.search(branch):
+            said = f"`{branch}` is no branch: name each one whole, as anyone may make another"
+            yield Finding("P101", ("trustedBranches", index), said)
 
 
 def leads_out(path: str) -> bool:
     """Tell whether a relative path climbs above where it starts, or is not relative."""
     return path.startswith("/") or os.path.normpath(path).split("/")[0] == ".."
+
+
+def _path_findings(setting: str, path: str, place: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield a file of ours that would stand outside, though nobody said where in full."""
+    if path.startswith("/"):
+        if ".." in path.split("/"):
+            said = f"`{setting}` must not hold `..`: write the path that it leads to"
+            yield Finding("P101", place, said)
+    elif leads_out(path):
+        said = (
+            f"`{setting}` leads out of the folder of the project file: keep it inside, or write "
+            "an absolute path"
+        )
+        yield Finding("P101", place, said)
 
 
 def _environment_findings(name: str, environment: Environment) -> Iterator[Finding]:
@@ -62,6 +90,13 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
         yield Finding("P101", (*path, "emulator"), said, at_key=True)
     if environment.base_url is not None and (why := unsafe_base_url(environment.base_url)):
         yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}")
+    if environment.emulator is not None:
+        yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
+    match parse_journal_place(environment.journal) if environment.journal else None:
+        case InFile(path=kept):
+            yield from _path_findings("journal", str(kept), (*path, "journal"))
+        case _:
+            return
 
 
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {

@@ -71,7 +71,10 @@ class Guards(Limits):
 class EmbeddedEmulator(_Strict):
     """An emulator in the same process, kept in one SQLite file."""
 
-    data: Annotated[str, Field(description="The SQLite file, relative to the project file.")]
+    data: Annotated[
+        str,
+        Field(description="The SQLite file: below the project file's folder, or absolute."),
+    ]
 
 
 class Environment(_Strict):
@@ -91,7 +94,8 @@ class Environment(_Strict):
     journal: Annotated[
         str | None,
         Field(
-            description="Where the journal is kept: a file, relative to the project file; "
+            description="Where the journal is kept: a file below the project file's folder, or an "
+            "absolute path; "
             "git:REF of the repository's remote; or s3://, gs:// or az:// with bucket and prefix."
         ),
     ] = None
@@ -121,7 +125,22 @@ class ProjectFile(_Strict):
     manifests: Annotated[
         list[str], Field(description="Files and folders of manifests, relative to this file.")
     ] = ["."]
+    exclude: Annotated[
+        list[str],
+        Field(
+            description="Globs of files and folders that hold no manifests, relative to this file, "
+            "as charts or **/*.tpl.yaml; `*` stays within a folder."
+        ),
+    ] = []
     default_environment: Annotated[
         str | None, Field(alias="defaultEnvironment", description="Used where -e is not given.")
     ] = None
     environments: dict[str, Environment] = {}
+    trusted_branches: Annotated[
+        list[str],
+        Field(
+            alias="trustedBranches",
+            description="Branches beside the default one whose newest commit `ci` believes whole; "
+            "read from the default branch alone. Protect them: who may push there decides.",
+        ),
+    ] = []

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from reconciler.journal.entries import (
-    AboutResource,
+    AboutWrites,
+    Arrived,
     Entry,
+    Forgotten,
     Identified,
     Kept,
+    Moved,
     Override,
     RefusedEntry,
+    Renamed,
     RunEntry,
     Settled,
     Started,
@@ -68,15 +72,26 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
 
 
 def _words(entry: Entry) -> str:
-    if isinstance(entry, Override):
-        return f"override    {entry.reason}"
-    if isinstance(entry, RunEntry):
-        commit = f" from {entry.commit}" if entry.commit else ""
-        return f"run         {entry.command} by {entry.actor}{commit}"
-    return f"{NAMES[type(entry)]:10}  {entry.ref}{_particulars(entry)}"
+    match entry:
+        case Override():
+            said = entry.reason
+        case RunEntry():
+            commit = f" from {entry.commit}" if entry.commit else ""
+            said = f"{entry.command} by {entry.actor}{commit}"
+        case Moved():
+            said = f"to {entry.to}"
+        case Arrived():
+            said = f"from {entry.origin}"
+        case Renamed():
+            said = f"{entry.ref}, which was {entry.was}"
+        case Forgotten():
+            said = str(entry.ref)
+        case _:
+            said = f"{entry.ref}{_particulars(entry)}"
+    return f"{NAMES[type(entry)]:10}  {said}"
 
 
-def _particulars(entry: AboutResource) -> str:
+def _particulars(entry: AboutWrites) -> str:
     match entry:
         case Started(operation=operation):
             said = f" ({operation})"

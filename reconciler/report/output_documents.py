@@ -23,6 +23,9 @@ class OutcomeCounts(_Part):
     written: int
     unchanged: Annotated[int, Field(description="The service saw nothing to change.")]
     refused: int
+    unconfirmed: Annotated[
+        int, Field(description="Sent, and perhaps done: the next plan will tell.")
+    ]
     skipped: int
     in_doubt: Annotated[int, Field(description="Creates whose answer was lost.")]
 
@@ -31,7 +34,7 @@ class OutcomeDocument(_Part):
     """What became of one resource that an apply was to write."""
 
     ref: str
-    outcome: Literal["written", "unchanged", "refused", "skipped", "inDoubt"]
+    outcome: Literal["written", "unchanged", "refused", "unconfirmed", "skipped", "inDoubt"]
     remote_id: str | int | None
     message: str
 
@@ -50,6 +53,7 @@ class DriftCounts(_Part):
     same: int
     drifted: int
     gone: int
+    unread: Annotated[int, Field(description="They could not be read.")]
     unseen: Annotated[int, Field(description="The API cannot show them.")]
     unapplied: Annotated[int, Field(description="The journal has no write of them.")] = 0
 
@@ -58,7 +62,7 @@ class DriftedDocument(_Part):
     """One resource; in `fields`, `before` is what was applied and `after` is live."""
 
     ref: str
-    state: Literal["same", "drifted", "gone", "unseen", "unapplied"]
+    state: Literal["same", "drifted", "gone", "unread", "unseen", "unapplied"]
     source: SourceDocument
     fields: list[FieldDocument]
     note: str
@@ -127,7 +131,11 @@ class EntryDocument(_Part):
         "refused",
         "settled",
         "kept",
+        "renamed",
+        "forgotten",
         "override",
+        "moved",
+        "arrived",
     ]
     at: str
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from reconciler.document import ABSENT, Json, Missing, Path, value_at
+from reconciler.document import ABSENT, Json, Missing, Path, stored_name, value_at
 from reconciler.report.safe import ELLIPSIS, safe
 from reconciler.resource import Action, Change, Drift, Evidence, Plan, Remembered, Seen
 from reconciler.template import references_in
@@ -79,7 +79,8 @@ def item_at(items: Sequence[Json], step: str | int) -> tuple[int, Json | Missing
 def _item(items: Sequence[Json], key: str) -> tuple[int, Json | Missing]:
     for identity in _IDENTITIES:
         for index, item in enumerate(items):
-            if value_at(item, identity) == key:
+            name = value_at(item, identity)
+            if isinstance(name, str) and key in (name, stored_name(name)):
                 return index, item
     return -1, ABSENT
 
@@ -185,7 +186,7 @@ def summary(plan: Plan) -> str:
     destroyed = sum(len(change.destroys) for change in plan.changes)
     if destroyed:
         words.append(f"{destroyed:,} destroyed for good")
-    return ", ".join(words) or "nothing is declared"
+    return ", ".join(words) or ("nothing changed" if plan.changed_since else "nothing is declared")
 
 
 def plural(count: int, noun: str) -> str:
@@ -198,14 +199,9 @@ def lost_json(change: Change) -> str:
     return json.dumps(list(change.lost), ensure_ascii=True)
 
 
-def drift_word(drift: Drift) -> str:
-    """Say what became of a resource; `unread` where the answer was of no use."""
-    return "unread" if drift.exit_code else drift.state
-
-
 def drift_summary(drifts: Sequence[Drift]) -> str:
     """Give the counts of a comparison with live in one line, the worst first."""
-    counts = Counter(map(drift_word, drifts))
+    counts = Counter(drift.state for drift in drifts)
     drifted = counts["drifted"] + counts["gone"]
     words = [
         f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",

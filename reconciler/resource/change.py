@@ -8,7 +8,8 @@ from enum import Enum
 from reconciler.document import Difference, Json
 from reconciler.resource.declared import Manifest
 from reconciler.resource.naming import Ref, RemoteId
-from reconciler.resource.observation import Absent, Observation, Remembered, Seen, Unknown
+from reconciler.resource.observation import Absent, Observation
+from reconciler.resource.reason import Reason, RenamedFrom
 
 
 class Action(Enum):
@@ -39,7 +40,7 @@ class Evidence(Enum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One resource in a plan, with exactly what would be sent.
 
@@ -61,7 +62,7 @@ class Change:
     destroys: tuple[str, ...] = ()
     lost: tuple[Json, ...] = ()
     foreign: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     awaits: frozenset[Ref] = frozenset()
     request_id: str = ""
     protected: bool = False
@@ -73,6 +74,12 @@ class Change:
         return self.manifest.ref
 
     @property
+    def is_noted(self) -> bool:
+        """Whether applying it tells the journal something, though it may send nothing."""
+        renamed = any(isinstance(reason, RenamedFrom) for reason in self.reasons)
+        return self.turns_protection or (renamed and self.action is not Action.BLOCKED)
+
+    @property
     def turns_protection(self) -> bool:
         """Whether applying it begins or ends its protection."""
         return self.action is not Action.BLOCKED and self.manifest.protect is not self.protected
@@ -81,7 +88,7 @@ class Change:
     def remote_id(self) -> RemoteId | None:
         """What the service calls it, as far as that is known."""
         match self.observation:
-            case Seen(remote_id=known) | Remembered(remote_id=known) | Unknown(remote_id=known):
-                return known
             case Absent():
                 return None
+            case known:
+                return known.remote_id

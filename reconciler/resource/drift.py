@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from reconciler.document import Difference, Json
 from reconciler.resource.declared import Source
 from reconciler.resource.naming import Ref
+
+State: TypeAlias = Literal["same", "drifted", "gone", "unread", "unseen", "unapplied"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +18,13 @@ class Drift:
 
     `unseen` is one that the API cannot show, `unapplied` one the journal has no
     write of. In `differences`, `before` is what was applied and `after` is live;
-    `live` is the whole live document as it may be shown. An `exit_code` says that it was asked for
-    and the answer was of no use.
+    `live` is the whole live document as it may be shown. `unread` is one that
+    was asked for with an answer of no use; only then there is an `exit_code`.
     """
 
     ref: Ref
     source: Source
-    state: Literal["same", "drifted", "gone", "unseen", "unapplied"]
+    state: State
     differences: tuple[Difference, ...] = ()
     note: str = ""
     live: Json = None

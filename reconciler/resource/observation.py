@@ -1,4 +1,4 @@
-"""What is known of the live side: one of four shapes. Pure."""
+"""What is known of the live side: one of five shapes. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,38 @@ from reconciler.document import Json, Path
 from reconciler.resource.naming import RemoteId
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """The last edit as the service tells it; "" for what it does not tell."""
+
+    who: str = ""
+    at: str = ""
+    how: str = ""
+    revision: str = ""
+
+    @property
+    def told(self) -> bool:
+        """Whether the service tells anything of it."""
+        return bool(self.who or self.at)
+
+    def __str__(self) -> str:
+        words = [f"by {self.who}" if self.who else "", f"at {self.at}" if self.at else "", self.how]
+        words.append(f"(revision {self.revision})" if self.revision else "")
+        return " ".join(word for word in words if word)
+
+
+NOBODY = Edit()
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """Asked, and answered.
 
     `document` has the shape of `spec`; `version` is what moves with every edit
-    (`updatedAt`, the SLO's revision) and `recalled` the paths the API does not
-    return. `attribution` says who edited last and when, where the service tells,
-    and `by_hand` that it was a person in the web interface. `revision` is told
+    (`updatedAt`, the SLO's revision). Of the paths that are not in the answer, `recalled`
+    are known from the journal, `unseen` are not, and of these `overwritten` were ours
+    until somebody wrote again. `edit` says who edited last and when, where the service
+    tells, and `by_hand` that it was a person in the web interface. `revision` is told
     by the answer to a write too.
     """
 
@@ -24,9 +48,22 @@ class Seen:
     document: dict[str, Json]
     version: str = ""
     recalled: tuple[Path, ...] = ()
-    attribution: str = ""
+    edit: Edit = NOBODY
     by_hand: bool = False
     revision: str = ""
+    unseen: tuple[Path, ...] = ()
+    overwritten: tuple[Path, ...] = ()
+
+    def cannot_tell(self, path: Path) -> bool:
+        """Tell whether nobody knows what is at a place, and nobody overwrote it either.
+
+        The place is that of the field, or of the object that would be there for it alone.
+        """
+        return any(
+            path[: len(one)] == one[: len(path)] and len(path) >= len(one) - 1
+            for one in self.unseen
+            if one not in self.overwritten
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +84,19 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Cannot be asked, and no write was ever acknowledged.
-
-    With an `exit_code` the service was asked, and its answer about this one
-    resource is of no use.
-    """
+    """Cannot be asked, and no write was ever acknowledged."""
 
     remote_id: RemoteId | None
     why: str
-    exit_code: int = 0
 
 
-Observation: TypeAlias = Seen | Absent | Remembered | Unknown
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Asked, and the answer about this one resource is of no use."""
+
+    remote_id: RemoteId | None
+    why: str
+    exit_code: int
+
+
+Observation: TypeAlias = Seen | Absent | Remembered | Unknown | Unread

@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 from reconciler.document import Difference, Json
 from reconciler.resource.naming import Ref, RemoteId
+from reconciler.resource.observation import Edit
+from reconciler.resource.reason import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,24 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The service, or this program on its behalf, said no to this one resource.
+    """The service, or this program on its behalf, said no to this one resource: nothing changed.
 
-    `sure` says that nothing changed; else the write may have happened all the same.
+    `reasons` are those of a plan that could not do it; then there is no `message`.
     """
 
     ref: Ref
     message: str
     exit_code: int = 3
-    sure: bool = True
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """Sent, and it may have happened: the next plan will tell."""
+
+    ref: Ref
+    message: str
+    exit_code: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,7 @@ class InDoubt:
     message: str
 
 
-Outcome: TypeAlias = Written | Unchanged | Refused | Skipped | InDoubt
+Outcome: TypeAlias = Written | Unchanged | Refused | Unconfirmed | Skipped | InDoubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +83,5 @@ class Overtaken:
     In `differences`, `before` is what was sent and `after` what is live.
     """
 
-    attribution: str
+    edit: Edit
     differences: tuple[Difference, ...]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from reconciler.resource.change import Action, Change
 from reconciler.resource.naming import Ref, RemoteId
-from reconciler.resource.observation import Unknown
+from reconciler.resource.observation import Unread
+from reconciler.resource.reason import Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +32,13 @@ class Objection:
     """What an apply would need consent for, and how to give it.
 
     `ref` is None where it is about many resources. `message` names the figures
-    and the limit; `way_out` holds the ways out, one on each line. `code` names
-    the guard for good: docs/guards.md.
+    and the limit. `code` names the guard for good: docs/guards.md.
     """
 
     ref: Ref | None
     message: str
-    way_out: str
-    code: str = ""
-
-    @property
-    def ways_out(self) -> tuple[str, ...]:
-        """The ways out, one by one."""
-        return tuple(self.way_out.splitlines())
+    ways_out: tuple[str, ...]
+    code: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,6 +59,9 @@ class Plan:
     guarded: tuple[Objection, ...] = ()
     """What an apply would need consent for."""
 
+    remarks: tuple[Remark, ...] = ()
+    """What is to be said of it as a whole."""
+
     changed_since: str = ""
     """The revision that the plan of a part was compared with; "" for a whole one."""
 
@@ -80,12 +78,17 @@ class Plan:
         return any(change.action is not Action.KEEP for change in self.changes)
 
     @property
-    def unread(self) -> tuple[Unknown, ...]:
+    def unread(self) -> tuple[Unread, ...]:
         """What was asked for and could not be read; it is blocked."""
         found = (change.observation for change in self.changes)
-        return tuple(one for one in found if isinstance(one, Unknown) and one.exit_code)
+        return tuple(one for one in found if isinstance(one, Unread))
 
     @property
     def turns_protection(self) -> bool:
         """Whether applying it begins or ends the protection of anything."""
         return any(change.turns_protection for change in self.changes)
+
+    @property
+    def is_noted(self) -> bool:
+        """Whether applying it tells the journal something, though it may send nothing."""
+        return any(change.is_noted for change in self.changes)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from reconciler.document import Json, Missing
-from reconciler.signals.paging import follow
-from reconciler.signals.record import Labels, Record, Text, time_range, within
+from reconciler.signals.paging import Listing, follow
+from reconciler.signals.record import Labels, Record, Span, Text, range_filter
 
 if TYPE_CHECKING:
     from reconciler.api.door import Api
@@ -38,14 +37,13 @@ class EventFilter:
     """Which events are wanted; an event must have every label."""
 
     alert_version_ids: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
+    span: Span | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def holds(self, event: AlertEvent) -> bool:
         """Judge again on our side, as a service may ignore a filter that it does not know."""
         labels = event.cx_event_labels
-        return within(event.cx_event_timestamp, self.since, self.until) and all(
+        return (self.span is None or self.span.holds(event.cx_event_timestamp)) and all(
             labels.get(key) == value for key, value in self.labels.items()
         )
 
@@ -57,15 +55,15 @@ async def list_alert_events(
 
     Raises what `Api.read` raises.
     """
-    spell = api.assumptions.parameter
+    spell, label_filter = api.assumptions.parameter, api.assumptions.label_filter
     fixed = [
         *spell("alertVersionIds", list(wanted.alert_version_ids)),
-        *spell("timestampRange", time_range(wanted.since, wanted.until)),
-        *spell("eventLabels", dict(wanted.labels)),
+        *spell("timestampRange", range_filter(wanted.span, api.assumptions)),
+        *spell("eventLabels", label_filter(wanted.labels)),
     ]
 
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
         return await api.read(ALERT_EVENTS, [*fixed, *spell("pagination", pagination)])
 
-    async for event in follow(fetch, "events", AlertEvent, limit, wanted.holds):
+    async for event in follow(fetch, Listing("events", AlertEvent), limit, wanted.holds):
         yield event

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from reconciler.assumptions import Assumptions
 from reconciler.document import Json, Missing
-from reconciler.signals.paging import follow
+from reconciler.signals.paging import Listing, follow
 from reconciler.signals.record import Enumeration, KeyValue, OrEmpty, Record, Text
 
 if TYPE_CHECKING:
@@ -91,13 +92,15 @@ class CaseFilter:
     text: str = ""
     unassigned: bool = False
 
-    @property
-    def document(self) -> dict[str, Json]:
-        """The `filters` of the request, those that are set."""
+    def document(self, assumptions: Assumptions) -> dict[str, Json]:
+        """Give the `filters` of the request, those that are set."""
+        bare = assumptions.case_statuses == "bare"
         filters: dict[str, Json] = {
             "states": list(self.states),
             # Of all the filters, the document shows this one's values without their prefix.
-            "statuses": [one.removeprefix(STATUSES.prefix) for one in self.statuses],
+            "statuses": [
+                one.removeprefix(STATUSES.prefix) if bare else one for one in self.statuses
+            ],
             "priorities": list(self.priorities),
             "categories": list(self.categories),
             "labels": _pairs(self.labels),
@@ -117,9 +120,10 @@ async def list_cases(api: Api, wanted: CaseFilter, limit: int | None = None) -> 
 
     Needs the permission `case:Read`. Raises what `Api.ask` raises.
     """
+    filters = wanted.document(api.assumptions)
 
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
-        return await api.ask(CASES, {"filters": wanted.document, "pagination": pagination})
+        return await api.ask(CASES, {"filters": filters, "pagination": pagination})
 
-    async for case in follow(fetch, "cases", Case, limit):
+    async for case in follow(fetch, Listing("cases", Case), limit):
         yield case

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from reconciler.api.rules import Request
-from reconciler.document import Json, Missing
+from reconciler.assumptions import Assumptions
+from reconciler.document import Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown
-from reconciler.signals.paging import follow, items_of, read_record
+from reconciler.signals.paging import PAGINATION, Listing, follow, read_record
 from reconciler.signals.record import (
     Enumeration,
     KeyValue,
     Labels,
     OrEmpty,
     Record,
+    Span,
     Text,
-    time_range,
-    within,
+    range_filter,
 )
 
 if TYPE_CHECKING:
@@ -127,13 +127,12 @@ class IncidentFilter:
     muted: bool | None = None
     text: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
-    since: datetime | None = None
-    until: datetime | None = None
+    created: Span | None = None
     open_only: bool = False
 
-    @property
-    def document(self) -> dict[str, Json]:
-        """The `filter` of the request, as far as it is set."""
+    def document(self, assumptions: Assumptions) -> dict[str, Json]:
+        """Give the `filter` of the request, as far as it is set."""
+        names = assumptions.filter_names
         filters: dict[str, Json] = {
             "applicationName": list(self.applications),
             "subsystemName": list(self.subsystems),
@@ -141,9 +140,9 @@ class IncidentFilter:
             "state": list(self.states),
             "status": list(self.statuses),
             "isMuted": self.muted,
-            "searchQuery": self.text,
-            "contextualLabels": dict(self.labels),
-            "createdAtRange": time_range(self.since, self.until),
+            names.search_query: assumptions.text_filter(self.text),
+            names.contextual_labels: assumptions.label_filter(self.labels),
+            names.created_at_range: range_filter(self.created, assumptions),
         }
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
@@ -155,10 +154,14 @@ class IncidentFilter:
             and _among(incident.state, self.states)
             and _among(incident.status, self.statuses)
             and (self.muted is None or incident.is_muted in (self.muted, None))
-            and within(incident.created_at, self.since, self.until)
+            and (self.created is None or self.created.holds(incident.created_at))
             and all(labels.get(key) == value for key, value in self.labels.items())
             and (incident.is_open or not self.open_only)
         )
+
+
+LISTED = Listing("incidents", Incident, ("incidents", PAGINATION))
+EVENTS_LISTED = Listing("items", ExtendedIncidentEvent, ("items",))
 
 
 def _among(value: str, wanted: Sequence[str]) -> bool:
@@ -170,12 +173,12 @@ async def list_incidents(
 ) -> AsyncIterator[Incident]:
     """Yield incidents page by page. Raises what `Api.ask` raises."""
     spell = api.assumptions.parameter
-    fixed = spell("filter", wanted.document)
+    fixed = spell("filter", wanted.document(api.assumptions))
 
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
         return await api.ask(INCIDENTS, {}, [*fixed, *spell("pagination", pagination)])
 
-    async for incident in follow(fetch, "incidents", Incident, limit, wanted.holds):
+    async for incident in follow(fetch, LISTED, limit, wanted.holds):
         yield incident
 
 
@@ -187,18 +190,17 @@ class IncidentEventFilter:
     severities: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     muted: bool | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+    span: Span | None = None
 
-    @property
-    def document(self) -> dict[str, Json]:
-        """The `filter` of the request, as far as it is set."""
+    def document(self, assumptions: Assumptions) -> dict[str, Json]:
+        """Give the `filter` of the request, as far as it is set."""
+        names = assumptions.filter_names
         filters: dict[str, Json] = {
-            "name": self.name,
+            names.event_name: assumptions.text_filter(self.name),
             "severity": list(self.severities),
             "status": list(self.statuses),
             "isMuted": self.muted,
-            "timestamp": time_range(self.since, self.until),
+            names.event_time: range_filter(self.span, assumptions),
         }
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
@@ -206,7 +208,7 @@ class IncidentEventFilter:
         """Judge again on our side."""
         known = event.incident_event_extended_metadata or EventMetadata()
         return (
-            within(event.cx_event_timestamp, self.since, self.until)
+            (self.span is None or self.span.holds(event.cx_event_timestamp))
             and _among(known.incident_severity, self.severities)
             and _among(known.incident_status, self.statuses)
             and (self.muted is None or known.is_muted in (self.muted, None))
@@ -218,12 +220,12 @@ async def list_incident_events(
 ) -> AsyncIterator[ExtendedIncidentEvent]:
     """Yield incident events page by page. Raises what `Api.read` raises."""
     spell = api.assumptions.parameter
-    fixed = spell("filter", wanted.document)
+    fixed = spell("filter", wanted.document(api.assumptions))
 
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
         return await api.read(EVENTS, [*fixed, *spell("pagination", pagination)])
 
-    async for event in follow(fetch, "items", ExtendedIncidentEvent, limit, wanted.holds):
+    async for event in follow(fetch, EVENTS_LISTED, limit, wanted.holds):
         yield event
 
 
@@ -277,4 +279,6 @@ async def _close(api: Api, ids: Sequence[str]) -> list[Incident]:
     body: Json = {} if field_name is None else {field_name: list(ids)}
     params = api.assumptions.parameter("incidentIds", list(ids)) if field_name is None else []
     reply = await api.send("POST", CLOSE, body, request=Request.FINDABLE, params=params)
-    return [read_record(item, Incident) for item in items_of(reply, "incidents")]
+    told = value_at(reply, ("incidents",))
+    # What the answer leaves out is looked up.
+    return [read_record(item, Incident) for item in told] if isinstance(told, list) else []

@@ -25,7 +25,7 @@ class Rule(Record):
 
 
 class LogPolicy(Record):
-    """A stored policy. Severities are never returned."""
+    """A stored policy; `document` has its severities too where the service returns them."""
 
     id: Text = ""
     company_id: int | None = None

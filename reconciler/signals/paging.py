@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TypeAlias, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from reconciler.document import Json, Missing, value_at
+from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnreadableReply
 from reconciler.signals.record import Record
 
 PAGE_SIZE = 100
+PAGINATION = "pagination"
 
 Fetch: TypeAlias = "Callable[[dict[str, Json]], Awaitable[Json | Missing]]"
 Kind = TypeVar("Kind", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[Kind]):
+    """What a page holds: records of one kind in the list `member`.
+
+    `required` names what the API document requires in every page, of the list
+    and `pagination`.
+    """
+
+    member: str
+    record: type[Kind]
+    required: Collection[str] = ()
 
 
 def _all(_: Record) -> bool:
@@ -23,8 +38,7 @@ def _all(_: Record) -> bool:
 
 async def follow(
     fetch: Fetch,
-    member: str,
-    record: type[Kind],
+    listing: Listing[Kind],
     limit: int | None = None,
     holds: Callable[[Kind], bool] = _all,
 ) -> AsyncIterator[Kind]:
@@ -38,8 +52,8 @@ async def follow(
     count = 0
     while True:
         reply = await fetch(pagination)
-        for item in items_of(reply, member):
-            found = read_record(item, record)
+        for item in _page(reply, listing):
+            found = read_record(item, listing.record)
             if holds(found):
                 yield found
                 count += 1
@@ -55,7 +69,7 @@ async def follow(
 
 
 def _next_token(reply: Json | Missing) -> str:
-    token = value_at(reply, ("pagination", "nextPageToken"))
+    token = value_at(reply, (PAGINATION, "nextPageToken"))
     if isinstance(token, str):
         return token
     if isinstance(token, bool | int | float | list | dict):
@@ -64,16 +78,32 @@ def _next_token(reply: Json | Missing) -> str:
 
 
 def items_of(reply: Json | Missing, member: str) -> list[Json]:
-    """Give a list of an answer; an empty one may be left out (api-facts.md, 6.3).
+    """Give a list that an answer has to hold.
 
-    Raises UnreadableReply where it is something else.
+    Raises UnreadableReply where there is none: `{}` is no empty listing.
     """
-    items = reply.get(member) if isinstance(reply, dict) else reply
-    if isinstance(reply, dict) and items is None:
-        return []
-    if not isinstance(items, list) or not isinstance(reply, dict):
+    items = value_at(reply, (member,))
+    if not isinstance(items, list):
         raise UnreadableReply(f"the answer has no list `{member}`")
     return items
+
+
+def _page(reply: Json | Missing, listing: Listing[Kind]) -> list[Json]:
+    """Give the list of one page.
+
+    Where the document does not require it, an empty one may be left out by a page that
+    says so: it has `pagination`, and that tells of nothing more.
+    """
+    pagination = value_at(reply, (PAGINATION,))
+    if PAGINATION in listing.required and not isinstance(pagination, dict):
+        raise UnreadableReply(f"the answer has no object `{PAGINATION}`")
+    tells_of_none = isinstance(pagination, dict) and not (
+        pagination.get("totalSize") or pagination.get("nextPageToken")
+    )
+    left_out = value_at(reply, (listing.member,)) in (ABSENT, None)
+    if left_out and tells_of_none and listing.member not in listing.required:
+        return []
+    return items_of(reply, listing.member)
 
 
 def read_record(item: Json, record: type[Kind]) -> Kind:

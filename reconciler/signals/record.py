@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from reconciler.assumptions import Assumptions
 from reconciler.document import Json
 
 
@@ -95,22 +96,24 @@ def moment(text: str) -> datetime | None:
         return None
 
 
-def within(text: str, since: datetime | None, until: datetime | None) -> bool:
-    """Tell whether a timestamp lies in a range; one that cannot be read does."""
-    at = moment(text)
-    if at is None:
-        return True
-    return (since is None or at >= since) and (until is None or at < until)
-
-
 def stamp(at: datetime) -> str:
     """Give a time as the API writes it."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def time_range(since: datetime | None, until: datetime | None) -> dict[str, Json]:
-    """Give `{from, to}` as far as it is bounded."""
-    return {
-        **({"from": stamp(since)} if since is not None else {}),
-        **({"to": stamp(until)} if until is not None else {}),
-    }
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From one moment on, and before another. It has both ends, as services may need them."""
+
+    since: datetime
+    until: datetime
+
+    def holds(self, text: str) -> bool:
+        """Tell whether a timestamp lies in it; one that cannot be read does."""
+        at = moment(text)
+        return at is None or self.since <= at < self.until
+
+
+def range_filter(span: Span | None, assumptions: Assumptions) -> Json:
+    """Give a range as the deployment takes it, empty for none."""
+    return assumptions.range_filter(stamp(span.since), stamp(span.until)) if span else {}

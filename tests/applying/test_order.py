@@ -30,7 +30,16 @@ def plans(draw: st.DrawFn) -> list[Change]:
             Ref(kind.name, f"n{number}"), {}, Source("a.yaml", 1), None, {}, references
         )
         action = draw(st.sampled_from(SHOWN))
-        changes.append(Change(manifest, action, Evidence.NONE, Unknown(None, ""), {}, {}))
+        changes.append(
+            Change(
+                manifest=manifest,
+                action=action,
+                evidence=Evidence.NONE,
+                observation=Unknown(None, ""),
+                declared={},
+                body={},
+            )
+        )
     return draw(st.permutations(changes))
 
 

@@ -30,6 +30,7 @@ from shared_stops import stop_on_bucket, stop_on_git
 from signals_sent import send_signals
 from stage import Stage, Tally, stage
 from system_calls import break_calls, why_not
+from world_runs import live_worlds
 
 Campaign = Callable[[Stage, int, int], Tally]
 
@@ -51,6 +52,7 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "edit": (edit_between, 10_000),
     "second-writer": (add_between, 1_000),
     "signal": (send_signals, 1_000),
+    "worlds": (live_worlds, 2_000),
 }
 
 

@@ -61,7 +61,7 @@ def _add_once(stage: Stage, tally: Tally, place: int, chance: random.Random) -> 
     allowed = chance.random() < 0.7
     stage.emulator.order(edits=[[place, [ADDED]]], look=False)
     # In words, as a person reads them.
-    step = stage.run("apply", "--yes", *(["--allow-destroy"] if allowed else []))
+    step = stage.run("apply", "--new-journal", "--yes", *(["--allow-destroy"] if allowed else []))
     stage.emulator.order(edits=[], look=False)
     what = verdict(step, allowed=allowed)
     tally.counts[what] += 1

@@ -22,7 +22,8 @@ from worlds import KEY, World, world
 from reconciler import points
 from reconciler.points import Point
 
-APPLY = ("apply", "--yes", "--allow-destroy", "--format", "json")
+OVER = ("--override-guard", "campaign")
+APPLY = ("apply", "--new-journal", "--yes", "--allow-destroy", *OVER, "--format", "json")
 MOST_TRIES = 8
 IN_DOUBT = 7
 

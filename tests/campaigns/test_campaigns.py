@@ -75,6 +75,15 @@ def test_several_machines() -> None:
     assert sum(stop["taken over"] for stop in told[4:]) == 2
 
 
+def test_worlds() -> None:
+    """In odd worlds every apply settles, does what was planned, and sees what others did."""
+    (told,) = campaign("worlds:20")
+
+    assert told["cases"] == 20
+    assert told["deeds: applies"] > 20
+    assert told["deeds: live"] > 0
+
+
 def test_power_loss() -> None:
     """Whatever a disk lost with the power, the journal is readable and knows all that was sent."""
     (told,) = campaign("power:1")

@@ -23,6 +23,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from profiles import WAITING, profiles
 from sites import (
     ALERT_ID,
     ALERT_SPEC,
@@ -65,21 +66,10 @@ REFS = tuple(
     }.items()
     for name in names
 )
+UNLISTED = ("AlertDefinition", "LogPolicySet")
+"""Kinds whose answers are nothing but lists."""
 ALERT_IDS = {"a": ALERT_ID, "b": ALERT_ID[:-1] + "2"}
 
-profiles = st.builds(
-    Profile,
-    unknown_fields=st.sampled_from(["kept", "dropped", "refused"]),
-    zero_values=st.sampled_from(["rendered", "dropped"]),
-    floats=st.sampled_from(["double", "single"]),
-    request_ids=st.sampled_from(["deduplicated", "ignored"]),
-    client_dashboard_ids=st.booleans(),
-    client_slo_ids=st.booleans(),
-    put_unknown=st.sampled_from(["missing", "created"]),
-    policy_order=st.sampled_from(["reversed", "effective", "by_name"]),
-    error_body=st.sampled_from(["json", "text", "empty"]),
-    empty_reply=st.sampled_from(["object", "nothing", "no_content"]),
-)
 versions = st.integers(0, 3)
 
 
@@ -137,19 +127,21 @@ def declared(ref: Ref, version: int, slos: set[str]) -> Manifest:
 class Lives(RuleBasedStateMachine):
     """One environment, from its first manifest on."""
 
-    @initialize(profile=profiles)
+    @initialize(profile=profiles(WAITING))
     def begin(self, profile: Profile) -> None:
         """Give the world its deployment, and somebody else's dashboard."""
         self.folder = tempfile.TemporaryDirectory()
         self.site = Site(
             Path(self.folder.name), create_app(alert_ids=ALERT_IDS.values(), profile=profile)
         )
+        self.profile = profile
         self.wanted: dict[Ref, int] = {}
         self.forget_disk = mock.patch.object(os, "fsync", return_value=None)
         self.forget_disk.start()
         theirs: Json = {"requestId": "r", "dashboard": {"name": "theirs", "slugName": "theirs"}}
         self.site.outside("POST", DASHBOARDS, theirs)
         self.theirs = self._theirs()
+        self.policies_of_others(0)
 
     def teardown(self) -> None:
         """Leave nothing behind."""
@@ -159,8 +151,12 @@ class Lives(RuleBasedStateMachine):
 
     @rule(ref=st.sampled_from(REFS), version=versions)
     def declare(self, ref: Ref, version: int) -> None:
-        """Write a manifest, or another version of it."""
-        self.wanted[ref] = version
+        """Write a manifest, or another version of it, unless this service could not take it."""
+        if self.profile.required_lists == "left_out" and ref.kind in UNLISTED:
+            return
+        # Where an SLO is created from one SLI and replaced by the other, it stays as it is.
+        still = ref.kind == "SLO" and self.profile.slis == "documented"
+        self.wanted[ref] = 0 if still else version
 
     @precondition(lambda self: self.wanted)
     @rule(data=st.data())
@@ -205,9 +201,13 @@ class Lives(RuleBasedStateMachine):
     @rule(version=versions)
     def policies_of_others(self, version: int) -> None:
         """Let somebody else write the list of policies."""
-        theirs: list[Json] = [policy(f"q{one}", description="theirs") for one in range(version)]
+        # A service that leaves out an empty list cannot be read while there is no policy.
+        least = 1 if self.profile.required_lists == "empty_left_out" else 0
+        count = max(version, least)
+        theirs: list[Json] = [policy(f"q{one}", description="theirs") for one in range(count)]
         self.site.outside("POST", OVERWRITE, {"policies": theirs})
 
+    @precondition(lambda self: self.profile.slis == "either")
     @rule(data=st.data())
     def edit_of_others(self, data: st.DataObject) -> None:
         """Let somebody else edit an SLO of ours."""

@@ -15,37 +15,14 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from profiles import WAITING, each_in_turn
+
 KEY = "canary-key-8d1f77"
 SECRET = "canary-secret-5c2e"  # noqa: S105 - a canary, to be looked for
 TOKEN = "TOKEN"  # noqa: S105 - the name of a variable
 HOLE = "${secret:" + TOKEN + "}"
 
-PROFILES: tuple[dict[str, Any], ...] = (
-    {},
-    {"unknownFields": "dropped"},
-    {"unknownFields": "refused"},
-    {"zeroValues": "dropped"},
-    {"floats": "single"},
-    {"clientSloIds": True},
-    {"clientDashboardIds": False},
-    {"dashboardIds": "any"},
-    {"requestIds": "ignored"},
-    {"putUnknown": "created"},
-    {"duplicateSlug": "suffixed"},
-    {"slis": "documented"},
-    {"policyOrder": "effective"},
-    {"policyOrder": "by_name"},
-    {"errorBody": "text"},
-    {"errorBody": "empty"},
-    {"createdStatus": 201},
-    {"emptyReply": "nothing"},
-    {"emptyReply": "no_content"},
-    {"authorization": "bare"},
-    {"authorization": "bearer"},
-    {"queryObjects": "json"},
-    {"requestIds": "ignored", "duplicateSlug": "suffixed", "clientDashboardIds": False},
-    {"zeroValues": "dropped", "floats": "single", "errorBody": "empty", "createdStatus": 201},
-)
+PROFILES = each_in_turn(WAITING, seed=1)
 
 Spec = dict[str, Any]
 
@@ -94,6 +71,8 @@ class World:
         api: dict[str, Any] = {}
         if self.profile.get("slis") == "documented":
             api["documentedSliOnly"] = True
+        if self.profile.get("validation") == "documented":
+            api["validateSlos"] = "none"
         if self.profile.get("queryObjects") == "json":
             api["queryStyle"] = "json"
         if api:
@@ -117,15 +96,21 @@ def drawing(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - worlds and faults, not secrets
 
 
+def unreadable(profile: Mapping[str, Any]) -> frozenset[str]:
+    """Give the kinds of which such a service tells nothing."""
+    silent = profile.get("requiredLists") == "left_out"
+    return frozenset(("AlertDefinition", "LogPolicySet") if silent else ())
+
+
 def world(number: int) -> World:
     """Make the world of a number: every profile in turn, all else by chance."""
     chance = drawing(number)
     profile = PROFILES[number % len(PROFILES)]
     drawn = _Draw(chance, still_slos=profile.get("slis") == "documented")
-    names = drawn.names()
+    names = {kind: some for kind, some in drawn.names().items() if kind not in unreadable(profile)}
     versions = tuple(drawn.version(names, word) for word in ("one", "two"))
     alert_ids = tuple(one.remote_id or "" for one in versions[-1] if one.remote_id)
-    return World(number, profile, versions, alert_ids, _foreign(chance))
+    return World(number, profile, versions, alert_ids, _foreign(chance, profile))
 
 
 @dataclass(frozen=True)
@@ -156,10 +141,10 @@ class _Draw:
         known = [one.ref for one in slos]
         return (
             *slos,
-            *(self._alert(name, word, known) for name in kept["AlertDefinition"]),
+            *(self._alert(name, word, known) for name in kept.get("AlertDefinition", ())),
             *(self._board(name, word, known) for name in kept["Dashboard"]),
             *(self._view(name, word) for name in kept["SavedView"]),
-            *(self._policies(word) for _ in kept["LogPolicySet"]),
+            *(self._policies(word) for _ in kept.get("LogPolicySet", ())),
         )
 
     def _slo(self, name: str, word: str) -> Declared:
@@ -237,7 +222,7 @@ class _Draw:
         return Declared("LogPolicySet/all", {"policies": policies})
 
 
-def _foreign(chance: random.Random) -> tuple[tuple[str, str, Any], ...]:
+def _foreign(chance: random.Random, profile: Mapping[str, Any]) -> tuple[tuple[str, str, Any], ...]:
     """Give what others made: one of each kind that can be made, and perhaps a policy."""
     slo = {
         "name": "foreign",
@@ -260,7 +245,8 @@ def _foreign(chance: random.Random) -> tuple[tuple[str, str, Any], ...]:
             {"name": "foreign", "timeSelection": {"quickSelection": {"seconds": 60}}},
         ),
     ]
-    if chance.random() < 0.4:
+    # Where an empty list is left out, a service without any policy cannot be read.
+    if chance.random() < 0.4 or profile.get("requiredLists") == "empty_left_out":
         made.append(("POST", "/dataplans/policies/v1/atomicOverwriteLogPolicies", their_policies()))
     return tuple(made)
 

@@ -22,12 +22,16 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Job:
-    """One command line in a folder, and the signals it is sent at a point, counted from 1."""
+    """One command line in a folder, and the signals it is sent at a point, counted from 1.
+
+    It is started with the signal `ignored`; 0 is none.
+    """
 
     folder: str
     arguments: list[str]
     signals: list[int]
     point: int = 0
+    ignored: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,11 @@ def _child(job: Job) -> None:
     os.chdir(job.folder)
     # What starts the tests may ignore it, and a program keeps that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The run that loaded all left its handlers.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if job.ignored:
+        signal.signal(job.ignored, signal.SIG_IGN)
     for stream, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), stream)
     reached = 0
@@ -101,7 +110,7 @@ def _warm(folder: Path) -> None:
         copy = shutil.copytree(folder, Path(place) / "copy")
         words = io.StringIO()
         with contextlib.redirect_stdout(words), contextlib.redirect_stderr(words):
-            run(["apply", "--yes", str(copy)])
+            run(["apply", "--new-journal", "--yes", str(copy)])
 
 
 def _main() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from processes import (
+    APPLY,
     Served,
     edit,
     in_this_process,
@@ -26,9 +27,9 @@ def test_expected_digest(folder: Path, service: Served) -> None:
     ]
     edit(folder, "description: first", "description: second")
 
-    stale = in_this_process(folder, service.base_url, "apply", "-v", "--expect", digest)
+    stale = in_this_process(folder, service.base_url, *APPLY, "-v", "--expect", digest)
     edit(folder, "description: second", "description: first")
-    fresh = in_this_process(folder, service.base_url, "apply", "--expect", digest)
+    fresh = in_this_process(folder, service.base_url, *APPLY, "--expect", digest)
 
     assert (stale.code, fresh.code) == (6, 0)
     assert digest in stale.err
@@ -42,9 +43,9 @@ def test_reviewed_plan(folder: Path, service: Served) -> None:
     assert in_this_process(folder, service.base_url, "plan", "--out", str(out)).code == 0
     edit(folder, "description: first", "description: second")
 
-    stale = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
+    stale = in_this_process(folder, service.base_url, *APPLY, "--plan", str(out))
     edit(folder, "description: second", "description: first")
-    fresh = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
+    fresh = in_this_process(folder, service.base_url, *APPLY, "--plan", str(out))
 
     assert (stale.code, fresh.code) == (6, 0)
     assert "Dashboard/checkout: another create" in stale.err
@@ -57,9 +58,9 @@ def test_applied_twice(folder: Path, service: Served) -> None:
     """A plan that was applied is stale from then on."""
     out = folder / "plan.json"
     in_this_process(folder, service.base_url, "plan", "--out", str(out))
-    in_this_process(folder, service.base_url, "apply", "--plan", str(out))
+    in_this_process(folder, service.base_url, *APPLY, "--plan", str(out))
 
-    again = in_this_process(folder, service.base_url, "apply", "--plan", str(out))
+    again = in_this_process(folder, service.base_url, *APPLY, "--plan", str(out))
 
     assert again.code == 6
     assert "was create, is keep" in again.err
@@ -70,7 +71,7 @@ def test_no_plan_file(folder: Path, service: Served, content: str) -> None:
     """A file that holds no plan is refused before anything is asked."""
     (folder / "plan.txt").write_text(content)
 
-    ended = in_this_process(folder, service.base_url, "apply", "--plan", str(folder / "plan.txt"))
+    ended = in_this_process(folder, service.base_url, *APPLY, "--plan", str(folder / "plan.txt"))
 
     assert ended.code == 4
     assert "is not a plan" in ended.err
@@ -105,14 +106,20 @@ spec: {{dashboard: {{name: Board, description: first-{number:02}, layout: {{sect
 def test_too_many_changes(folder: Path, service: Served, edits: int, code: int) -> None:
     """Of ten known dashboards three may change in one apply; a fourth needs consent."""
     workspace(folder, MANY)
-    assert in_this_process(folder, service.base_url, "apply", "--yes").code == 0
+    assert in_this_process(folder, service.base_url, *APPLY, "--yes").code == 0
     for number in range(edits):
         edit(folder, f"first-{number:02}", f"second-{number:02}")
     before = len(service.writes)
 
-    ended = in_this_process(folder, service.base_url, "apply", "--yes")
+    ended = in_this_process(folder, service.base_url, *APPLY, "--yes")
     forced = in_this_process(
-        folder, service.base_url, "apply", "--yes", "--override-guard", "tested in staging"
+        folder,
+        service.base_url,
+        "apply",
+        "--new-journal",
+        "--yes",
+        "--override-guard",
+        "tested in staging",
     )
 
     assert ended.code == code, ended.err
@@ -127,7 +134,7 @@ def test_too_many_changes(folder: Path, service: Served, edits: int, code: int) 
 
 def test_destroying(folder: Path, service: Served) -> None:
     """Destroying a policy needs its own consent, whatever else is agreed to."""
-    in_this_process(folder, service.base_url, "apply", "--yes")
+    in_this_process(folder, service.base_url, *APPLY, "--yes")
     text = (folder / "all.yaml").read_text()
     begin, end = (
         text.index("  policies:"),
@@ -137,9 +144,9 @@ def test_destroying(folder: Path, service: Served) -> None:
     before = len(service.writes)
 
     refused = in_this_process(
-        folder, service.base_url, "apply", "--yes", "--override-guard", "because"
+        folder, service.base_url, *APPLY, "--yes", "--override-guard", "because"
     )
-    allowed = in_this_process(folder, service.base_url, "apply", "--yes", "--allow-destroy")
+    allowed = in_this_process(folder, service.base_url, *APPLY, "--yes", "--allow-destroy")
 
     assert (refused.code, allowed.code) == (11, 0)
     assert "LogPolicySet/all destroys 1: `a`" in refused.err

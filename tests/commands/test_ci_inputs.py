@@ -170,6 +170,38 @@ def test_a_key_outside_of_the_forge(
     assert "canary" not in capsys.readouterr().out
 
 
+@pytest.mark.promise("P6")
+@pytest.mark.parametrize("setting", ["data", "journal"])
+def test_paths_outside_of_the_forge(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    setting: str,
+) -> None:
+    """Where nothing tells what was reviewed, a job keeps its files inside the project."""
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    project.mkdir()
+    places = {"data": "x.db", "journal": "x.jsonl", setting: f"{outside}/x"}
+    (project / "reconciler.yaml").write_text(
+        f"environments: {{local: {{emulator: {{data: '{places['data']}'}}, "
+        f"journal: '{places['journal']}'}}}}\n",
+        encoding="utf-8",
+    )
+    (project / "all.yaml").write_text(
+        "apiVersion: reconciler/v1\nkind: Dashboard\nmetadata: {name: a}\n"
+        "spec: {dashboard: {name: A, layout: {sections: []}}}\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(project)
+    monkeypatch.delenv("GITHUB_EVENT_NAME", raising=False)
+
+    assert run(["ci", "plan"]) == 11
+    assert (
+        f"environment `local` keeps {outside}/x outside of the project" in capsys.readouterr().out
+    )
+    assert not outside.exists()
+
+
 def test_an_internal_error(
     examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,7 +105,7 @@ def test_merged(shop: Shop, how: str) -> None:
     if how == "queue":
         queued = shop.job("plan", "merge_group", merge_group(shop.base))
         assert (queued.code, shop.marker.run) == (0, 41)
-    commit = {"merge": "d", "squash": "e", "rebase": "f", "queue": "1"}[how] * 40
+    commit = shop.merge()
     if how == "rebase":
         pull = {"number": NUMBER, "merged_at": "2026-01-02T00:00:00Z", "base": {"ref": "main"}}
         shop.forge.pulls[commit] = [{**pull, "merge_commit_sha": None}]
@@ -168,8 +168,9 @@ def test_nobody_reviewed_it(shop: Shop) -> None:
 
 def test_no_pull_request(shop: Shop) -> None:
     """A commit that no pull request brought is not applied."""
-    shop.forge.pulls["c" * 40] = []
-    ran = shop.merged()
+    commit = shop.merge()
+    shop.forge.pulls[commit] = []
+    ran = shop.merged(commit=commit)
 
     assert ran.outputs["failure-reason"] == "plan-not-found"
     assert "no pull request brought this commit here" in ran.summary

@@ -13,6 +13,12 @@ from forge_events import FORK, HEAD, NUMBER, pull_request, push, workflow_run
 from processes import KEY
 
 GUARD = 11
+MORE = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: more}
+spec: {dashboard: {name: More, layout: {sections: []}}}
+"""
 ELSEWHERE = "http://127.0.0.1:9"
 
 
@@ -32,17 +38,60 @@ def leads_elsewhere(shop: Shop) -> None:
 
 def test_a_fork(shop: Shop) -> None:
     """A fork's change is planned without service, key and comment, and that is no failure."""
+    shop.edit("description: first", "description: second")
     shop.key, shop.token = "", READ_ONLY
     ran = shop.change(repository=FORK)
 
     assert (ran.code, ran.outputs["result"]) == (0, "changes")
-    assert ran.outputs["assert"] == "1"
     assert "**No live comparison.**" in ran.summary
     assert shop.forge.comments == {}
     assert shop.service.switch.asked == 0
     assert ran.spoken == [
         "::notice title=reconciler::no comment: the token of this change may only read"
     ]
+
+
+@pytest.mark.promise("P3")
+def test_a_fork_against_the_base_branch(shop: Shop) -> None:
+    """A fork's change is planned against what the base branch declares, resource by resource."""
+    slo = 'kind: SLO\nmetadata: {name: checkout, id: "3f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"}'
+    shop.edit("kind: SLO\nmetadata: {name: checkout}", slo)
+    shop.base = shop.merge()
+    shop.edit("description: first", "description: second")
+    (shop.root / "more.yaml").write_text(MORE, encoding="utf-8")
+    shop.key, shop.token = "", READ_ONLY
+    ran = shop.change(repository=FORK)
+
+    counts = [ran.outputs[name] for name in ("create", "update", "assert", "keep", "blocked")]
+    assert counts == ["1", "1", "0", "4", "0"]
+    assert "against the base branch, not against live" in ran.summary
+    assert shop.service.switch.asked == 0
+    assert git(shop.root, "status", "--porcelain").split() == ["M", "all.yaml", "??", "more.yaml"]
+
+
+def test_a_fork_that_changes_nothing(shop: Shop) -> None:
+    """A fork's change of a comment is no change."""
+    shop.edit("description: first", "description: first # as it was")
+    shop.key, shop.token = "", READ_ONLY
+
+    assert shop.change(repository=FORK).outputs["result"] == "no-changes"
+
+
+@pytest.mark.parametrize("why", ["not fetched", "not valid"])
+def test_a_fork_without_a_base(shop: Shop, why: str) -> None:
+    """Where the base branch is not known, or is not valid, the emulator is empty and it is said."""
+    if why == "not fetched":
+        shop.base = "f" * 40
+    else:
+        shop.edit("kind: SLO", "kind: Slo")
+        shop.base = shop.merge()
+        shop.edit("kind: Slo", "kind: SLO")
+    shop.key, shop.token = "", READ_ONLY
+    ran = shop.change(repository=FORK)
+
+    assert ran.code == 0, ran.log
+    assert (ran.code, ran.outputs["assert"], ran.outputs["keep"]) == (0, "1", "0")
+    assert "on an empty emulator of the service" in ran.summary
 
 
 def test_a_fork_with_secrets_in_its_manifests(shop: Shop) -> None:
@@ -84,16 +133,56 @@ def test_no_key_by_mistake(shop: Shop) -> None:
     assert "RECONCILER_API_KEY" in ran.summary
 
 
+@pytest.mark.promise("P1", "P3")
 def test_a_change_that_leads_elsewhere(shop: Shop) -> None:
-    """A project file that the base branch does not have is not followed."""
+    """A new `baseUrl` is not followed before it is merged, and the comment says so."""
     leads_elsewhere(shop)
     ran = shop.change()
 
-    assert (ran.code, ran.outputs["failure-reason"]) == (GUARD, "guard")
-    assert ELSEWHERE in ran.summary
-    assert shop.service.base_url in ran.summary
+    assert (ran.code, ran.outputs["result"]) == (0, "changes")
+    assert shop.service.switch.asked > 0
+    for told in (shop.comment, ran.summary):
+        assert "**Edits of the project file take effect after the merge.**" in told
+        assert "Not used: `environments.production.baseUrl`." in told
+        assert ELSEWHERE not in told
 
 
+@pytest.mark.promise("P3")
+def test_the_settings_are_the_base_branchs(shop: Shop) -> None:
+    """Path, authorization, guards, journal and default of a change wait; its variables do not."""
+    shop.edit(
+        "journal: .reconciler/production.jsonl}",
+        "journal: x/y.jsonl, authorization: bearer, api: {basePath: /other}, "
+        "guards: {maxChanges: 0}, variables: {name: from-the-change}}",
+        "reconciler.yaml",
+    )
+    shop.edit("defaultEnvironment: production", "defaultEnvironment: local", "reconciler.yaml")
+    shop.edit("description: first", "description: ${var:name}")
+    ran = shop.change()
+
+    assert (ran.code, ran.outputs["create"]) == (0, "3")
+    assert shop.service.switch.asked > 0
+    assert "from-the-change" in Path(ran.outputs["plan-path"]).read_text(encoding="utf-8")
+    production = "environments.production"
+    named = [f"{production}.{name}" for name in ("api", "authorization", "guards", "journal")]
+    for name in ("defaultEnvironment", *named):
+        assert f"`{name}" in shop.comment
+    assert "variables.name" not in shop.comment
+    assert not (shop.root / "x").exists()
+
+
+def test_many_edits(shop: Shop) -> None:
+    """Ten edits are named, with how many more there are."""
+    more = "".join(f"\n  e{number}: {{baseUrl: 'https://x.test'}}" for number in range(12))
+    shop.edit("environments:", f"environments:{more}", "reconciler.yaml")
+    shop.change()
+
+    assert re.search(
+        r"Not used: (`environments\.e\d+\.baseUrl`, ){9}`[^`]+` and 2 more\.", shop.comment
+    )
+
+
+@pytest.mark.promise("P1")
 def test_an_environment_of_the_change(shop: Shop) -> None:
     """An environment that only the change knows leads nowhere on the base branch."""
     shop.edit(
@@ -102,43 +191,93 @@ def test_an_environment_of_the_change(shop: Shop) -> None:
     ran = shop.change(environment="mine")
 
     assert ran.code == GUARD
-    assert "on the base branch it leads nowhere" in ran.summary
+    assert "on the base branch environment `mine` leads nowhere" in ran.summary
 
 
+def test_an_emulator_of_the_change(shop: Shop) -> None:
+    """A new environment on the embedded emulator can be planned, as nothing leaves the process."""
+    shop.edit("environments:", "environments:\n  mine: {emulator: {data: x.db}}", "reconciler.yaml")
+    ran = shop.change(environment="mine")
+
+    assert (ran.code, ran.outputs["result"]) == (0, "changes")
+    assert shop.service.switch.asked == 0
+    assert not (shop.root / "x.db").exists()
+
+
+@pytest.mark.promise("P4")
 def test_a_project_file_of_the_change(shop: Shop) -> None:
     """A project file at a new place is none of the base branch's."""
     (shop.root / "sub").mkdir()
     project = (shop.root / "reconciler.yaml").read_text(encoding="utf-8")
     (shop.root / "sub" / "reconciler.yaml").write_text(project, encoding="utf-8")
+    ran = shop.change(project="sub/reconciler.yaml")
 
-    assert shop.change(project="sub/reconciler.yaml").code == GUARD
+    assert ran.code == GUARD
+    assert "the base branch has another project file for this, reconciler.yaml" in ran.summary
+
+
+def test_a_first_project_file(shop: Shop) -> None:
+    """Where the base branch has none, the workflow says where the key goes, or nobody does."""
+    git(shop.root, "rm", "--quiet", "--cached", "reconciler.yaml")
+    git(shop.root, "commit", "--quiet", "--message", "Without a project file")
+    shop.base = shop.head
+    git(shop.root, "add", "reconciler.yaml")
+    shop.merge()
+    refused = shop.change()
+    named = shop.change(base_url=shop.service.base_url)
+
+    assert (refused.code, named.code) == (GUARD, 0)
+    assert "merge its `baseUrl` first" in refused.summary
+    assert "`environments.production.baseUrl`" in shop.comment
+
+
+def test_a_project_file_that_is_gone(shop: Shop) -> None:
+    """A change that removes the project file is planned with the base branch's all the same."""
+    (shop.root / "reconciler.yaml").unlink()
+    ran = shop.change()
+
+    assert ran.code == 0
+    assert shop.service.switch.asked > 0
+    assert "`environments.production.baseUrl`" in shop.comment
 
 
 def test_the_workflow_says_where(shop: Shop) -> None:
-    """`base-url` is what counts, against the change and instead of the base branch."""
+    """`base-url` is what counts, against the base branch too, and does not stand for it."""
     url = shop.service.base_url
-    shop.base = "f" * 40
-    assert shop.change().code == GUARD
+    base, shop.base = shop.base, "f" * 40
+    for inputs in ({}, {"base_url": url}):
+        ran = shop.change(**inputs)
+        assert ran.code == GUARD
+        assert "fetch-depth: 0" in ran.summary
+    shop.base = base
     assert shop.change(base_url=url + "/").code == 0
-    leads_elsewhere(shop)
-    ran = shop.change(base_url=url)
+    ran = shop.change(base_url=ELSEWHERE)
 
     assert ran.code == GUARD
     assert "`base-url`" in ran.summary
-    assert shop.change(base_url="").code == GUARD
 
 
-def test_a_bucket_of_the_change(shop: Shop) -> None:
-    """A bucket that the base branch does not name is never read, `base-url` or not."""
-    url = shop.service.base_url
-    shop.edit(".reconciler/production.jsonl", "s3://theirs/j", "reconciler.yaml")
-    ran = shop.change(base_url=url)
+@pytest.mark.promise("P1", "P6")
+@pytest.mark.parametrize("place", ["s3://theirs/j", "/srv/theirs.jsonl", "git:refs/theirs/j"])
+def test_a_journal_of_the_change(shop: Shop, place: str) -> None:
+    """A journal elsewhere waits for the merge: no bucket is read, no ref fetched, no file made."""
+    shop.edit(".reconciler/production.jsonl", place, "reconciler.yaml")
+    ran = shop.change()
 
-    assert (ran.code, ran.outputs["failure-reason"]) == (GUARD, "guard")
-    assert "keeps its journal at s3://theirs/j here" in ran.summary
-    assert "in no bucket" in ran.summary
-    shop.base = "f" * 40
-    assert "fetch-depth: 0" in shop.change(base_url=url).summary
+    assert ran.code == 0
+    assert "`environments.production.journal`" in shop.comment
+
+
+@pytest.mark.promise("P1", "P6")
+def test_a_journal_that_the_change_brings(shop: Shop) -> None:
+    """A journal that is committed with the change is not read: it could hide what is planned."""
+    journal = shop.root / ".reconciler" / "production.jsonl"
+    git(shop.root, "add", "--force", str(journal))
+    shop.merge()
+    ran = shop.change()
+
+    assert ran.code == GUARD
+    assert "brings a journal of its own (production.jsonl)" in ran.summary
 
 
 def test_the_default_branch_is_believed(shop: Shop) -> None:
@@ -154,7 +293,9 @@ def test_another_branch_is_not(shop: Shop) -> None:
 
     assert shop.job("plan", "push", push()).code == 0
     leads_elsewhere(shop)
-    assert shop.job("plan", "workflow_dispatch", push()).code == GUARD
+    ran = shop.job("plan", "workflow_dispatch", push())
+    assert ran.code == 0
+    assert "`environments.production.baseUrl`" in ran.summary
 
 
 def test_a_strangers_change_with_secrets(shop: Shop) -> None:
@@ -170,7 +311,8 @@ def test_a_strangers_change_with_secrets(shop: Shop) -> None:
     assert shop.job("validate", "pull_request_target", payload).code == 0
     leads_elsewhere(shop)
     again = shop.job("plan", "pull_request_target", payload, allow_untrusted_manifests="true")
-    assert again.code == GUARD
+    assert again.code == 0
+    assert "`environments.production.baseUrl`" in again.summary
 
 
 def test_the_base_branch_with_secrets(shop: Shop) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import click
 import pytest
 from shops import Shop
 
@@ -22,13 +21,12 @@ def answer(monkeypatch: pytest.MonkeyPatch, *, yes: bool) -> list[str]:
     """Put a person at the terminal who gives one answer; gives what is asked."""
     questions: list[str] = []
 
-    def confirm(text: str, **_: object) -> None:
+    def agreed(text: str) -> bool:
         questions.append(text)
-        if not yes:
-            raise click.Abort
+        return yes
 
     monkeypatch.setattr("reconciler.commands.incidents.is_terminal", lambda: True)
-    monkeypatch.setattr(click, "confirm", confirm)
+    monkeypatch.setattr("reconciler.commands.incidents.agreed", agreed)
     return questions
 
 
@@ -67,12 +65,13 @@ def test_close_after_asking(
 
 
 def test_no_sends_nothing(shop: Shop, open_ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A no closes nothing: 130, and no close is sent."""
+    """A no closes nothing: 0, and no close is sent."""
     answer(monkeypatch, yes=False)
 
     ran = shop.run("incidents", "close", open_ids[0])
 
-    assert (ran.code, ran.out) == (130, "")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.endswith("nothing was closed\n")
     assert shop.count("POST", CLOSE) == 0
 
 

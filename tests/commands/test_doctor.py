@@ -183,7 +183,8 @@ def test_wrong_key(canned: Canned, empty: Shop) -> None:
 
     assert (code, failed(checks)) == (10, ["key accepted"])
     assert checks["key accepted"][1] == (
-        "no: 401 Unauthorized: unknown key ***; is it `authorization: bearer`?"
+        "no: 401 Unauthorized: unknown key ***; the key went as it is; where the service wants "
+        "`Bearer KEY`, set `authorization: bearer` in reconciler.yaml"
     )
     assert len(canned.asked) == 1
 

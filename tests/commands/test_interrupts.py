@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import shutil
 import signal
 import subprocess
+import termios
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 import pytest
-from processes import WORKSPACE, command
+from processes import (
+    APPLY,
+    WORKSPACE,
+    command,
+)
 from signalled import Came, Job, run_all
 from sites import NO_TIME
 from terminals import read_to_end, read_until
@@ -60,7 +66,7 @@ def interrupted(
 ) -> list[Interrupted]:
     """Run each command once for each moment and each row of signals, on copies of one folder."""
     first, counted = project(root / "first"), project(root / "counted")
-    apply = [Job(str(first), ["apply", "--yes"], [])] if applied else []
+    apply = [Job(str(first), [*APPLY, "--yes"], [])] if applied else []
     place = first if applied else counted
     whole = run_all([*apply, *(Job(str(place), command, []) for command in commands)])
     assert {came.code for came in whole} == {0}
@@ -95,10 +101,15 @@ def outcomes_of(came: Came) -> dict[str, str]:
     return {one["ref"]: one["outcome"] for one in found}
 
 
+@pytest.mark.promise("P43")
 def test_one_signal(tmp_path: Path) -> None:
-    """At any moment one signal ends an apply in good order: nothing in doubt, all of it told."""
-    apply = ["apply", "--yes", "--format", "json"]
-    runs = interrupted(tmp_path, [apply], (signal.SIGINT,), (signal.SIGTERM,))
+    """At any moment one signal ends an apply in good order: nothing in doubt, all of it told.
+
+    A terminal that is closed may hang up twice, and that counts as once.
+    """
+    apply = [*APPLY, "--yes", "--format", "json"]
+    hung_up = (signal.SIGHUP, signal.SIGHUP)
+    runs = interrupted(tmp_path, [apply], (signal.SIGINT,), (signal.SIGTERM,), hung_up)
 
     for run in runs:
         came, outcomes, known = run.came, outcomes_of(run.came), history(run.folder)
@@ -110,7 +121,7 @@ def test_one_signal(tmp_path: Path) -> None:
             assert memory.pending is None
             assert outcomes[str(ref)] == "written"
         assert list(outcomes.values()).count("written") == len(known.memories)
-    again = run_all([Job(str(run.folder), ["apply", "--yes"], []) for run in runs[-4:]])
+    again = run_all([Job(str(run.folder), [*APPLY, "--yes"], []) for run in runs[-4:]])
     assert {came.code for came in again} == {0}
 
 
@@ -118,7 +129,7 @@ def test_two_signals(tmp_path: Path) -> None:
     """At any moment two signals end an apply at once, and what was in flight is open and named."""
     twice = (signal.SIGINT, signal.SIGINT)
 
-    for run in interrupted(tmp_path, [["apply", "--yes"]], twice):
+    for run in interrupted(tmp_path, [[*APPLY, "--yes"]], twice):
         came, known = run.came, history(run.folder)
         assert came.code == 130, came.err
         assert "Traceback" not in came.err + came.out
@@ -132,10 +143,12 @@ def test_two_signals(tmp_path: Path) -> None:
         assert (f"Not done ({INTERRUPTED}): " in came.out) == bool(untouched and known.memories)
 
 
+@pytest.mark.promise("P43")
 def test_reading(tmp_path: Path) -> None:
     """A signal ends what only reads at once, without a traceback and without a word of data."""
-    for run in interrupted(tmp_path, [["plan"], ["drift"]], (signal.SIGTERM,), applied=True):
-        assert run.came.code == 143, run.came.err
+    rows = ((signal.SIGTERM,), (signal.SIGHUP,))
+    for run in interrupted(tmp_path, [["plan"], ["drift"]], *rows, applied=True):
+        assert run.came.code == 128 + run.signals[0], run.came.err
         assert "Traceback" not in run.came.err
         assert run.came.out == ""
 
@@ -152,25 +165,28 @@ def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def test_waiting_for_the_lock(tmp_path: Path) -> None:
+@pytest.mark.promise("P43")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_waiting_for_the_lock(tmp_path: Path, number: signal.Signals) -> None:
     """A signal ends the wait for a lock that another run holds."""
     folder = project(tmp_path / "work")
     (folder / ".reconciler").mkdir(mode=0o700)
     with (
         journal_of(folder).locked(),
-        started(folder, "apply", "--yes", "--lock-timeout", "10m") as process,
+        started(folder, *APPLY, "--yes", "--lock-timeout", "10m") as process,
     ):
         assert process.stderr is not None
         waiting = process.stderr.readline()
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         _, err = process.communicate(timeout=60)
 
     assert "waiting" in waiting
-    assert process.returncode == 143
+    assert process.returncode == 128 + number
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.promise("P43")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_question(tmp_path: Path, number: signal.Signals) -> None:
     """A signal at the question applies nothing, and says so."""
     folder = project(tmp_path / "work")
@@ -189,3 +205,43 @@ def test_question(tmp_path: Path, number: signal.Signals) -> None:
     assert b"nothing was applied" in shown
     assert b"Traceback" not in shown
     assert not (folder / ".reconciler" / "local.journal.jsonl").exists()
+
+
+def own_terminal(theirs: int) -> None:
+    """Make a terminal the one that a new process would lose."""
+    os.setsid()
+    fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+
+@pytest.mark.promise("P43")
+def test_closed_terminal(tmp_path: Path) -> None:
+    """Closing the terminal at the question applies nothing, and is no yes."""
+    folder = project(tmp_path / "work")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command("apply"),
+        cwd=folder,
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        preexec_fn=lambda: own_terminal(theirs),  # noqa: PLW1509 - no threads run here
+    ) as process:
+        os.close(theirs)
+        read_until(ours, b"Only `yes` is taken")
+        os.close(ours)
+        code = process.wait(timeout=60)
+
+    assert code == 129
+    assert not (folder / ".reconciler" / "local.journal.jsonl").exists()
+
+
+@pytest.mark.promise("P43")
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_ignored_signals(tmp_path: Path, number: signal.Signals) -> None:
+    """A signal that a run was told to ignore, as `nohup` does, stops nothing."""
+    job = Job(str(project(tmp_path / "work")), ["apply", "--yes"], [number], 1, ignored=number)
+    (came,) = run_all([job])
+
+    assert came.code == 0, came.err
+    assert came.points > 1
+    assert len(history(Path(job.folder)).memories) == RESOURCES

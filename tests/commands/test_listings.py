@@ -60,6 +60,21 @@ def test_data_alone_on_stdout(shop: Shop, command: str, path: str, _: str) -> No
     assert shop.count("GET", path) + shop.count("POST", path) >= 2
 
 
+@pytest.mark.promise("P23")
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(("command", "path", "_"), LISTINGS)
+def test_answer_without_its_list(shop: Shop, command: str, path: str, _: str, form: str) -> None:
+    """`{}` is an answer that cannot be read, exit 9, and never said to be an empty listing."""
+    rule = Rule(path=path, fault=Fault(status=200, body="{}"))
+    shop.options["faults"] = Faults(rules=[rule])
+
+    ran = shop.run(*command.split(), "--format", form)
+
+    assert ran.code == 9
+    assert "the answer has no " in ran.err
+    assert "0 " not in ran.out + ran.err
+
+
 @pytest.mark.parametrize(("command", "path", "_"), PAGED)
 def test_limit(shop: Shop, command: str, path: str, _: str) -> None:
     """`--limit N` gives the first N, asks for one page, and says that there may be more."""
@@ -315,7 +330,7 @@ def test_picture_without_the_library(shop: Shop, monkeypatch: pytest.MonkeyPatch
     ran = shop.run("usage", "--png", "usage.png")
 
     assert (ran.code, ran.out, shop.asked) == (64, "", [])
-    assert "pip install 'reconciler[plot]'" in ran.err
+    assert "pip install '.[plot]'" in ran.err
 
 
 @pytest.mark.parametrize("days", [[], [{"statsDate": "$\\frac", "highLogsUnits": {"value": -1}}]])

@@ -45,7 +45,10 @@ def test_closed_before(shop: Shop, arguments: str) -> None:
     assert (code, said) == (141, b"")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.promise("P43")
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 @pytest.mark.parametrize("arguments", ["events list", "doctor"])
 def test_signals(shop: Shop, arguments: str, number: signal.Signals, code: int) -> None:
     """A signal while the service is silent ends a command at once, without a word."""
@@ -125,15 +128,15 @@ def test_no_progress_when_quiet(shop: Shop) -> None:
     assert shown.terminal == ""
 
 
-@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 130), ("\n", 130)])
-def test_close_on_a_terminal(shop: Shop, typed: str, code: int) -> None:
+@pytest.mark.parametrize("typed", ["y\n", "n\n", "\n"])
+def test_close_on_a_terminal(shop: Shop, typed: str) -> None:
     """On a terminal the incident is shown, and closed only after a yes."""
     one = shop.run("incidents", "list", "--open", "--format", "json").json[0]["id"]
 
     shown = on_terminal(["incidents", "close", one], shop.root, typed=typed)
 
-    assert shown.code == code
+    assert shown.code == 0
     assert f"{one}  " in shown.terminal
     assert "Close 1 of 1? [y/N]:" in shown.terminal
     left = shop.run("incidents", "list", "--open", "--format", "json").json
-    assert (one in {incident["id"] for incident in left}) is (code != 0)
+    assert (one in {incident["id"] for incident in left}) is (typed != "y\n")

@@ -6,7 +6,6 @@ import csv
 import json
 from io import StringIO
 
-import click
 import pytest
 from shops import Shop
 
@@ -148,17 +147,18 @@ def test_add_as_json(shop: Shop) -> None:
 def test_add_asks(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal the policies are shown and the question names the environment; no is no."""
 
-    def no(text: str, **_: object) -> None:
+    def no(text: str) -> bool:
         assert text == "Add them to local?"
-        raise click.Abort
+        return False
 
     monkeypatch.setattr("reconciler.commands.policies.is_terminal", lambda: True)
-    monkeypatch.setattr(click, "confirm", no)
+    monkeypatch.setattr("reconciler.commands.policies.agreed", no)
     shop.write("new.yaml", TWO)
 
     ran = shop.run("policies", "add", "new.yaml")
 
-    assert ran.code == 130
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.endswith("nothing was added\n")
     assert all(name in ran.err for name in NAMES)
     assert shop.asked == []
 
@@ -184,6 +184,19 @@ def test_lost_and_added(shop: Shop) -> None:
 
     assert (ran.code, ran.out) == (0, "".join(f"added {name}\n" for name in NAMES))
     assert shop.count("POST", CREATE) == 1
+
+
+@pytest.mark.promise("P23")
+@pytest.mark.parametrize("body", ["{}", '{"createResponses": null}', '{"createResponses": [{}]}'])
+def test_answer_that_names_none(shop: Shop, body: str) -> None:
+    """An answer that does not tell of every policy is looked up, and names what was not added."""
+    strike(shop, Fault(status=200, body=body))
+    shop.write("new.yaml", TWO)
+
+    ran = shop.run("policies", "add", "new.yaml", "--yes")
+
+    assert (ran.code, ran.out) == (9, "")
+    assert "tells of 0 of 2 policies; none of the policies is there" in ran.err
 
 
 def test_lost_and_not_added(shop: Shop) -> None:

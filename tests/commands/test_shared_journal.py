@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import Ended, Served, command, environment, in_this_process, workspace
+from processes import (
+    APPLY,
+    Ended,
+    Served,
+    command,
+    environment,
+    in_this_process,
+    workspace,
+)
 from stores import git, git_environ, git_store, object_service, repository
 
 from reconciler.journal.journal import Journal
@@ -68,8 +76,8 @@ def test_two_machines(machine: Path, service: Served, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", str(machine.parent / "remote.git"), str(other))
     keep_in(other, "git:refs/reconciler/test")
 
-    first = run(machine, service, "apply", "--yes", RECONCILER_ACTOR="alice")
-    second = run(other, service, "apply", "--yes", "--format", "json")
+    first = run(machine, service, *APPLY, "--yes", RECONCILER_ACTOR="alice")
+    second = run(other, service, *APPLY, "--yes", "--format", "json")
 
     assert (first.code, second.code) == (0, 0), first.err + second.err
     assert json.loads(second.out)["outcomes"] == []
@@ -83,7 +91,7 @@ def test_locked_elsewhere(machine: Path, service: Served) -> None:
     """While another machine holds the journal nothing is sent, exit 5, and the way out is named."""
     git_store(machine).lock(LEASE)
 
-    ended = run(machine, service, "apply", "--yes")
+    ended = run(machine, service, *APPLY, "--yes")
     settled = run(machine, service, "journal", "settle", "SLO/checkout", "--never-happened")
     compacted = run(machine, service, "journal", "compact")
     wrong = run(machine, service, "journal", "unlock", "owner-2")
@@ -95,14 +103,14 @@ def test_locked_elsewhere(machine: Path, service: Served) -> None:
     assert "reconciler journal unlock owner-1" in ended.err
     assert "alice" in unlocked.err
     assert service.writes == []
-    assert run(machine, service, "apply", "--yes").code == 0
+    assert run(machine, service, *APPLY, "--yes").code == 0
 
 
 def test_waiting_for_another_machine(machine: Path, service: Served) -> None:
     """With --lock-timeout a run waits, says for whom, and goes on once the lock is free."""
     store = git_store(machine)
     store.lock(LEASE)
-    with started(machine, service, "apply", "--yes", "--lock-timeout", "60s") as process:
+    with started(machine, service, *APPLY, "--yes", "--lock-timeout", "60s") as process:
         assert process.stderr is not None
         line = process.stderr.readline()
         store.release(LEASE, "")
@@ -116,7 +124,7 @@ def test_waiting_for_another_machine(machine: Path, service: Served) -> None:
 @pytest.mark.parametrize("duration", ["", "x", "-1", "5d", "25h", "1.5", "99999999"])
 def test_wrong_duration(machine: Path, service: Served, duration: str) -> None:
     """What is no duration is a usage error, before anything is asked."""
-    ended = run(machine, service, "apply", "--yes", "--lock-timeout", duration)
+    ended = run(machine, service, *APPLY, "--yes", "--lock-timeout", duration)
 
     assert ended.code == 64
     assert "duration" in ended.err
@@ -143,7 +151,7 @@ def test_paused_run(machine: Path, service: Served) -> None:
         await around(scope, receive, send)
 
     service.switch.around = pausing
-    with started(machine, service, "apply", "--yes") as process:
+    with started(machine, service, *APPLY, "--yes") as process:
         _, words = process.communicate(timeout=60)
 
     assert process.returncode == 8, words  # 5 alone, had nothing been in flight
@@ -171,7 +179,7 @@ def test_bucket(tmp_path: Path, service: Served, s3: Mapping[str, str]) -> None:
         folder.mkdir()
         keep_in(folder, "s3://journals/shared")
 
-    ended = [run(folder, service, "apply", "--yes", **s3) for folder in machines]
+    ended = [run(folder, service, *APPLY, "--yes", **s3) for folder in machines]
     ended.append(run(machines[0], service, "journal", "verify", **s3))
     ended.append(run(machines[0], service, "journal", "compact", **s3))
     ended.append(run(machines[1], service, "plan", "--exit-code", **s3))
@@ -190,7 +198,7 @@ def test_unreachable_bucket(tmp_path: Path, service: Served, place: str, unused_
     ended = run(
         tmp_path,
         service,
-        *("apply", "--yes"),
+        *(*APPLY, "--yes"),
         AWS_ENDPOINT_URL=nowhere,
         AWS_ALLOW_HTTP="true",
         AWS_ACCESS_KEY_ID="canary",

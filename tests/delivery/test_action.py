@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ci_jobs import PROJECT, git
 from fake_forge import READ_ONLY, TOKEN, FakeForge, served_forge
-from forge_events import FORK, MERGE, NUMBER, pull_request, push, variables
+from forge_events import FORK, NUMBER, pull_request, push, variables
 from processes import KEY, Served, served, workspace
 from runner import ROOT, Job, Step
 
@@ -55,7 +55,8 @@ def checkout(folder: Path, service: Served) -> str:
 
 def on(job: Job, forge: FakeForge, name: str, payload: Any, run: int, *, token: str = TOKEN) -> Job:
     """Give the job as it runs on an event."""
-    about = variables(job.temporary, name, payload, GITHUB_RUN_ID=str(run))
+    more = {"GITHUB_RUN_ID": str(run), "GITHUB_SHA": git(job.workspace, "rev-parse", "HEAD")}
+    about = variables(job.temporary, name, payload, **more)
     addresses = {
         "GITHUB_API_URL": forge.url,
         "GITHUB_GRAPHQL_URL": f"{forge.url}/graphql",
@@ -99,15 +100,19 @@ def test_from_a_change_to_the_service(tmp_path: Path, service: Served, forge: Fa
         python = bare.temporary / "reconciler" / "bin" / "python"
         assert python.is_symlink()
         python.unlink()
-    forge.pulls[MERGE] = [{"number": NUMBER, "merged_at": "2026", "base": {"ref": "main"}}]
-    applied = on(later, forge, "push", push(), 2).step("apply")
+    forge.pulls[base] = [{"number": NUMBER, "merged_at": "2026", "base": {"ref": "main"}}]
+    applied = on(later, forge, "push", push(base), 2).step("apply", new_journal="true")
 
     assert (applied.code, applied.outputs["result"]) == (0, "applied"), applied.log
     assert marker_of(forge).state == "applied"
     assert len(service.writes) == 5
     file = bare.workspace / "all.yaml"
     file.write_text(file.read_text("utf-8").replace(": first", ": second"), encoding="utf-8")
-    stale = on(later, forge, "push", push(), 3).step("apply")
+    git(bare.workspace, "commit", "--quiet", "--all", "--message", "Another")
+    forge.pulls[git(bare.workspace, "rev-parse", "HEAD")] = forge.pulls[base]
+    stale = on(later, forge, "push", push(git(bare.workspace, "rev-parse", "HEAD")), 3).step(
+        "apply"
+    )
     assert (stale.code, stale.outputs["failure-reason"]) == (6, "stale")
     assert len(service.writes) == 5
 

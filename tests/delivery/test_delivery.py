@@ -157,9 +157,9 @@ def test_the_hook() -> None:
     assert (hook["pass_filenames"], hook["require_serial"]) == (False, True)
     command, *arguments = hook["entry"].split()
     assert arguments == ["validate"]
-    assert [one.value for one in entry_points(group="console_scripts", name=command)] == [
+    assert {one.value for one in entry_points(group="console_scripts", name=command)} == {
         PROJECT["project"]["scripts"][command]
-    ]
+    }
 
 
 def play(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -177,7 +177,7 @@ def test_the_demo() -> None:
     """The demo goes as it should, and shows the edit behind our back with its author."""
     played = play(ROOT)
 
-    assert (played.returncode, played.stdout.count("\n$ reconciler ")) == (0, 8), played.stderr
+    assert (played.returncode, played.stdout.count("\n$ reconciler ")) == (0, 9), played.stderr
     assert "Plan for local (emulator): 10 to create, 1 to update, 10 to assert" in played.stdout
     assert "live was last changed by alice@example.com" in played.stdout
     assert "relativeTimeFrame: 15 min → 6 h" in played.stdout

@@ -147,7 +147,7 @@ def test_the_bill_of_materials(container: Container, shop: Path) -> None:
 
     assert normal(installed) == {
         **normal({one["name"]: one["version"] for one in bill["components"]}),
-        "reconciler": __version__,
+        "observability-reconciler": __version__,
     }
 
 

@@ -89,7 +89,7 @@ def test_the_bill_of_materials_is_the_lock() -> None:
     told = [one["externalReferences"] for one in made["components"]]
     hashes = {one["content"] for refs in told for ref in refs for one in ref.get("hashes", ())}
 
-    assert made["metadata"]["component"]["name"] == "reconciler"
+    assert made["metadata"]["component"]["name"] == "observability-reconciler"
     assert listed == pins(ROOT / "requirements" / "runtime.txt")
     text = (ROOT / "requirements" / "runtime.txt").read_text(encoding="utf-8")
     assert hashes == set(re.findall(r"sha256:([0-9a-f]{64})", text))

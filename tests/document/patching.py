@@ -16,7 +16,47 @@ def patched(
     Only where an item that is new to a keyed list stands is read from `after`,
     as a report does: a difference does not say it.
     """
-    return _patched(deepcopy(before), [(one.path, one) for one in found], after)
+    before, found = deepcopy(before), list(found)
+    # Told as it was is what goes, and where something comes from; the innermost goes first.
+    gone = [one for one in found if one.operation == "remove" or one.list_before is not None]
+    gone.sort(key=lambda one: (len(one.path_before), _number(one.path_before[-1])), reverse=True)
+    taken = {(one.path, one.operation): _taken_out(before, one.path_before) for one in gone}
+    told = [
+        Difference(one.path, ABSENT, taken[one.path, one.operation], "add")
+        if one.list_before is not None
+        else one
+        for one in found
+        if one.operation != "remove"
+    ]
+    return _patched(before, [(one.path, one) for one in told], after)
+
+
+def _number(step: str | int) -> int:
+    return step if isinstance(step, int) else -1
+
+
+def _taken_out(document: Json | Missing, path: Path) -> Json:
+    """Take what stands at a path out of a document, and give it."""
+    *way, last = path
+    for step in way:
+        document = _entry(document, step)[1]
+    place, value = _entry(document, last)
+    if isinstance(document, dict):
+        del document[str(place)]
+    else:
+        assert isinstance(document, list)
+        del document[int(place)]
+    return value
+
+
+def _entry(document: Json | Missing, step: str | int) -> tuple[str | int, Json]:
+    if isinstance(document, dict):
+        return step, document[str(step)]
+    assert isinstance(document, list)
+    if isinstance(step, int):
+        return step, document[step]
+    names = [identity(item) for item in document]
+    return names.index(step), document[names.index(step)]
 
 
 def _patched(
@@ -25,8 +65,11 @@ def _patched(
     if not found:
         return before
     if found[0][0] == ():
-        assert len(found) == 1
-        return found[0][1].after
+        # Behind a part that is new stands only what came into it from elsewhere.
+        assert all(one.operation == "add" or len(found) == 1 for _, one in found)
+        return _patched(found[0][1].after, found[1:], after)
+    if before is ABSENT:
+        before = [] if isinstance(after, list) else {}
     if isinstance(before, dict):
         return _patched_object(before, found, after)
     assert isinstance(before, list)
@@ -101,7 +144,10 @@ def _patched_keyed(
             del items[key]
         else:
             assert one.after is not ABSENT
-            places[list(wanted).index(key)] = one.after
+            inside = [(path, one) for path, one in _below(key, found) if path]
+            value = _patched(one.after, inside, wanted[key])
+            assert value is not ABSENT
+            places[list(wanted).index(key)] = value
     rest = iter(items.values())
     size = len(items) + len(places)
     return [places[index] if index in places else next(rest) for index in range(size)]

@@ -16,6 +16,7 @@ IDENTITIES = (("id",), ("id", "value"))
 SCALARS: st.SearchStrategy[Json] = st.sampled_from(
     [None, True, False, 0, 1, 2, 1.0, 2.5, 0.0, "", "x", "y", "1", "0", "KIND_UNSPECIFIED"]
 )
+KINDS: st.SearchStrategy[Json] = st.sampled_from(["", "KIND_UNSPECIFIED", "KIND_LOW", "OTHER"])
 INT64: st.SearchStrategy[Json] = st.sampled_from([0, 1, 2, "0", "1", "2", "-1"])
 
 OPAQUE: st.SearchStrategy[Json] = st.recursive(
@@ -38,7 +39,12 @@ def _keyed(inner: st.SearchStrategy[Shape]) -> st.SearchStrategy[Shape]:
 
 
 SHAPES: st.SearchStrategy[Shape] = st.recursive(
-    st.sampled_from([ANY, ANY, Shape(numeric_text=True), Shape(unordered=True)]),
+    st.sampled_from(
+        [
+            *(ANY, ANY, Shape(numeric_text=True), Shape(unordered=True)),
+            Shape(enumeration="KIND_"),
+        ]
+    ),
     lambda inner: st.one_of(
         _objects(inner),
         _keyed(inner),
@@ -64,8 +70,8 @@ def _has_set(shape: Shape) -> bool:
 
 
 def _of(shape: Shape) -> st.SearchStrategy[Json]:
-    if shape.numeric_text:
-        return INT64
+    if shape.numeric_text or shape.enumeration:
+        return INT64 if shape.numeric_text else KINDS
     if shape.unordered:
         return st.lists(st.sampled_from(NAMES), unique=True, max_size=4).map(list)
     if shape.identity:
@@ -138,3 +144,38 @@ def shaped_pairs(draw: st.DrawFn) -> tuple[Shape, Json, Json]:
     """Give two documents of one shape."""
     shape = draw(SHAPES)
     return shape, draw(documents(shape)), draw(documents(shape))
+
+
+ROWS = Shape(
+    items=Shape(fields={"id": ANY, "a": ANY, "items": Shape(items=ANY, identity=("id",))}),
+    identity=("id",),
+)
+BOARD = Shape(
+    fields={
+        "title": ANY,
+        "parts": Shape(items=Shape(fields={"id": ANY, "rows": ROWS}), identity=("id",)),
+    }
+)
+"""Lists in lists in lists, whose items may move from one to another."""
+
+ITEMS = tuple(f"item-{number}" for number in range(8))
+
+
+@st.composite
+def boards(draw: st.DrawFn, *, once: bool = True) -> Json:
+    """Give a document of the shape `BOARD`, in which each item stands once, or maybe more often."""
+    names = draw(st.lists(st.sampled_from(ITEMS), max_size=8, unique=once))
+    drawn: list[Json] = [{"id": name, "b": draw(SCALARS)} for name in names]
+    parts: list[Json] = []
+    rows = iter(draw(st.permutations(["r1", "r2", "r3", "r4"])))
+    for name in draw(st.permutations(["x", "y"]))[: draw(st.integers(0, 2))]:
+        made: list[Json] = []
+        for row in rows:
+            taken = draw(st.integers(0, len(drawn)))
+            inside, drawn = drawn[:taken], drawn[taken:]
+            made.append({"id": row, "a": draw(SCALARS), "items": list(inside)})
+            if draw(st.booleans()):
+                break
+        part: dict[str, Json] = {"id": name, "rows": made}
+        parts.append(part)
+    return {"title": draw(SCALARS), "parts": parts}

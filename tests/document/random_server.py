@@ -27,7 +27,7 @@ def stored(draw: st.DrawFn, document: Json, shape: Shape, *, adds: bool = True) 
 
 
 ADDED: tuple[Json, ...] = ("now", 3, {"deep": [1]}, True)
-RENDERED_ZEROS: tuple[Json, ...] = (None, "", 0, 0.0, False, [], "KIND_UNSPECIFIED")
+RENDERED_ZEROS: tuple[Json, ...] = (None, "", 0, 0.0, False, [])
 
 
 def _as_int64(number: int) -> list[Json]:
@@ -42,11 +42,12 @@ def _object(draw: st.DrawFn, document: dict[str, Json], shape: Shape, *, adds: b
     kept = {
         key: draw(stored(value, shape.at(key), adds=adds))
         for key, value in document.items()
-        if not is_zero(value) or not draw(st.booleans())
+        if not is_zero(value, shape.at(key).enumeration) or not draw(st.booleans())
     }
     for key in sorted(shape.fields.keys() - document.keys() - shape.ousted_by(document)):
         if draw(st.booleans()):
-            kept[key] = draw(st.sampled_from(RENDERED_ZEROS))
+            named = [f"{one}UNSPECIFIED" for one in (shape.at(key).enumeration,) if one]
+            kept[key] = draw(st.sampled_from([*RENDERED_ZEROS, *named]))
     if adds and draw(st.booleans()):
         kept["addedByTheServer"] = draw(st.sampled_from(ADDED))
     return dict(draw(st.permutations(sorted(kept.items(), key=lambda pair: pair[0]))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import pytest
@@ -20,6 +21,7 @@ from reconciler.document import (
     Shape,
     comparing,
     differences,
+    exactly,
     identical,
     merge,
     same,
@@ -149,13 +151,78 @@ def test_what_is_never_the_same(one: Json, other: Json | Missing) -> None:
     assert not same(other, one)
 
 
+ZEROS: tuple[Json, ...] = (None, "", 0, 0.0, False, [])
+KIND = Shape(fields={"b": Shape(enumeration="KIND_")})
+OF_KIND = ("KIND_UNSPECIFIED", "KIND_LOW_OR_UNSPECIFIED")
+
+
 @pytest.mark.parametrize(
-    "zero", [None, "", 0, 0.0, False, [], "SEVERITY_UNSPECIFIED", "P5_OR_UNSPECIFIED"], ids=str
+    ("zero", "shape"),
+    [*((zero, ANY) for zero in ZEROS), *((zero, KIND) for zero in (*ZEROS, *OF_KIND))],
+    ids=str,
 )
-def test_zeros_equal_absent(zero: Json) -> None:
+def test_zeros_equal_absent(zero: Json, shape: Shape) -> None:
     """What a service may render or drop at will makes no difference."""
-    assert same({"a": 1, "b": zero}, {"a": 1})
-    assert same({"a": 1}, {"a": 1, "b": zero})
+    assert same({"a": 1, "b": zero}, {"a": 1}, shape)
+    assert same({"a": 1}, {"a": 1, "b": zero}, shape)
+
+
+@pytest.mark.promise("P31")
+@pytest.mark.parametrize("text", [*OF_KIND, "OWNER_UNSPECIFIED", "UNSPECIFIED"])
+@pytest.mark.parametrize("other", [ABSENT, "", None, "TEAM_UNSPECIFIED", 0, False, []], ids=str)
+def test_free_text(text: str, other: Json | Missing) -> None:
+    """Free text that looks like the zero value of an enumeration is a text like any other."""
+    assert not same(text, other)
+    assert not same(other, text)
+
+
+@pytest.mark.promise("P31")
+@pytest.mark.parametrize("other", ["OWNER_UNSPECIFIED", "KIND_LOW", "KIND_UNSPECIFIED_2"])
+def test_other_values_of_an_enumeration(other: str) -> None:
+    """Only a zero value of that very enumeration equals absent."""
+    assert not same({"b": other}, {}, KIND)
+    assert not same({"b": other}, {"b": "KIND_UNSPECIFIED"}, KIND)
+
+
+@pytest.mark.promise("P30")
+@pytest.mark.parametrize(
+    ("zero", "shape"),
+    [*((zero, ANY) for zero in ZEROS), *((zero, KIND) for zero in (*ZEROS, *OF_KIND))],
+    ids=str,
+)
+@pytest.mark.parametrize("depth", ["fields", "unknown", "items", "values"])
+def test_exactly(zero: Json, shape: Shape, depth: str) -> None:
+    """Between two documents of ours a zero that is declared is one field, at any depth."""
+    around: dict[str, tuple[Shape, Callable[[Json], Json]]] = {
+        "fields": (Shape(fields={"x": shape}), lambda inner: {"x": inner}),
+        "unknown": (Shape(fields={"y": shape}), lambda inner: {"x": inner}),
+        "items": (Shape(items=shape, identity=("a",)), lambda inner: [inner]),
+        "values": (Shape(values=shape), lambda inner: {"x": inner}),
+    }
+    known, wrap = around[depth]
+
+    (found,) = differences(wrap({"a": "n"}), wrap({"a": "n", "b": zero}), exactly(known))
+
+    assert (found.path[-1], found.before, found.after) == ("b", ABSENT, zero)
+
+
+@pytest.mark.promise("P30")
+@given(shaped_pairs())
+def test_exactly_finds_all_of_ours(pair: tuple[Shape, Json, Json]) -> None:
+    """What differs to a service differs exactly too, and a document never from itself."""
+    shape, before, after = pair
+
+    assert list(differences(before, before, exactly(shape))) == []
+    if not same(before, after, shape):
+        assert not same(before, after, exactly(shape))
+
+
+@pytest.mark.promise("P30")
+def test_other_spellings_are_exact() -> None:
+    """A number in another spelling, and a set in another order, say exactly the same."""
+    shape = Shape(fields={"n": Shape(numeric_text=True), "s": Shape(unordered=True)})
+
+    assert same({"n": "5", "s": ["a", "b"]}, {"n": 5.0, "s": ["b", "a"]}, exactly(shape))
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,15 @@ class Emulated:
         headers = {"Authorization": "any", **({"X-Emulator-User": user} if user else {})}
         return self.send("PUT", path, body, headers=headers)
 
+    def web_delete(self, what: str, headers: Mapping[str, str] | None = None) -> int:
+        """Delete `dashboards/ID` and the like as a person does; gives the status."""
+        return self.send("DELETE", f"/web/{what}", headers=headers).status
+
+    def web(self, what: str) -> list[Any]:
+        """Give all alerts, dashboards and so on, as a person sees them."""
+        items: list[Any] = self.get(f"/web/{what}").body["items"]
+        return items
+
     def send(
         self,
         method: str,
@@ -95,7 +104,8 @@ class Emulated:
     ) -> Answer:
         transport = httpx.ASGITransport(self.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://emulator") as client:
-            url = path if path in ("/healthz", "/openapi.json", "/") else API_ROOT + path
+            beside = path in ("/healthz", "/openapi.json", "/") or path.startswith("/web/")
+            url = path if beside else API_ROOT + path
             reply = await client.request(method, url, content=content, headers=headers)
         return Answer(reply.status_code, _parsed(reply), reply.text, reply.headers)
 

@@ -1,6 +1,7 @@
 """Profiles as files."""
 
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -51,3 +52,29 @@ def test_switches_are_described() -> None:
 
     assert len(schema) == len(fields(Profile))
     assert [name for name, switch in schema.items() if not switch.get("description")] == []
+
+
+def _documented() -> dict[str, str]:
+    """Give the values of each switch as docs/emulator.md lists them."""
+    page = (Path(__file__).parents[2] / "docs" / "emulator.md").read_text(encoding="utf-8")
+    section = page.partition("## Profiles")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE))
+
+
+def test_switches_are_documented() -> None:
+    """The page lists every switch, with every value and its default first."""
+    schema = TypeAdapter(Profile).json_schema()["properties"]
+    documented = _documented()
+
+    assert list(documented) == [*(name for name in documented if name in schema)]
+    assert documented.keys() == schema.keys()
+    for name, switch in schema.items():
+        listed = documented[name].split(", ")
+        default = json.dumps(switch["default"]).strip('"')
+        if "enum" in switch:
+            assert set(listed) == {str(value) for value in switch["enum"]}, name
+        elif switch["type"] == "boolean":
+            assert set(listed) == {"true", "false"}, name
+        else:
+            continue
+        assert listed[0] == default, name

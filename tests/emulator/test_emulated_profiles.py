@@ -97,6 +97,244 @@ def test_opaque_parts_have_no_unknown_fields(how: str) -> None:
     assert kept["definition"] == widget["definition"]
 
 
+VIEW_BODY = {**VIEW, "id": 7}
+TIMED = {
+    "id": {"value": "w"},
+    "definition": {"markdown": {}},
+    "createdAt": "2025-01-30T12:00:00.000Z",
+}
+ONE_WIDGET = {
+    "sections": [
+        {"id": {"value": "s"}, "rows": [{"id": {"value": "r"}, "widgets": [TIMED]}]},
+    ]
+}
+
+
+def policy_item(**policy: object) -> dict[str, object]:
+    rest = {"name": "a", "description": "", "priority": "PRIORITY_TYPE_LOW"}
+    item = {"logRules": {"severities": ["SEVERITY_ERROR"]}, "policy": {**rest, **policy}}
+    return {"policies": [item]}
+
+
+@pytest.mark.parametrize("unknown", ["kept", "dropped", "refused"])
+@pytest.mark.parametrize(
+    ("method", "path", "body", "place"),
+    [
+        (
+            "PUT",
+            ALERTS,
+            {
+                "alertDefsToReplace": [
+                    {"id": UUID, "alertDefProperties": {"name": "a"}, "status": ""}
+                ]
+            },
+            "alertDefsToReplace[0].status",
+        ),
+        ("POST", DASHBOARDS, {**dashboard(), "updatedAt": "x"}, "updatedAt"),
+        (
+            "PUT",
+            DASHBOARDS,
+            dashboard(id=ID, layout=ONE_WIDGET),
+            "dashboard.layout.sections[0].rows[0].widgets[0].createdAt",
+        ),
+        ("POST", SLOS, slo(**REQUESTS, creator="me"), "creator"),
+        ("POST", SLOS, slo(**REQUESTS, id=UUID), "id"),
+        ("PUT", SLOS, slo(**REQUESTS, id=UUID, revision={"revision": 3}), "revision"),
+        ("POST", SLOS + "/validate", slo(**REQUESTS, type="x"), "type"),
+        (
+            "POST",
+            POLICIES + "/bulkCreate",
+            {"policyRequests": [{"name": "a", "order": 1}]},
+            "order",
+        ),
+        ("POST", OVERWRITE, policy_item(enabled=True), "policies[0].policy.enabled"),
+        ("POST", OVERWRITE, policy_item(logRules={}), "policies[0].policy.logRules"),
+        ("POST", OVERWRITE, policy_item(placement={"first": {}}), "policies[0].policy.placement"),
+        ("POST", VIEWS, VIEW_BODY, "id"),
+        ("PUT", f"{VIEWS}/7", VIEW_BODY, "id"),
+    ],
+)
+def test_read_only_fields(unknown: str, method: str, path: str, body: object, place: str) -> None:
+    """What only the service sets is refused in the body of each write, if the profile says so."""
+    emulator = Emulated(
+        alert_ids=[UUID],
+        profile=Profile(unknown_fields=unknown, read_only_fields="refused", put_unknown="created"),  # type: ignore[arg-type]  # a case of the table
+    )
+
+    refused = emulator.send(method, path, body)
+
+    assert refused.status == 400
+    assert place in refused.message
+
+
+@pytest.mark.parametrize(("how", "text"), [("as_sent", " ü \u00a0"), ("trimmed", "ü")])
+def test_texts(how: str, text: str) -> None:
+    """Names, titles and descriptions are trimmed; queries, ids and opaque parts never are."""
+    emulator = under(texts=how)
+    widget = {
+        "id": {"value": " w "},
+        "title": " ü \u00a0",
+        "definition": {"markdown": {"name": " n "}},
+    }
+    rows = [{"id": {"value": "r"}, "widgets": [widget]}]
+    sections = [{"id": {"value": "s"}, "rows": rows}]
+    filters = [{"id": {"value": "f"}, "displayName": " ü \u00a0"}]
+    body = dashboard(id=ID, layout={"sections": sections}, filters=filters, name=" ü \u00a0")
+    emulator.post(DASHBOARDS, body)
+
+    stored = emulator.get(f"{DASHBOARDS}/{ID}").body["dashboard"]
+
+    (kept,) = stored["layout"]["sections"][0]["rows"][0]["widgets"]
+    texts = [stored["name"], kept["title"], stored["filters"][0]["displayName"]]
+    assert texts == [text] * 3
+    assert (kept["id"], kept["definition"]) == (widget["id"], widget["definition"])
+
+
+def test_trimmed_names_keep_the_rules() -> None:
+    """A name of blanks is none, and two names that differ in blanks only are one."""
+    emulator = under(texts="trimmed")
+
+    blank = emulator.post(VIEWS, {**VIEW, "name": " \t "})
+    twice = emulator.post(OVERWRITE, policies("a", " a"))
+
+    assert (blank.status, twice.status) == (400, 400)
+
+
+def test_trimmed_alerts() -> None:
+    """The texts of an alert are trimmed too, though its properties are read by themselves."""
+    emulator = Emulated(alert_ids=[UUID], profile=Profile(texts="trimmed"))
+    body = {"alertDefsToReplace": [{"id": UUID, "alertDefProperties": {"name": " a "}}]}
+
+    (stored,) = emulator.put(ALERTS, body).body["alertDefs"]
+
+    assert stored["alertDefProperties"]["name"] == "a"
+
+
+@pytest.mark.parametrize(("how", "name"), [("as_sent", "e\u0301"), ("nfc", "\u00e9")])
+def test_unicode(how: str, name: str) -> None:
+    """Texts keep their characters, or are normalised to NFC."""
+    emulator = under(unicode=how)
+
+    assert emulator.post(SLOS, {**slo(), "name": "e\u0301"}).body["slo"]["name"] == name
+
+
+@pytest.mark.parametrize(("how", "told"), [("hidden", None), ("returned", ["SEVERITY_ERROR"])])
+def test_policy_severities(how: str, told: object) -> None:
+    """A stored policy comes back with its severities or without, wherever it comes back."""
+    emulator = under(policy_severities=how)
+    made = emulator.post(OVERWRITE, policy_item()).body["createResponses"]
+    rows = {"metaFieldsValuesList": [{"severityValues": "error"}]}
+    tested = emulator.post(f"{POLICIES}/bulkTestLog", rows).body["testPoliciesBulkResult"]
+    (listed,) = emulator.get(POLICIES).body["policies"]
+
+    shown = [made[0]["policy"], tested[0]["policy"], listed]
+    assert [one.get("logRules", {}).get("severities") for one in shown] == [told] * 3
+
+
+@pytest.mark.parametrize(
+    ("how", "statuses"),
+    [
+        ("any", [200, 200, 200, 200]),
+        ("existing", [400, 404, 200, 200]),
+        ("documented", [400, 404, 400, 200]),
+    ],
+)
+def test_validation(how: str, statuses: list[int]) -> None:
+    """Any SLO is validated, or only one that is there, or only such a one with windows."""
+    emulator = under(validation=how)
+    made = emulator.post(SLOS, slo()).body["slo"]["id"]
+    bodies = [
+        slo(**WINDOWS),
+        slo(**WINDOWS, id=UUID),
+        slo(**REQUESTS, id=made),
+        slo(**WINDOWS, id=made),
+    ]
+
+    assert [emulator.post(SLOS + "/validate", body).status for body in bodies] == statuses
+
+
+@pytest.mark.parametrize(
+    ("how", "empty", "full"),
+    [("sent", True, True), ("empty_left_out", False, True), ("left_out", False, False)],
+)
+@pytest.mark.parametrize("zeros", ["rendered", "dropped"])
+def test_required_lists(how: str, zeros: str, empty: bool, full: bool) -> None:
+    """The lists of answers are always there, or left out when empty, or always left out."""
+    emulator = under(required_lists=how, zero_values=zeros)
+
+    incidents = emulator.post(f"{INCIDENTS}?pagination.pageSize=1").body
+    emulator.post(OVERWRITE, policy_item())
+
+    assert ("incidents" in incidents) == empty
+    assert ("policies" in emulator.get(POLICIES).body) == full
+
+
+def test_lists_of_the_bulk_replace() -> None:
+    """Of the four lists of endpoint 1, those that are empty may be left out, or all."""
+    body = {"alertDefsToReplace": [{"id": UUID, "alertDefProperties": {"name": "a"}}]}
+
+    def told(how: str) -> set[str]:
+        profile = Profile(required_lists=how)  # type: ignore[arg-type]  # of the two below
+        return set(Emulated(alert_ids=[UUID], profile=profile).put(ALERTS, body).body)
+
+    assert told("empty_left_out") == {"alertDefs"}
+    assert told("left_out") == set()
+
+
+@pytest.mark.parametrize(("how", "status"), [("taken", 200), ("conflict", 409)])
+def test_duplicate_names(how: str, status: int) -> None:
+    """Two dashboards, SLOs or views of one name are taken or refused: by POST and by PUT."""
+    emulator = under(duplicate_names=how)
+    emulator.post(DASHBOARDS, dashboard("1"))
+    emulator.post(DASHBOARDS, {"requestId": "2", "dashboard": {"name": "Other", "id": ID}})
+    emulator.post(SLOS, slo())
+    other = emulator.post(SLOS, {**slo(), "name": "other"}).body["slo"]["id"]
+    emulator.post(VIEWS, VIEW)
+    view = emulator.post(VIEWS, {**VIEW, "name": "other"}).body["id"]
+
+    answers = [
+        emulator.post(DASHBOARDS, dashboard("3")),
+        emulator.put(DASHBOARDS, dashboard("4", id=ID)),
+        emulator.post(SLOS, slo()),
+        emulator.put(SLOS, slo(**REQUESTS, id=other)),
+        emulator.post(VIEWS, VIEW),
+        emulator.put(f"{VIEWS}/{view}", VIEW),
+    ]
+
+    assert [answer.status for answer in answers] == [status] * 6
+
+
+@pytest.mark.parametrize(("how", "status"), [("refused", [400, 409]), ("taken", [200, 200])])
+def test_duplicate_policies(how: str, status: list[int]) -> None:
+    """Two policies of one name are refused, or stand side by side, each with its severities."""
+    emulator = under(duplicate_policies=how, policy_severities="returned")
+    emulator.post(OVERWRITE, policies("a"))
+
+    answers = [
+        emulator.post(OVERWRITE, policies("a", "a #2", "a")),
+        emulator.post(f"{POLICIES}/bulkCreate", {"policyRequests": [{"name": "a"}]}),
+    ]
+
+    assert [answer.status for answer in answers] == status
+    named = sorted(one["name"] for one in emulator.get(POLICIES).body["policies"])
+    assert named == (["a", "a", "a", "a #2"] if how == "taken" else ["a"])
+
+
+@pytest.mark.parametrize(
+    ("how", "answered"), [("deduplicated", 404), ("deduplicated_if_there", 200), ("ignored", 200)]
+)
+def test_request_id_of_what_is_gone(how: str, answered: int) -> None:
+    """A requestId seen before is answered with the first dashboard, which may be gone by now."""
+    emulator = under(request_ids=how)
+    first = emulator.post(DASHBOARDS, dashboard()).body["dashboardId"]
+    assert emulator.web_delete(f"dashboards/{first}") == 204
+
+    second = emulator.post(DASHBOARDS, dashboard()).body["dashboardId"]
+
+    assert emulator.get(f"{DASHBOARDS}/{second}").status == answered
+    assert (second == first) == (how == "deduplicated")
+
+
 def test_zero_values_dropped() -> None:
     """Documented zero values are left out, false too; objects, maps and unknown fields stay."""
     emulator = under(zero_values="dropped")

@@ -8,6 +8,7 @@ import hypothesis
 import pytest
 
 from reconciler.emulator import create_app
+from reconciler.emulator.models.alert_definition import AlertDefProperties
 
 # Its own types are not strict enough for ours.
 schemathesis: Any = import_module("schemathesis")
@@ -44,3 +45,30 @@ def test_operation(operation: Any, mode: str) -> None:
         database=None,
         derandomize="CONFORMANCE_EXAMPLES" not in os.environ,
     )(hypothesis.given(case=cases)(answers_as_documented))()
+
+
+@pytest.mark.promise("P53")
+@pytest.mark.filterwarnings("default")
+def test_generated_requests_carry_definitions() -> None:
+    """Generated bulk replaces define alerts: what is in them is drawn from the schema too."""
+    (operation,) = (one for one in OPERATIONS if one.path.endswith("/v3/bulk"))
+    cases = operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
+    drawn: set[str] = set()
+
+    def note(case: Any) -> None:
+        for item in case.body["alertDefsToReplace"]:
+            properties = item["alertDefProperties"]
+            assert isinstance(properties["name"], str)
+            drawn.update(properties)
+
+    hypothesis.settings(
+        max_examples=60,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        database=None,
+        derandomize=True,
+        phases=[hypothesis.Phase.generate],
+    )(hypothesis.given(case=cases)(note))()
+
+    fields = AlertDefProperties.model_fields.values()
+    assert {field.alias for field in fields} - drawn == set()

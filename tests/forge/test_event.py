@@ -34,7 +34,7 @@ def test_a_change(tmp_path: Path) -> None:
     assert (event.head, event.base, event.commit) == (HEAD, BASE, MERGE)
     assert (event.pull_request, event.branch) == (NUMBER, "main")
     assert event.run_url == "https://forge.example.com/team/shop/actions/runs/42"
-    assert not event.is_trusted
+    assert (event.named_branch, event.named_commit) == ("main", BASE)
     assert not event.has_no_secrets
 
 
@@ -67,7 +67,8 @@ def test_the_base_is_what_runs(tmp_path: Path) -> None:
     after = read(tmp_path, "workflow_run", workflow_run())
 
     assert (target.base, after.base) == (MERGE, MERGE)
-    assert (target.is_trusted, after.is_trusted) == (False, False)
+    assert (target.named_branch, target.named_commit) == ("main", MERGE)
+    assert (after.named_branch, after.named_commit) == ("main", MERGE)
     assert (after.head, after.is_fork, after.pull_request) == (HEAD, True, None)
 
 
@@ -76,25 +77,31 @@ def test_a_queued_merge(tmp_path: Path) -> None:
     event = read(tmp_path, "merge_group", merge_group())
 
     assert (event.pull_request, event.base, event.branch) == (NUMBER, BASE, "main")
-    assert not event.is_trusted
+    assert (event.named_commit, event.is_on_default, event.is_try) == (BASE, True, True)
 
 
 @pytest.mark.parametrize("name", ["push", "workflow_dispatch", "schedule"])
 def test_the_default_branch(tmp_path: Path, name: str) -> None:
-    """What runs on the default branch went through a review."""
+    """The forge names the newest commit of the default branch with what runs on it."""
     event = read(tmp_path, name, push())
 
-    assert event.is_trusted
+    assert (event.is_on_default, event.named_commit) == (True, MERGE)
     assert event.branch == "main"
 
 
-@pytest.mark.parametrize("name", ["push", "workflow_dispatch"])
-def test_another_branch(tmp_path: Path, name: str) -> None:
-    """What runs on any other branch did not, unless that is protected."""
-    ref = {"GITHUB_REF": "refs/heads/try"}
+def test_a_schedule_without_a_branch(tmp_path: Path) -> None:
+    """A schedule runs on the default branch only, though its payload may not name that."""
+    assert read(tmp_path, "schedule", {}).is_on_default
+    assert not read(tmp_path, "push", {}).is_on_default
 
-    assert not read(tmp_path, name, push(), **ref).is_trusted
-    assert read(tmp_path, name, push(), **ref, GITHUB_REF_PROTECTED="true").is_trusted
+
+@pytest.mark.parametrize("ref", ["refs/heads/try", "refs/tags/main", "refs/heads/", "main", ""])
+@pytest.mark.parametrize("name", ["push", "workflow_dispatch", "release"])
+def test_another_ref(tmp_path: Path, name: str, ref: str) -> None:
+    """What runs on any other branch, or on a tag of that name, is not on the default branch."""
+    protected = {"GITHUB_REF": ref, "GITHUB_REF_PROTECTED": "true"}
+
+    assert not read(tmp_path, name, push(), **protected).is_on_default
 
 
 def test_outside_of_the_forge() -> None:
@@ -102,7 +109,7 @@ def test_outside_of_the_forge() -> None:
     event = read_event({})
 
     assert event == Event()
-    assert not event.is_trusted
+    assert not event.is_on_default
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,11 @@ TEXTS = (
     *(
         "${ref:SLO/../x}",
         "${env:PATH}",
+        "${Var:team}",
+        "by ${vars:team} $${vars:team} ${vars:team}",
+        "${var.team}",
+        "${a:" * 5_000,
+        "${var:lost}" * 2_000,
         "$${var:x}",
         "${var:${var:x}}",
         "${secret:}",

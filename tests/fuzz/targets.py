@@ -47,7 +47,7 @@ class Manifests:
         from reconciler.report.style import Style  # noqa: PLC0415 - the same
 
         (self.folder / "a.yaml").write_bytes(content)
-        scope = Scope("local", {"team": "payments"}, SECRETS, "salt")
+        scope = Scope("local", {"team": "payments"}, SECRETS, lambda: "salt")
         found = load_workspace([self.folder], self.folder, scope, {"local": {}})
         shown = complaints_text(found.complaints, Style(width=80, verbose=True))
         shown += complaints_json(found.complaints, len(found.manifests), found.files)

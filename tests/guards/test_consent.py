@@ -24,7 +24,8 @@ from sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
-from reconciler.guards import objections, unmet
+from reconciler.guards import Agreed, objections, unmet
+from reconciler.guards.consent import GUARD_CODES
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.project_guards import CONSENTS
 from reconciler.project import Guards
@@ -111,8 +112,8 @@ def test_destroying(site: Site, declared: list[dict[str, Json]], code: str, said
 
     assert [one.code for one in found] == [code] * bool(code)
     assert all(one.message.startswith(said) for one in found)
-    assert unmet(found, allow_destroy=False, override=True) == tuple(found)
-    assert unmet(found, allow_destroy=True, override=False) == ()
+    assert unmet(found, Agreed(allow_destroy=False, override=True)) == tuple(found)
+    assert unmet(found, Agreed(allow_destroy=True, override=False)) == ()
 
 
 def alert(**fields: Json) -> Manifest:
@@ -160,4 +161,4 @@ def test_every_code_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "guards.md").read_text(encoding="utf-8")
     codes = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE))
 
-    assert codes == {*CONSENTS, "destroys", "destroys-all", "protected", "too-many-changes"}
+    assert codes == set(GUARD_CODES)

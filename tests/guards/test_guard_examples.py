@@ -12,6 +12,7 @@ from reconciler.emulator import create_app
 from reconciler.guards import objections, with_guards
 from reconciler.guards.open_incidents import Incidents
 from reconciler.project import Guards
+from reconciler.report.reasons import notes_of
 from reconciler.resource import Action, Change, Evidence, Manifest, Plan, Ref, Remembered, Source
 
 OTHER_ID = "9d0b6a52-6d8e-4f3f-8f0e-2f6a1c1e7f0e"
@@ -25,13 +26,13 @@ def test_each_code_once() -> None:
         Difference(("phantomMode",), ABSENT, after=True),
     )
     one = Change(
-        Manifest(ref, {}, Source("a.yaml", 1)),
-        Action.UPDATE,
-        Evidence.JOURNAL,
-        Remembered(ALERT_ID, {}, ""),
-        {},
-        {},
-        found,
+        manifest=Manifest(ref, {}, Source("a.yaml", 1)),
+        action=Action.UPDATE,
+        evidence=Evidence.JOURNAL,
+        observation=Remembered(ALERT_ID, {}, ""),
+        declared={},
+        body={},
+        differences=found,
     )
     incidents = Incidents(found={ref: frozenset({"i1"})})
 
@@ -58,4 +59,4 @@ def test_incidents_that_cannot_be_listed(tmp_path: Path) -> None:
 
     silenced, other = site.ask(ask).changes
 
-    assert (len(silenced.notes), other.notes) == (1, ())
+    assert (len(notes_of(silenced)), notes_of(other)) == (1, ())

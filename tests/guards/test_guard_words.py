@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.document import ABSENT, Difference, Json, Operation
-from reconciler.guards import objections, unmet
+from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.open_incidents import Incidents
 from reconciler.project import Guards
 from reconciler.resource import (
@@ -36,7 +36,9 @@ def change(ref: Ref, *found: Difference, live: Json = None, **fields: Any) -> Ch
     seen = Seen("id", live if isinstance(live, dict) else {})
     whole = {"observation": seen, "declared": {}, "body": {}, **fields}
     manifest = Manifest(ref, {}, Source("a.yaml", 1))
-    return Change(manifest, Action.UPDATE, Evidence.LIVE, differences=found, **whole)
+    return Change(
+        manifest=manifest, action=Action.UPDATE, evidence=Evidence.LIVE, differences=found, **whole
+    )
 
 
 def said(*changes: Change, incidents: Incidents | None = None, **guards: Any) -> list[Objection]:
@@ -54,9 +56,11 @@ def test_protected(found: list[Difference], fields: str) -> None:
         Objection(
             BOARD,
             f"{BOARD} is protected since its last apply, and {fields} of it would change",
-            f"split the change: leave {BOARD} as it is, and apply the rest\n"
-            "take `metadata.protect` away in an earlier merge, apply that, and change it then\n"
-            f"{OVERRIDE}",
+            (
+                f"split the change: leave {BOARD} as it is, and apply the rest",
+                "take `metadata.protect` away in an earlier merge, apply that, and change it then",
+                OVERRIDE,
+            ),
             "protected",
         )
     ]
@@ -91,9 +95,11 @@ def test_destroying(
         Objection(
             POLICIES,
             f"{POLICIES} destroys {words}",
-            "keep them: declare them in the list\n"
-            f"split the change: leave {POLICIES} as it is, and apply the rest\n"
-            "apply with `--allow-destroy`, which prints whole what is lost",
+            (
+                "keep them: declare them in the list",
+                f"split the change: leave {POLICIES} as it is, and apply the rest",
+                "apply with `--allow-destroy`, which prints whole what is lost",
+            ),
             code,
         )
     ]
@@ -104,12 +110,12 @@ def updates(changed: int, known: int, observation: Observation | None = None) ->
     found = observation or Seen("id", {})
     return [
         Change(
-            Manifest(Ref("Dashboard", f"b{number}"), {}, Source("a.yaml", 1)),
-            Action.UPDATE if number < changed else Action.KEEP,
-            Evidence.LIVE,
-            found,
-            {},
-            {},
+            manifest=Manifest(Ref("Dashboard", f"b{number}"), {}, Source("a.yaml", 1)),
+            action=Action.UPDATE if number < changed else Action.KEEP,
+            evidence=Evidence.LIVE,
+            observation=found,
+            declared={},
+            body={},
         )
         for number in range(known)
     ]
@@ -134,14 +140,18 @@ def test_too_many(
     """Too many changes are told with the figures, and with the limit that was met first."""
     changed, known, allowed = counts
 
+    wanted = f"`guards: {{{setting}: N}}`"
+
     assert said(*updates(changed, known), **guards) == [
         Objection(
             None,
             f"{changed} of {known} known Dashboard resources would change ({figures}): "
             f"{changed} updated; the guard allows {limit} in one apply",
-            f"split the change, so that at most {allowed} change at once\n"
-            f"in an earlier merge, set `guards: {{{setting}: N}}` of `local` in reconciler.yaml\n"
-            f"{OVERRIDE}",
+            (
+                f"split the change, so that at most {allowed} change at once",
+                f"in an earlier merge, set {wanted} of `local` in reconciler.yaml",
+                OVERRIDE,
+            ),
             "too-many-changes",
         )
     ]
@@ -262,7 +272,13 @@ def test_not_written(action: Action) -> None:
     """What is not written needs no consent, whatever it would be."""
     planned = change(BOARD, TITLE, protected=True)
     kept = Change(
-        planned.manifest, action, Evidence.LIVE, planned.observation, {}, {}, protected=True
+        manifest=planned.manifest,
+        action=action,
+        evidence=Evidence.LIVE,
+        observation=planned.observation,
+        declared={},
+        body={},
+        protected=True,
     )
 
     assert [one.ref for one in said(kept, planned)] == [BOARD]
@@ -271,15 +287,15 @@ def test_not_written(action: Action) -> None:
 def test_flags() -> None:
     """Each flag lifts what is its own, and nothing else."""
     destroys, empty, protected, many = (
-        Objection(BOARD, "", "", code)
+        Objection(BOARD, "", (), code)
         for code in ("destroys", "destroys-all", "protected", "too-many-changes")
     )
     guarded = (destroys, empty, protected, many)
 
-    assert unmet(guarded, allow_destroy=False, override=False) == guarded
-    assert unmet(guarded, allow_destroy=True, override=False) == (protected, many)
-    assert unmet(guarded, allow_destroy=False, override=True) == (destroys, empty)
-    assert unmet(guarded, allow_destroy=True, override=True) == ()
+    assert unmet(guarded, Agreed(allow_destroy=False, override=False)) == guarded
+    assert unmet(guarded, Agreed(allow_destroy=True, override=False)) == (protected, many)
+    assert unmet(guarded, Agreed(allow_destroy=False, override=True)) == (destroys, empty)
+    assert unmet(guarded, Agreed(allow_destroy=True, override=True)) == ()
 
 
 def test_absent_is_no_update() -> None:

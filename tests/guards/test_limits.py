@@ -20,7 +20,7 @@ from sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.guards import objections, unmet
+from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.limits import exceeded_limits
 from reconciler.project import Guards
 from reconciler.resource import (
@@ -42,14 +42,21 @@ from reconciler.resource import (
 def change(number: int, action: Action, observation: Observation) -> Change:
     """Give a change of one dashboard."""
     one = Manifest(Ref("Dashboard", f"b{number}"), {}, Source("a.yaml", 1))
-    return Change(one, action, Evidence.LIVE, observation, {}, {})
+    return Change(
+        manifest=one,
+        action=action,
+        evidence=Evidence.LIVE,
+        observation=observation,
+        declared={},
+        body={},
+    )
 
 
 def objects_to(*changes: Change, override: bool = False, **settings: Any) -> int:
     """Count what the limits say of a plan."""
     plan = Plan("local", "emulator", "", changes)
     found = objections(plan, Guards.model_validate(settings))
-    return len(unmet(found, allow_destroy=False, override=override))
+    return len(unmet(found, Agreed(allow_destroy=False, override=override)))
 
 
 SEEN = Seen("id", {})
@@ -180,7 +187,7 @@ def test_destroyed_members(tmp_path: Path, gone: int, objects: int) -> None:
 
     made = site.plan(policy_set(*map(policy, names[gone:])))
 
-    found = unmet(objections(made, Guards()), allow_destroy=True, override=False)
+    found = unmet(objections(made, Guards()), Agreed(allow_destroy=True, override=False))
     assert [one.code for one in found] == ["too-many-changes"] * objects
     assert all(f"{gone} destroyed" in one.message for one in found)
 
@@ -211,7 +218,13 @@ def test_nothing_known() -> None:
     """Losses where nothing was known to be there are refused in words too."""
     one = Manifest(Ref("LogPolicySet", "all"), {}, Source("a.yaml", 1))
     lost = Change(
-        one, Action.UPDATE, Evidence.LIVE, Seen(None, {}), {}, {}, destroys=("debug", "info")
+        manifest=one,
+        action=Action.UPDATE,
+        evidence=Evidence.LIVE,
+        observation=Seen(None, {}),
+        declared={},
+        body={},
+        destroys=("debug", "info"),
     )
     found = exceeded_limits(Plan("local", "emulator", "", (lost,)), Guards())
 

@@ -20,6 +20,7 @@ from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.guards import with_guards
 from reconciler.project import Guards
+from reconciler.report.reasons import notes_of
 from reconciler.resource import Manifest, Plan
 
 INCIDENTS = "/incidents/incidents/v1"
@@ -52,7 +53,7 @@ def guarded(site: Site, declared: Manifest) -> Plan:
 
 def incidents(site: Site, *listed: dict[str, Json], events: tuple[Json, ...] = ()) -> None:
     """Let the service list these."""
-    site.meddle("POST", INCIDENTS, answer_with(200, {"incidents": list(listed)}))
+    site.meddle("POST", INCIDENTS, answer_with(200, {"incidents": list(listed), "pagination": {}}))
     site.meddle("GET", EVENTS, answer_with(200, {"items": list(events)}))
 
 
@@ -114,14 +115,18 @@ def test_unreadable_listing(site: Site, failure: Meddler) -> None:
     made = guarded(site, alert(enabled=False))
 
     assert made.guarded == ()
-    assert ["incidents could not be listed" in note for note in made.changes[0].notes] == [True]
+    assert ["incidents could not be listed" in note for note in notes_of(made.changes[0])] == [True]
 
 
 def test_unreadable_events(site: Site) -> None:
     """Where only the events cannot be listed, that is said too: the name alone proves nothing."""
-    site.meddle("POST", INCIDENTS, answer_with(200, {"incidents": [{**OPEN, "name": "Else"}]}))
+    site.meddle(
+        "POST",
+        INCIDENTS,
+        answer_with(200, {"incidents": [{**OPEN, "name": "Else"}], "pagination": {}}),
+    )
     site.meddle("GET", EVENTS, *[answer_with(500)] * 5)
 
     made = guarded(site, alert(enabled=False))
 
-    assert "incidents could not be listed" in made.changes[0].notes[0]
+    assert "incidents could not be listed" in notes_of(made.changes[0])[0]

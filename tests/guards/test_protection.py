@@ -19,8 +19,9 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.guards import objections, unmet
+from reconciler.guards import Agreed, objections, unmet
 from reconciler.project import Guards
+from reconciler.report.reasons import notes_of
 from reconciler.resource import Action, Manifest
 
 
@@ -58,8 +59,8 @@ def test_no_change(site: Site, first: Manifest, edited: Manifest) -> None:
     assert codes(site, protected(edited)) == codes(site, edited) == ["protected"]
     assert codes(site, protected(first)) == []
     (objection,) = objections(site.plan(edited), Guards())
-    assert unmet([objection], allow_destroy=True, override=False) == (objection,)
-    assert unmet([objection], allow_destroy=False, override=True) == ()
+    assert unmet([objection], Agreed(allow_destroy=True, override=False)) == (objection,)
+    assert unmet([objection], Agreed(allow_destroy=False, override=True)) == ()
 
 
 @KINDS
@@ -72,7 +73,7 @@ def test_lifted_before(site: Site, first: Manifest, edited: Manifest) -> None:
     site.apply(plan=lifting)
 
     assert [change.action for change in lifting.changes] == [Action.KEEP]
-    assert any("its protection ends with this apply" in one for one in lifting.changes[0].notes)
+    assert any("its protection ends with this apply" in one for one in notes_of(lifting.changes[0]))
     assert site.writes == []
     assert codes(site, edited) == []
     assert not site.plan(first).turns_protection
@@ -89,7 +90,7 @@ def test_begun_later(site: Site, first: Manifest, edited: Manifest) -> None:
     site.apply(plan=beginning)
 
     assert beginning.digest != before
-    assert any("protected from this apply on" in one for one in beginning.changes[0].notes)
+    assert any("protected from this apply on" in one for one in notes_of(beginning.changes[0]))
     assert codes(site, edited) == ["protected"]
     assert_settled(site, protected(first))
 

@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json
 from reconciler.journal.entries import (
+    Arrived,
     Entry,
+    Forgotten,
     Identified,
+    Moved,
     Override,
     RefusedEntry,
+    Renamed,
     Rewritten,
     RunEntry,
     Settled,
@@ -107,8 +111,15 @@ entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(Stored, texts, texts, refs, st.lists(rewritten, max_size=2).map(tuple)),
     st.builds(RefusedEntry, texts, texts, refs, texts),
     st.builds(Settled, texts, refs, st.none() | remote_ids),
+    st.builds(Renamed, texts, refs, refs, texts),
+    st.builds(Forgotten, texts, refs),
     st.builds(Override, texts, texts),
     st.builds(
         RunEntry, *[texts] * 6, st.dictionaries(st.sampled_from(OUTCOMES), st.integers(1, 9))
     ),
 )
+
+all_entries: st.SearchStrategy[Entry] = st.one_of(
+    entries, st.builds(Moved, texts, texts, texts), st.builds(Arrived, texts, texts, texts)
+)
+"""With those that say where a journal is: as its last line, they keep it from being used."""

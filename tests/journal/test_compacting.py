@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import AT, RUN, VIEW, WRITE, entries, started, written
+from journals import AT, RUN, VIEW, WRITE, all_entries, started, written
 
 from reconciler.journal.compacting import compacted
-from reconciler.journal.entries import ADOPTED, Entry, Override, RunEntry, Settled, WrittenEntry
+from reconciler.journal.entries import Entry, Override, RunEntry, Settled, WrittenEntry
 from reconciler.journal.entry_documents import entry_document, parse_entry
 from reconciler.journal.history import History
 from reconciler.journal.runs import runs_of, words_of
@@ -28,19 +28,19 @@ def run_entry(name: str, command: str = "apply") -> RunEntry:
     return RunEntry(name, AT, "alice", "abc", "sha256:0", command)
 
 
-@given(st.lists(entries, max_size=30))
+@given(st.lists(all_entries, max_size=30))
 def test_same_memories(listed: list[Entry]) -> None:
     """Whatever a journal holds, its compacted form adds up to the same memories."""
     assert history_of(compacted(listed, LATER)) == history_of(listed)
 
 
-@given(st.lists(entries, max_size=20), st.lists(entries, max_size=10))
+@given(st.lists(all_entries, max_size=20), st.lists(all_entries, max_size=10))
 def test_same_memories_afterwards(before: list[Entry], after: list[Entry]) -> None:
     """What is appended later adds up as if nothing had been compacted."""
     assert history_of([*compacted(before, LATER), *after]) == history_of([*before, *after])
 
 
-@given(st.lists(entries, max_size=20))
+@given(st.lists(all_entries, max_size=20))
 def test_compacted_twice(listed: list[Entry]) -> None:
     """Compacting again changes nothing more."""
     once = compacted(listed, LATER)
@@ -48,7 +48,7 @@ def test_compacted_twice(listed: list[Entry]) -> None:
     assert compacted(once, LATER) == once
 
 
-@given(st.lists(entries, max_size=20))
+@given(st.lists(all_entries, max_size=20))
 def test_same_runs(listed: list[Entry]) -> None:
     """Runs keep their actor, commit, counts and overrides."""
     before = [(run.run, run.actor, run.counts, run.overrides) for run in runs_of(listed)]
@@ -57,7 +57,7 @@ def test_same_runs(listed: list[Entry]) -> None:
     assert [(run.run, run.actor, run.counts, run.overrides) for run in runs] == before
 
 
-@given(st.lists(entries, max_size=20))
+@given(st.lists(all_entries, max_size=20))
 def test_read_back(listed: list[Entry]) -> None:
     """Every entry of a compacted journal is read back the same."""
     for entry in compacted(listed, LATER):
@@ -94,7 +94,7 @@ def test_runs() -> None:
         Settled(AT, slo, "x"),
         run_entry("three"),
         replace(started(), run="three"),
-        WrittenEntry("three", AT, VIEW, 7, ADOPTED),
+        WrittenEntry("three", AT, VIEW, 7, adopted=True),
     ]
     first, second, third = runs_of(listed)
     assert first.counts == {"written": 1, "unanswered": 1}

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import entries, objects
+from journals import all_entries, objects
 
 from reconciler.document import Json
 from reconciler.errors import JournalError
@@ -18,8 +21,10 @@ from reconciler.journal.entry_documents import (
     parse_header,
 )
 
+PAGE = (Path(__file__).parents[2] / "docs" / "journal.md").read_text(encoding="utf-8")
 
-@given(entries)
+
+@given(all_entries)
 def test_round_trip(entry: Entry) -> None:
     """What is written is read back the same, whatever text it holds."""
     line, _ = line_of(entry_document(entry), "before")
@@ -40,10 +45,13 @@ def test_one_line(document: dict[str, Json], before: str) -> None:
 
 
 def test_header() -> None:
-    """The header is read back the same."""
+    """The header is read back the same, and docs/journal.md names each of its fields."""
     header = Header("production", "https://api.example.com", "2025-01-31T09:00:00Z")
+    moved = replace(header, continues="0123", sealed_for="https://old.example.com")
 
-    assert parse_header(header_document(header)) == header
+    for one in (header, moved):
+        assert parse_header(header_document(one)) == one
+    assert set(header_document(moved)) <= {"journal", *re.findall(r"`(\w+)`", PAGE)}
 
 
 @pytest.mark.parametrize("document", [{}, {"journal": 2}, {"journal": "1"}, {"entry": "started"}])
@@ -88,6 +96,14 @@ WHOLE: dict[str, Json] = {
         {"entry": "stored", "rewritten": [5]},
         {"entry": "stored", "rewritten": [{"path": "x"}]},
         {"entry": "override"},
+        {"entry": "renamed"},
+        {"entry": "renamed", "was": "SLO"},
+        {"entry": "renamed", "was": "SLO/b", "run": 5},
+        {"entry": "forgotten", "ref": "SLO"},
+        {"entry": "moved"},
+        {"entry": "moved", "to": 5},
+        {"entry": "arrived"},
+        {"entry": "arrived", "from": None},
     ],
 )
 def test_unknown_entry(wrong: dict[str, Json]) -> None:

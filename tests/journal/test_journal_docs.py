@@ -13,11 +13,15 @@ from stores import git, repository
 from reconciler.commands.root import run
 from reconciler.document import Json
 from reconciler.journal.entries import (
+    Arrived,
     Entry,
+    Forgotten,
     Identified,
     Kept,
+    Moved,
     Override,
     RefusedEntry,
+    Renamed,
     Rewritten,
     RunEntry,
     Settled,
@@ -36,12 +40,16 @@ ENTRIES: list[Entry] = [
     RunEntry("r", "at", "alice", "abc", "sha256:0", "apply", {"written": 1}),
     Started("r", "at", REF, "create", {}, "q", None, "", protect=True),
     Identified("r", "at", REF, 7),
-    WrittenEntry("r", "at", REF, 7, "said"),
+    WrittenEntry("r", "at", REF, 7, "said", adopted=True, revision="3", instead_of=8),
     Stored("r", "at", REF, PAIR),
     RefusedEntry("r", "at", REF, "no"),
     Settled("at", REF, 7),
     Override("at", "because"),
-    Kept("at", REF, 7, exists=True, attempts=1, declared={}, rewritten=PAIR),
+    Renamed("at", REF, Ref("SLO", "b"), "r"),
+    Forgotten("at", REF),
+    Moved("at", "r", "git:refs/reconciler/local"),
+    Arrived("at", "r", ".reconciler/local.journal.jsonl"),
+    Kept("at", REF, 7, exists=True, attempts=1, declared={}, rewritten=PAIR, instead_of=8),
 ]
 
 
@@ -69,6 +77,19 @@ def test_every_entry_is_documented() -> None:
     assert {type(entry) for entry in ENTRIES} == set(NAMES)
 
 
+def examples(folder: Path, place: str) -> Path:
+    """Copy the examples into a checkout, with the journal of `local` in a place."""
+    shop = repository(folder / "git")
+    ignored = shutil.ignore_patterns(".reconciler")
+    shutil.copytree(ROOT / "examples", shop, ignore=ignored, dirs_exist_ok=True)
+    git(shop, "config", "user.email", "you@example.com")
+    if place:
+        text = (shop / "reconciler.yaml").read_text()
+        text = text.replace("journal: .reconciler/local.journal.jsonl", f"journal: {place}")
+        (shop / "reconciler.yaml").write_text(text)
+    return shop
+
+
 @pytest.mark.parametrize("place", ["", "git:refs/reconciler/local"])
 def test_commands_run(
     tmp_path: Path,
@@ -77,14 +98,7 @@ def test_commands_run(
     place: str,
 ) -> None:
     """Every command line of the page runs, in order, with a journal in a file and in git."""
-    shop = repository(tmp_path / "git")
-    ignored = shutil.ignore_patterns(".reconciler")
-    shutil.copytree(ROOT / "examples", shop, ignore=ignored, dirs_exist_ok=True)
-    git(shop, "config", "user.email", "you@example.com")
-    if place:
-        text = (shop / "reconciler.yaml").read_text()
-        text = text.replace("journal: .reconciler/local.journal.jsonl", f"journal: {place}")
-        (shop / "reconciler.yaml").write_text(text)
+    shop = examples(tmp_path, place)
     monkeypatch.chdir(shop)
 
     blocks = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -94,3 +108,23 @@ def test_commands_run(
         assert run(shlex.split(line)[1:]) == 0, (line, capsys.readouterr().err)
     assert "you@example.com" in capsys.readouterr().out
     assert (shop / ".reconciler" / "local.journal.jsonl").exists() == (not place)
+
+
+@pytest.mark.promise("P17")
+@pytest.mark.parametrize("place", ["", "git:refs/reconciler/local"])
+def test_moves_run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+) -> None:
+    """The move that the page shows runs on a journal in a file and one in git."""
+    shop = examples(tmp_path, place)
+    monkeypatch.chdir(shop)
+    (shown,) = re.findall(r"^reconciler (journal move --to .*)$", PAGE, re.MULTILINE)
+
+    assert run(["apply", "--yes"]) == 0
+    assert run(shlex.split(shown)) == 0
+
+    assert "write `journal: git:refs/reconciler/production`" in capsys.readouterr().err
+    assert run(["plan"]) == 4

@@ -116,6 +116,10 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         {**ABOUT, "entry": "written", "run": RUN, "remoteId": None, "message": "why"},
     ),
     (Stored(RUN, AT, VIEW, PAIRS), {**ABOUT, "entry": "stored", "run": RUN, "rewritten": PAIRED}),
+    (
+        WrittenEntry(RUN, AT, VIEW, 7, instead_of=8),
+        {**ABOUT, "entry": "written", "run": RUN, "remoteId": 7, "insteadOf": 8},
+    ),
     (RefusedEntry(RUN, AT, VIEW, "no"), {**ABOUT, "entry": "refused", "run": RUN, "message": "no"}),
     (Settled(AT, VIEW, "id"), {**ABOUT, "entry": "settled", "remoteId": "id"}),
     (Settled(AT, VIEW, None), {**ABOUT, "entry": "settled", "remoteId": None}),
@@ -129,6 +133,18 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
             "exists": False,
             "attempts": 3,
             "protect": False,
+        },
+    ),
+    (
+        Kept(AT, VIEW, 7, exists=True, attempts=3, instead_of=8),
+        {
+            **ABOUT,
+            "entry": "kept",
+            "remoteId": 7,
+            "exists": True,
+            "attempts": 3,
+            "protect": False,
+            "insteadOf": 8,
         },
     ),
     (
@@ -169,13 +185,17 @@ def test_lines(entry: Entry, document: dict[str, Json]) -> None:
     assert parse_entry(document, 2) == entry
 
 
+LEFT_OUT = frozenset(("message", "outcomes", "protect", "last", "insteadOf"))
+"""What an entry may lack, save that a refusal has a message."""
+
+
 @pytest.mark.parametrize(
     ("document", "name"),
     [
         (document, name)
         for _, document in LINES
         for name in document
-        if name not in ("message", "outcomes", "protect", "last") or document["entry"] == "refused"
+        if name not in LEFT_OUT or document["entry"] == "refused"
     ],
 )
 def test_missing_field(document: dict[str, Json], name: str) -> None:

@@ -34,11 +34,20 @@ class SpecModel:
 
     def of(self, **fields: Json) -> list[Finding]:
         """Give the findings of the least spec with some more fields."""
-        return self.findings({**self.least, **fields})
+        return self.findings(self.with_more(**fields))
 
     def codes_of(self, **fields: Json) -> list[str]:
         """Give the codes of the least spec with some more fields."""
-        return self.codes({**self.least, **fields})
+        return self.codes(self.with_more(**fields))
+
+    def with_more(self, **fields: Json) -> dict[str, Json]:
+        """Give the least spec with some more fields, one of which may stand for one of its own."""
+        instead = {
+            *(key for group in self.spec.alternatives if group & fields.keys() for key in group),
+            *("type" for key in fields if key.endswith(("Immediate", "Threshold"))),
+        }
+        least = {key: value for key, value in self.least.items() if key not in instead}
+        return {**least, **fields}
 
 
 def code_of(finding: Finding) -> str:
@@ -47,12 +56,22 @@ def code_of(finding: Finding) -> str:
 
 
 ALERT = SpecModel(
-    alert_definition.AlertDefinitionSpec, alert_definition.check, {"name": "Checkout errors"}
+    alert_definition.AlertDefinitionSpec,
+    alert_definition.check,
+    {
+        "name": "Checkout errors",
+        "type": "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED",
+        "logsImmediate": {},
+    },
 )
 SLO = SpecModel(
     slo.SloSpec,
     slo.check,
-    {"name": "Checkout", "targetThresholdPercentage": 99.9, "requestBasedMetricSli": {}},
+    {
+        "name": "Checkout",
+        "targetThresholdPercentage": 99.9,
+        "requestBasedMetricSli": {"goodEvents": {"query": "good"}, "totalEvents": {"query": "all"}},
+    },
 )
 DASHBOARD = SpecModel(dashboard.DashboardSpec, dashboard.check, {"dashboard": {"name": "Checkout"}})
 POLICIES = SpecModel(log_policy_set.LogPolicySetSpec, log_policy_set.check, {"policies": []})

@@ -53,7 +53,7 @@ def test_same_ids_anywhere(tmp_path: Path) -> None:
 
 
 def test_ids_of_the_web_interface(site: Site) -> None:
-    """Ids that the web interface gave are kept, and the widget's are found by its title."""
+    """Ids that the web interface gave are kept: what has them is found by its content and place."""
     site.apply(CHECKOUT)
     stored = record(site)["dashboard"]
     stored["layout"]["sections"][0]["id"]["value"] = LAYOUT_ID
@@ -84,7 +84,7 @@ def widget_ids(site: Site) -> dict[str, str]:
 @pytest.mark.parametrize(
     "titles", [("c", "a", "b"), ("b", "a"), ("new", "a", "b", "c"), ("a", "c")]
 )
-def test_widgets_by_title(site: Site, titles: tuple[str, ...]) -> None:
+def test_widgets_moved(site: Site, titles: tuple[str, ...]) -> None:
     """However widgets are moved, added or removed, each keeps its id, and no two share one."""
     site.apply(with_widgets("a", "b", "c"))
     before = widget_ids(site)

@@ -28,6 +28,7 @@ from sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
+from reconciler.report.reasons import notes_of
 from reconciler.resource import Absent, Evidence, InDoubt, Refused, Seen, Written
 
 OWN_ID = "abcdefghij_klmnop-123"
@@ -58,13 +59,14 @@ def count(site: Site) -> int:
 
 def test_create(site: Site) -> None:
     """A dashboard that its slug does not find is created, and then nothing is left to do."""
-    change = site.change(CHECKOUT)
-    site.apply(CHECKOUT)
+    made = site.plan(CHECKOUT)
+    (change,) = made.changes
+    site.apply(plan=made)
 
     assert (change.action.word, change.evidence) == ("create", Evidence.LIVE)
     assert isinstance(change.observation, Absent)
     slug = f"GET {BY_SLUG}/checkout"
-    assert requests(site)[:4] == [slug, slug, slug, f"POST {DASHBOARDS}"]
+    assert requests(site)[:3] == [slug, slug, f"POST {DASHBOARDS}"]
     sent = site.writes[0].body
     assert sent["requestId"] == change.request_id
     assert sent["dashboard"]["slugName"] == "checkout"
@@ -77,8 +79,9 @@ def test_replace(site: Site) -> None:
     site.apply(CHECKOUT)
     site.forget()
 
-    change = site.change(DESCRIBED)
-    site.apply(DESCRIBED)
+    made = site.plan(DESCRIBED)
+    (change,) = made.changes
+    site.apply(plan=made)
 
     assert (change.action.word, paths(change)) == ("update", [("dashboard", "description")])
     (put,) = site.writes
@@ -289,7 +292,7 @@ def test_taken_meanwhile(site: Site) -> None:
     assert applied.exit_codes == {6}
     assert record(site)["dashboard"]["name"] == "Theirs"
     assert actions(made) == {"Dashboard/checkout": "blocked"}
-    assert "journal settle Dashboard/checkout" in made.changes[0].notes[0]
+    assert "journal settle Dashboard/checkout" in notes_of(made.changes[0])[0]
     assert [str(one.ref) for one in made.unsettled] == ["Dashboard/checkout"]
 
 
@@ -357,7 +360,7 @@ def test_gone(site: Site) -> None:
     site.apply(CHECKOUT)
 
     assert change.action.word == "create"
-    assert "gone since" in change.notes[0]
+    assert "gone since" in notes_of(change)[0]
     assert count(site) == 1
     assert_settled(site, CHECKOUT)
 

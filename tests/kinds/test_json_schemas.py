@@ -104,6 +104,29 @@ def test_metadata(kind: str, metadata: dict[str, Json], valid: bool) -> None:
     assert is_valid(kind, manifest(kind, MODELS[kind].least, **metadata)) is valid
 
 
+@pytest.mark.promise("P18")
+@pytest.mark.parametrize(
+    ("kind", "good"),
+    [
+        ("AlertDefinition", "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"),
+        ("SLO", "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"),
+        ("Dashboard", "a-b_c"),
+        ("SavedView", 7),
+    ],
+)
+def test_ids_of_environments(kind: str, good: Json) -> None:
+    """Each environment may have an id of its own, in the kind's form, and none beside `id`."""
+
+    def valid(**ids: Json) -> bool:
+        document = manifest(kind, MODELS[kind].least)
+        return is_valid(kind, {**document, "metadata": {"name": "sample", **ids}})
+
+    assert valid(ids={"staging": good, "production": good})
+    assert not valid(ids={"staging": good, "production": []})
+    assert not valid(ids=[good])
+    assert not valid(id=good, ids={"staging": good})
+
+
 def test_ids_are_needed_where_a_kind_says_so() -> None:
     """An alert definition without an id is not valid, an SLO is; a policy set has none."""
     nameless: Json = {"name": "sample"}

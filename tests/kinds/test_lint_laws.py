@@ -19,7 +19,35 @@ from reconciler.document import Json
 from reconciler.finding import Severity, warning
 from reconciler.kinds.lint import lint
 
+SLI_QUERY: Json = {"query": "all"}
+SLI = SLO.least["requestBasedMetricSli"]
 FOLDER = "3dc02998-0b50-4ea8-b68a-4779d716fa1f"
+
+
+def metric_rule(**fields: Json) -> dict[str, Json]:
+    """Give the fields of an alert on a metric whose one condition has these fields."""
+    condition: Json = {
+        "conditionType": "METRIC_THRESHOLD_CONDITION_TYPE_LESS_THAN",
+        "threshold": 1,
+        "ofTheLast": {"metricTimeWindowSpecificValue": "METRIC_TIME_WINDOW_VALUE_MINUTES_5"},
+        **fields,
+    }
+    part: Json = {"metricFilter": {"promql": "up"}, "rules": [{"condition": condition}]}
+    return {"type": "ALERT_DEF_TYPE_METRIC_THRESHOLD", "metricThreshold": part}
+
+
+def logs_rule(**fields: Json) -> dict[str, Json]:
+    """Give the fields of an alert on log lines whose one condition has these fields."""
+    condition: Json = {
+        "conditionType": "LOGS_THRESHOLD_CONDITION_TYPE_MORE_THAN_OR_UNSPECIFIED",
+        "threshold": 1,
+        "timeWindow": {"logsTimeWindowSpecificValue": "LOGS_TIME_WINDOW_VALUE_MINUTES_10"},
+        **fields,
+    }
+    return {
+        "type": "ALERT_DEF_TYPE_LOGS_THRESHOLD",
+        "logsThreshold": {"rules": [{"condition": condition}]},
+    }
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -37,7 +65,11 @@ def test_the_least_spec_is_clean(kind: str) -> None:
         (ALERT, {"groupByKeys": "team"}, "`groupByKeys` must be a list, not text"),
         (ALERT, {"groupByKeys": [None]}, "item 1 must be text, not null"),
         (ALERT, {"entityLabels": {"tier": 1}}, "`tier` must be text, not the number 1"),
-        (ALERT, {"activeOn": []}, "`activeOn` must be a mapping, not a list"),
+        (
+            ALERT,
+            {"activeOn": []},
+            "`activeOn` must be a mapping of `dayOfWeek`, `startTime`, `endTime`, not a list",
+        ),
         (
             ALERT,
             {"incidentsSettings": {"minutes": 1.5}},
@@ -54,7 +86,20 @@ def test_the_least_spec_is_clean(kind: str) -> None:
             "`targetThresholdPercentage` must be a number, not true",
         ),
         (SLO, {"name": None}, "`name` must be text, not null"),
-        (VIEW, {"timeSelection": "1h"}, "`timeSelection` must be a mapping, not text"),
+        (
+            VIEW,
+            {"timeSelection": "1h"},
+            "`timeSelection` must be a mapping of `quickSelection`, `customSelection`, not text",
+        ),
+        (
+            DASHBOARD,
+            {"dashboard": "x"},
+            (
+                "`dashboard` must be a mapping of `id`, `name`, `description`, `slugName`, "
+                "`folderId`, `folderPath`, `off`, `twoMinutes` and 9 more, not text"
+            ),
+        ),
+        (DASHBOARD, board(off=[]), "`off` must be a mapping, as `{}`, not a list"),
         (DASHBOARD, {"isLocked": {}}, "`isLocked` must be true or false, not a mapping"),
         (POLICIES, {"policies": {}}, "`policies` must be a list, not a mapping"),
     ],
@@ -64,6 +109,59 @@ def test_wrong_types(model: SpecModel, fields: dict[str, Json], message: str) ->
     findings = model.of(**fields)
 
     assert [(code_of(finding), finding.message) for finding in findings] == [("M301", message)]
+
+
+@pytest.mark.promise("P40")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("99.9", "99.9"),
+        ("99,9", "99.9"),
+        ("99.9%", "99.9"),
+        ("99,95 %", "99.95"),
+        (" 99 ", "99"),
+        ("+0099.50", "99.50"),
+        ("-5", "-5"),
+        ("1,234,567", "1234567"),
+        ("1_000", "1000"),
+        ("1 000.5", "1000.5"),
+        ("1,000", ""),
+        ("99.9.9", ""),
+        ("five", ""),
+        ("", ""),
+        ("%", ""),
+        ("1e5", ""),
+        ("9" * 30, ""),
+        ("٣", ""),
+    ],
+)
+def test_numbers_in_other_spellings(written: str, meant: str) -> None:
+    """A number in quotes, or written as elsewhere, is an error with the number that is meant."""
+    (target,) = SLO.of(targetThresholdPercentage=written)
+    (whole,) = ALERT.of(incidentsSettings={"minutes": written})
+
+    assert (target.code, target.suggestion) == ("M301", meant)
+    assert (whole.code, whole.suggestion) == ("M301", "" if "." in meant else meant)
+
+
+@pytest.mark.promise("P40")
+@pytest.mark.parametrize(
+    ("value", "meant"), [(5.0, "5"), (5.5, ""), ("5.0", "5"), (True, ""), ([], "")]
+)
+def test_whole_numbers_in_other_spellings(value: Json, meant: str) -> None:
+    """A whole number that is written with a fraction of nothing is offered without it."""
+    found = ALERT.of(notificationGroup={"webhooks": [{"integration": {"integrationId": value}}]})
+
+    assert [one.suggestion for one in found] == [meant]
+
+
+@pytest.mark.promise("P40")
+@pytest.mark.parametrize(("value", "meant"), [(7, '"7"'), (0.5, '"0.5"'), (True, '"true"')])
+def test_scalars_for_text(value: Json, meant: str) -> None:
+    """A number or a boolean where text belongs is offered in quotes."""
+    (finding,) = ALERT.of(description=value)
+
+    assert (finding.code, finding.suggestion) == ("M301", meant)
 
 
 @pytest.mark.parametrize(("text", "boolean"), [("yes", "true"), ("Off", "false"), ("true", "true")])
@@ -77,9 +175,9 @@ def test_booleans_that_are_text(text: str, boolean: str) -> None:
 @pytest.mark.parametrize(
     ("model", "spec", "path"),
     [
-        (SLO, {"targetThresholdPercentage": 1, "requestBasedMetricSli": {}}, ()),
-        (SLO, {"name": "Checkout", "requestBasedMetricSli": {}}, ()),
-        (VIEW, {"timeSelection": {}}, ()),
+        (SLO, {"targetThresholdPercentage": 1, "requestBasedMetricSli": SLI}, ()),
+        (SLO, {"name": "Checkout", "requestBasedMetricSli": SLI}, ()),
+        (VIEW, {"timeSelection": {"quickSelection": {"seconds": 1}}}, ()),
         (VIEW, {"name": "Errors"}, ()),
         (POLICIES, {}, ()),
         (
@@ -166,28 +264,40 @@ def test_bounds(model: SpecModel, fields: dict[str, Json], codes: list[str]) -> 
     assert model.codes_of(**fields) == codes
 
 
+@pytest.mark.promise("P37")
 @pytest.mark.parametrize(
     ("model", "fields", "code", "suggestion"),
     [
         (ALERT, {"groupByKey": []}, "M303", "groupByKeys"),
         (ALERT, {"group_by_keys": []}, "M303", "groupByKeys"),
-        (ALERT, {"logsThresold": {}}, "M304?", "logsThreshold"),
-        (ALERT, {"logs_threshold": {}}, "M304?", "logsThreshold"),
+        (ALERT, {"logsThresold": {}}, "M303", "logsThreshold"),
+        (ALERT, {"logs_threshold": {}}, "M303", "logsThreshold"),
         (ALERT, {"colour": "red"}, "M304?", ""),
         (ALERT, {"notificationGroup": {"destination": []}}, "M303", "destinations"),
         (ALERT, {"created_time": "2024-01-01"}, "M305", "remove it"),
         (VIEW, {"isCompactmode": True}, "M303", "isCompactMode"),
-        (SLO, {"requestBasedMetricSli": {"goodEvent": {}}}, "M304?", "goodEvents"),
+        (
+            SLO,
+            {"requestBasedMetricSli": {"goodEvents": SLI_QUERY, "totalEvent": SLI_QUERY}},
+            "M303",
+            "totalEvents",
+        ),
+        (
+            ALERT,
+            metric_rule(ofTheLast={"dynamicDuration": "5m"}),
+            "M304?",
+            "metricTimeWindowDynamicDuration",
+        ),
         (
             DASHBOARD,
-            widget_board(definition={"markdown": {}, "linechart": {}}),
-            "M304?",
+            widget_board(definition={"linechart": {}}),
+            "M303",
             "lineChart",
         ),
         (
             DASHBOARD,
             widget_board(definition={"data_table": {}}),
-            "M304?",
+            "M303",
             "dataTable",
         ),
         (DASHBOARD, widget_board(titel="CPU"), "M303", "title"),
@@ -198,7 +308,7 @@ def test_bounds(model: SpecModel, fields: dict[str, Json], codes: list[str]) -> 
 def test_unknown_fields(
     model: SpecModel, fields: dict[str, Json], code: str, suggestion: str
 ) -> None:
-    """A miss of a documented field is an error, any other unknown field a warning."""
+    """A slip of a known field, or a miss of a documented one, is an error; any other a warning."""
     (finding,) = model.of(**fields)
 
     assert (code_of(finding), finding.suggestion, finding.at_key) == (code, suggestion, True)
@@ -208,7 +318,7 @@ def test_unknown_fields(
     "fields",
     [
         {"timeSelection": {"calendarSelection": {}}},
-        {"searchQuery": {"dialect": "plain"}},
+        {"searchQuery": {"query": "", "dialect": "plain"}},
     ],
 )
 def test_parts_that_are_not_shown_take_any_field(fields: dict[str, Json]) -> None:
@@ -223,7 +333,6 @@ def test_parts_that_are_not_shown_take_any_field(fields: dict[str, Json]) -> Non
         (ALERT, {"priority": "P1"}, "ALERT_DEF_PRIORITY_P1"),
         (ALERT, {"priority": "ALERT_DEF_PRIORTY_P1"}, "ALERT_DEF_PRIORITY_P1"),
         (ALERT, {"activeOn": {"dayOfWeek": ["DAY_OF_WEEK_TEUSDAY"]}}, "DAY_OF_WEEK_TUESDAY"),
-        (SLO, {"sloTimeFrame": "SLO_TIME_FRAME_7_DAY"}, "SLO_TIME_FRAME_7_DAYS"),
         (VIEW, {"viewType": "view_type_logs"}, "VIEW_TYPE_LOGS"),
         (
             ALERT,
@@ -241,19 +350,141 @@ def test_near_misses_of_enumerations(
     assert (code_of(finding), finding.suggestion) == ("M306?", suggestion)
 
 
+@pytest.mark.promise("P36")
 @pytest.mark.parametrize(
-    ("model", "fields"),
+    ("model", "fields", "named"),
     [
-        (ALERT, {"priority": "ALERT_DEF_PRIORITY_P6"}),
-        (SLO, {"sloTimeFrame": "SLO_TIME_FRAME_90_DAYS"}),
-        (VIEW, {"viewType": "VIEW_TYPE_SPANS"}),
-        (POLICIES, {"policies": [policy(priority="PRIORITY_TYPE_URGENT")]}),
-        (ALERT, {"notificationGroup": {"destinations": [{"notifyOn": "NOTIFY_ON_RESOLVED_ONLY"}]}}),
+        (ALERT, {"priority": "ALERT_DEF_PRIORITY_P9"}, "ALERT_DEF_PRIORITY_P4"),
+        (ALERT, {"type": "ALERT_DEF_TYPE_WEATHER"}, "ALERT_DEF_TYPE_FLOW"),
+        (VIEW, {"viewType": "VIEW_TYPE_SPANS"}, "VIEW_TYPE_TEMPLATES"),
+        (VIEW, {"viewType": ""}, "VIEW_TYPE_TEMPLATES"),
+        (POLICIES, {"policies": [policy(priority="PRIORITY_TYPE_URGENT")]}, "PRIORITY_TYPE_LOW"),
+        (
+            ALERT,
+            {"notificationGroup": {"destinations": [{"notifyOn": "NOTIFY_ON_RESOLVED_ONLY"}]}},
+            "NOTIFY_ON_TRIGGERED_AND_RESOLVED",
+        ),
     ],
 )
-def test_enumerations_are_open(model: SpecModel, fields: dict[str, Json]) -> None:
-    """A value the document does not list, and that is near none, is accepted."""
-    assert model.of(**fields) == []
+def test_enumerations_are_open(model: SpecModel, fields: dict[str, Json], named: str) -> None:
+    """A value of an open enumeration that nobody has met is a warning with those that are known."""
+    (finding,) = model.of(**fields)
+
+    assert code_of(finding) == "M306?"
+    assert named in finding.message
+
+
+@pytest.mark.promise("P36")
+@pytest.mark.parametrize(
+    ("value", "codes"),
+    [
+        ("DATASET_SCOPE_UNSPECIFIED", []),
+        ("DATASET_SCOPE_USER_DATA", []),
+        ("USER_DATA", ["M306?"]),
+        ("dataset", ["M306?"]),
+    ],
+)
+def test_enumerations_of_which_little_is_shown(value: str, codes: list[str]) -> None:
+    """Where only examples are known, any value with their prefix is accepted."""
+    instant: Json = {"instant": {"timestampField": {"scope": value}}}
+    annotation: Json = {"source": {"queryLanguage": {"strategy": instant}}}
+
+    assert DASHBOARD.codes_of(**board(annotations=[annotation])) == codes
+
+
+@pytest.mark.promise("P36")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("SLO_TIME_FRAME_30_DAYS", ""),
+        ("28d", "SLO_TIME_FRAME_28_DAYS"),
+        ("SLO_TIME_FRAME_7_DAY", "SLO_TIME_FRAME_7_DAYS"),
+        ("7_DAYS", "SLO_TIME_FRAME_7_DAYS"),
+        ("", ""),
+    ],
+)
+def test_a_closed_list(written: str, meant: str) -> None:
+    """A value beside the list that the API document closes is an error that names the list."""
+    (finding,) = SLO.of(sloTimeFrame=written)
+
+    assert (code_of(finding), finding.suggestion) == ("M309", meant)
+    for days in (7, 14, 21, 28):
+        assert f"SLO_TIME_FRAME_{days}_DAYS" in finding.message
+
+
+@pytest.mark.promise("P36")
+@pytest.mark.parametrize(
+    ("model", "fields", "code", "says", "meant"),
+    [
+        (SLO, {"targetThresholdPercentage": 0.999}, "M314?", "per cent", "99.9"),
+        (SLO, {"targetThresholdPercentage": 0.9}, "M314?", "per cent", "90"),
+        (
+            ALERT,
+            metric_rule(conditionType="MORE_THAN"),
+            "M306?",
+            "listed",
+            "METRIC_THRESHOLD_CONDITION_TYPE_MORE_THAN_OR_UNSPECIFIED",
+        ),
+        (ALERT, metric_rule(ofTheLast={}), "M302?", "`metricTimeWindowSpecificValue`", ""),
+        (ALERT, metric_rule(ofTheLast={"value": "5m"}), "M304?", "`value`", ""),
+        (
+            ALERT,
+            logs_rule(timeWindow={"value": "5m"}),
+            "M302?",
+            "`timeWindow` is without `logsTimeWindowSpecificValue`",
+            "",
+        ),
+        (ALERT, logs_rule(timeWindow=None), "M302?", "`condition` is without `timeWindow`", ""),
+        (DASHBOARD, board(relativeTimeFrame="1h"), "M307?", "as `900s`", "3600s"),
+        (DASHBOARD, board(relativeTimeFrame="15 m"), "M307?", "as `900s`", "900s"),
+        (DASHBOARD, board(relativeTimeFrame="900"), "M307?", "as `900s`", "900s"),
+        (DASHBOARD, board(relativeTimeFrame="now-1h"), "M307?", "as `900s`", ""),
+        (DASHBOARD, {"dashboard": {}}, "M302?", "`dashboard` is without `name`", ""),
+        (DASHBOARD, widget_board(definition=None), "M302?", "is without `definition`", ""),
+        (
+            SLO,
+            {"windowBasedMetricSli": {}},
+            "M302?",
+            "without `query` and `window` and `comparisonOperator` and `threshold`",
+            "",
+        ),
+        (SLO, {"requestBasedMetricSli": {}}, "M302?", "`goodEvents` and `totalEvents`", ""),
+        (
+            SLO,
+            {"requestBasedMetricSli": {"goodEvents": {}, "totalEvents": {"query": "x"}}},
+            "M302?",
+            "`goodEvents` is without `query`",
+            "",
+        ),
+        (VIEW, {"timeSelection": {"quickSelection": {}}}, "M302?", "without `seconds`", ""),
+        (VIEW, {"timeSelection": {}}, "M302?", "`customSelection`, `quickSelection`", ""),
+        (VIEW, {"searchQuery": {}}, "M302?", "`searchQuery` is without `query`", ""),
+        (
+            SLO,
+            {"requestBasedMetricSli": {"goodEvents": {"promql": "x"}, "totalEvents": SLI_QUERY}},
+            "M304?",
+            "`promql` is not a field",
+            "query",
+        ),
+    ],
+)
+def test_what_services_are_known_to_need(
+    model: SpecModel, fields: dict[str, Json], code: str, says: str, meant: str
+) -> None:
+    """What no service is known to take is one warning, with what to write where that is sure."""
+    (finding,) = model.of(**fields)
+
+    assert (code_of(finding), finding.suggestion) == (code, meant)
+    assert says in finding.message
+
+
+@pytest.mark.promise("P36")
+def test_an_alert_of_nothing() -> None:
+    """An alert with no more than a name is a warning that says what it lacks."""
+    (finding,) = ALERT.findings({"name": "Checkout errors"})
+
+    assert code_of(finding) == "M302?"
+    assert "never triggers" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -317,7 +548,7 @@ def test_read_only_fields(model: SpecModel, fields: dict[str, Json], suggestion:
 )
 def test_alternatives_exclude_each_other(model: SpecModel, fields: dict[str, Json]) -> None:
     """Two fields of which an object has one at most are an error at the second."""
-    codes = model.codes_of(**fields)
+    codes = model.codes({**model.least, **fields})
 
     assert [code for code in codes if not code.endswith("?")] == ["M308"]
 
@@ -357,7 +588,7 @@ def test_optional_fields_take_null(kind: str) -> None:
         (DASHBOARD, board(off={}, layout={"sections": []}, variables=[], filters=[])),
         (DASHBOARD, board(layout={"sections": [{"options": {"internal": {}}, "rows": []}]})),
         (POLICIES, {"policies": []}),
-        (VIEW, {"filters": {"filters": []}, "searchQuery": {}}),
+        (VIEW, {"filters": {"filters": []}, "searchQuery": {"query": ""}}),
     ],
 )
 def test_empties_are_kept(model: SpecModel, fields: dict[str, Json]) -> None:

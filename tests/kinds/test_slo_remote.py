@@ -1,8 +1,9 @@
-"""SLOs over the wire: read by id only, validated before each write."""
+"""SLOs over the wire: read by id only, validated before they are replaced."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sites import (
@@ -25,7 +26,9 @@ from sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import create_app
+from reconciler.emulator.profile import Profile
 from reconciler.journal.entries import Settled
+from reconciler.report.reasons import notes_of
 from reconciler.resource import Absent, Evidence, InDoubt, Manifest, Seen, Unknown, Written
 
 CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
@@ -55,24 +58,19 @@ def known_id(site: Site) -> str:
 
 
 def test_first_plan(site: Site) -> None:
-    """Without an id nothing can be asked but what a write would break."""
+    """Without an id nothing can be asked, and what is not there is not validated."""
     change = site.change(CHECKOUT)
 
     assert (change.action.word, change.evidence) == ("create", Evidence.NONE)
     assert isinstance(change.observation, Unknown)
-    assert sent(site) == [f"POST {VALIDATE}"]
+    assert sent(site) == []
 
 
 def test_create(site: Site) -> None:
-    """A create is validated again, sent once, and its id kept in the journal."""
+    """A create is sent once, read by its id, and its id kept in the journal."""
     site.apply(CHECKOUT)
 
-    assert sent(site) == [
-        f"POST {VALIDATE}",
-        f"POST {VALIDATE}",
-        f"POST {SLOS}",
-        f"GET {SLOS}/ID",
-    ]
+    assert sent(site) == [f"POST {SLOS}", f"GET {SLOS}/ID"]
     assert site.writes[0].body == SLO_SPEC
     assert known_id(site) == site.writes[0].answer["slo"]["id"]
     assert_settled(site, CHECKOUT)
@@ -117,19 +115,20 @@ def test_declared_id(site: Site) -> None:
     assert found.action.word == "keep"
     assert isinstance(missing.observation, Absent)
     assert missing.action.word == "blocked"
-    assert ALERT_ID in missing.notes[0]
+    assert ALERT_ID in notes_of(missing)[0]
 
 
 def test_objection_in_the_plan(site: Site) -> None:
     """What the service objects to at plan time is in the plan, and stops that SLO only."""
+    site.apply(CHECKOUT)
     other = manifest("SLO/other", SLO_SPEC)
     site.meddle("POST", VALIDATE, answer_with(200, OBJECTION))
 
-    made = site.plan(CHECKOUT, other)
+    made = site.plan(STRICTER, other)
     applied = site.apply(plan=made)
 
     assert actions(made) == {"SLO/checkout": "blocked", "SLO/other": "create"}
-    assert made.changes[0].notes[0] == "alert Budget: the window is gone"
+    assert notes_of(made.changes[0])[0] == "alert Budget: the window is gone"
     assert outcomes(applied) == {"SLO/checkout": "refused", "SLO/other": "written"}
     assert applied.exit_codes == {3}
 
@@ -137,9 +136,25 @@ def test_objection_in_the_plan(site: Site) -> None:
 @pytest.mark.parametrize("status", [400, 409, 422])
 def test_refused_validation(site: Site, status: int) -> None:
     """A refusal to validate is an objection in the service's words."""
+    site.apply(CHECKOUT)
     site.meddle("POST", VALIDATE, answer_with(status, {"message": "no such metric"}))
 
-    assert site.change(CHECKOUT).notes[0] == "no such metric"
+    assert notes_of(site.change(STRICTER))[0] == "no such metric"
+
+
+@pytest.mark.promise("P22")
+@pytest.mark.parametrize("how", ["any", "existing", "documented"])
+@pytest.mark.parametrize("slis", ["either", "documented"])
+def test_create_is_not_validated(tmp_path: Path, how: Any, slis: Any) -> None:
+    """A create passes whatever the service validates, as it is not asked about what it has not."""
+    site = Site(tmp_path, create_app(profile=Profile(validation=how, slis=slis)))
+
+    change = site.change(CHECKOUT)
+    applied = site.apply(CHECKOUT)
+
+    assert change.action.word == "create"
+    assert outcomes(applied) == {"SLO/checkout": "written"}
+    assert site.count("POST", VALIDATE) == 0
 
 
 def test_objection_before_the_replace(site: Site) -> None:
@@ -204,7 +219,7 @@ def test_lost_create(site: Site, lose: Meddler) -> None:
     assert applied.exit_codes == {7}
     assert actions(made) == {"SLO/checkout": "blocked"}
     assert [str(one.ref) for one in made.unsettled] == ["SLO/checkout"]
-    assert "journal settle SLO/checkout" in made.changes[0].notes[0]
+    assert "journal settle SLO/checkout" in notes_of(made.changes[0])[0]
     assert site.count("POST", SLOS) == 1
 
 
@@ -270,7 +285,7 @@ def test_gone_and_lost(site: Site) -> None:
     made = site.plan(CHECKOUT)
 
     assert gone.action.word == "create"
-    assert "gone since" in gone.notes[0]
+    assert "gone since" in notes_of(gone)[0]
     assert actions(made) == {"SLO/checkout": "blocked"}
     assert len(made.unsettled) == 1
 
@@ -317,7 +332,7 @@ def test_all_answers_to_a_replace_lost(site: Site, lose: Meddler) -> None:
 
     assert applied.exit_codes == {9}
     assert change.action.word == ("keep" if lose is lost_after else "update")
-    assert "was lost" in change.notes[0]
+    assert "was lost" in notes_of(change)[0]
     site.apply(STRICTER)
     assert_settled(site, STRICTER)
 
@@ -352,7 +367,15 @@ def test_one_doubt_at_a_time(site: Site, lose: Meddler) -> None:
     assert len(site.journal.history.unsettled()) == 1
 
 
-@pytest.mark.parametrize("wrong", [{}, {"slo": None}, {"slo": []}, [], "text", 5, {"slo": "x"}])
+@pytest.mark.promise("P23")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({}, {"slo": None}, {"slo": []}, [], "text", 5, {"slo": "x"}, {"slo": {}}),
+        {"slo": {"name": "Checkout", "targetThresholdPercentage": None}},
+        {"slo": {"targetThresholdPercentage": 99}},
+    ],
+)
 def test_odd_record(site: Site, wrong: Json) -> None:
     """A record of another shape is an error of the service, not an SLO that lost its fields."""
     site.apply(CHECKOUT)
@@ -361,7 +384,7 @@ def test_odd_record(site: Site, wrong: Json) -> None:
     with pytest.raises(ExceptionGroup) as raised:
         site.plan(CHECKOUT)
 
-    assert raised.group_contains(Exception, match="slo|not JSON")
+    assert raised.group_contains(Exception, match="slo|SLO|not JSON")
 
 
 def test_equal_numbers(site: Site) -> None:

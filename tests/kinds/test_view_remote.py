@@ -100,14 +100,14 @@ def test_replace(site: Site) -> None:
 
 def test_declared_id(site: Site) -> None:
     """A declared id that nothing is known of is asserted."""
-    site.apply(ERRORS)
-    known = manifest("SavedView/another-name", VIEW_SPEC, 1)
+    theirs = site.outside("POST", VIEWS, VIEW_SPEC)
+    known = manifest("SavedView/another", VIEW_SPEC, theirs["id"])
 
     change = site.change(known)
     site.apply(known)
 
     assert (change.action.word, change.evidence) == ("assert", Evidence.NONE)
-    assert requests(site)[1:] == [("PUT", f"{VIEWS}/1")]
+    assert requests(site) == [("PUT", f"{VIEWS}/1")]
     assert_settled(site, known)
 
 
@@ -243,7 +243,23 @@ def test_gone_view(site: Site) -> None:
     assert "saved view 1" in applied.outcomes[0].message
 
 
-@pytest.mark.parametrize("reply", [{"id": 9}, {}, [], {"id": 1, "name": 5}])
+@pytest.mark.promise("P23")
+@pytest.mark.parametrize("reply", [{}, [], {"id": None}, {"id": "1"}, {"name": "All errors"}])
+def test_answer_without_a_view(site: Site, reply: Json) -> None:
+    """A replace answered without its view may have happened or not, and is asserted again."""
+    site.apply(ERRORS)
+    site.meddle("PUT", VIEWS + "/*", answer_with(200, reply))
+
+    applied = site.apply(RENAMED)
+
+    assert outcomes(applied) == {"SavedView/errors": "unconfirmed"}
+    assert applied.exit_codes == {9}
+    assert (site.change(RENAMED).action.word, site.change(RENAMED).remote_id) == ("assert", 1)
+    site.apply(RENAMED)
+    assert_settled(site, RENAMED)
+
+
+@pytest.mark.parametrize("reply", [{"id": 9}, {"id": 1, "name": 5}])
 def test_odd_answer_to_a_replace(site: Site, reply: Json) -> None:
     """The id of a view is the one that was asked for, whatever the answer holds."""
     site.apply(ERRORS)

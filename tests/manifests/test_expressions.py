@@ -21,7 +21,7 @@ VARIABLES: dict[str, Variable] = {
     "on": True,
     "empty": "",
 }
-SCOPE = Scope("local", VARIABLES, {"TOKEN": "s3cret-value"}, "salt")
+SCOPE = Scope("local", VARIABLES, {"TOKEN": "s3cret-value"}, lambda: "salt")
 
 
 def filled(text: str) -> Filled:
@@ -62,8 +62,14 @@ def test_variables(written: str, value: Json) -> None:
         ("${foo}", "${foo}"),
         ("${}", "${}"),
         ("${foo:bar}", "${foo:bar}"),
-        ("${Var:team}", "${Var:team}"),
-        ("${ var:team }", "${ var:team }"),
+        ("${vars}", "${vars}"),
+        ("${Var:}", "${Var:}"),
+        ("${vars:a b}", "${vars:a b}"),
+        ("${value:raw}", "${value:raw}"),
+        ("${team:csv}", "${team:csv}"),
+        ("${team.csv}", "${team.csv}"),
+        ("${vars.team}", "${vars.team}"),
+        ("${env.team}", "${env.team}"),
         ("${variable}", "${variable}"),
         ("${__from:date}", "${__from:date}"),
         ("{{ team }}", "{{ team }}"),
@@ -128,7 +134,10 @@ def test_all_references_of_a_text() -> None:
     found = fill({"a": ["${ref:SLO/x} and ${ref:Dashboard/y}"]}, SCOPE)
 
     path = ("a", 0)
-    assert found.references == [(path, Ref("SLO", "x")), (path, Ref("Dashboard", "y"))]
+    assert [(one.path, one.ref) for one in found.references] == [
+        (path, Ref("SLO", "x")),
+        (path, Ref("Dashboard", "y")),
+    ]
 
 
 def test_complaints_in_one_text() -> None:
@@ -169,7 +178,7 @@ def test_variables_of_other_environments(project: Workspace) -> None:
     )
     project.write("slo.yaml", limited)
 
-    here, there = project.run("validate"), project.run("validate", "-e", "production")
+    here, there = (project.run("validate", "-e", name) for name in ("local", "production"))
 
     assert (here.code, there.code) == (0, 4)
     assert "environment `production` has no variable `region`: declare it in" in there.out

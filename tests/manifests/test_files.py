@@ -9,7 +9,7 @@ import pytest
 from workspaces import Workspace
 from wrong import FILE, PROJECT, board, board_of, slo
 
-from reconciler.manifests import files, loading
+from reconciler.manifests import files, loading, sources
 from reconciler.manifests.files import find_files
 
 
@@ -215,7 +215,7 @@ def test_too_many_files(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_too_large_a_workspace(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit no file is read, and that is said once."""
-    monkeypatch.setattr(loading, "LARGEST_WORKSPACE", len(slo()))
+    monkeypatch.setattr(sources, "LARGEST_WORKSPACE", len(slo()))
     for name in "abcdef":
         project.write(f"{name}.yaml", named(name))
 
@@ -224,7 +224,7 @@ def test_too_large_a_workspace(project: Workspace, monkeypatch: pytest.MonkeyPat
 
 def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """An export that many manifests name counts each time that it is read."""
-    monkeypatch.setattr(loading, "LARGEST_WORKSPACE", 4_000)
+    monkeypatch.setattr(sources, "LARGEST_WORKSPACE", 4_000)
     project.write("exports/big.json", '{"name": "' + "x" * 1_000 + '"}')
     for name in "abcde":
         project.write(f"{name}.yaml", board_of("exports/big.json").replace("shop", name))
@@ -317,8 +317,8 @@ def test_a_name_that_is_not_utf_8(project: Workspace) -> None:
 
     text, document = project.run("validate"), project.run("validate", "--format", "json")
 
-    assert "caf\\udce9.yaml:1:1" in text.out
-    assert document.json["complaints"][0]["file"] == "caf\udce9.yaml"
+    assert "caf\\xe9.yaml:1:1" in text.out
+    assert document.json["complaints"][0]["file"] == r"caf\xe9.yaml"
 
 
 def test_a_broken_manifest_in_json_is_no_stray(project: Workspace) -> None:

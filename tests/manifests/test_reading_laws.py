@@ -237,6 +237,79 @@ def test_pairs_of_surrogates_move_no_column() -> None:
     assert read.locate(("b", "d"), at_key=True) == (1, text.index('"d"') + 1)
 
 
+_PAIRS = st.lists(
+    st.sampled_from(
+        (
+            r"\ud83d\uddff",
+            r"\uD83D\uDE00",
+            r"\U0001F5FF",
+            r"\ud83d",
+            r"\udfff",
+            r"\n",
+            "#",
+            " ",
+            "x",
+        )
+    ),
+    max_size=8,
+).map("".join)
+
+
+@pytest.mark.promise("P38")
+@given(document=_DOCUMENT, emoji=st.text(st.characters(min_codepoint=0x10000), max_size=4))
+def test_pasted_json_reads_as_json(document: Json, emoji: str) -> None:
+    """JSON text in a YAML file reads as in a file of JSON, whatever it writes as two escapes."""
+    pasted = json.dumps({"a": emoji, "b": [document, emoji]}, ensure_ascii=True)
+
+    alone, inside = read_text(pasted, is_json=True), read_text(f"spec:\n  {pasted}\nz: 1\n")
+
+    assert inside.flaws == []
+    (read,) = inside.documents
+    assert same(read.value, {"spec": alone.documents[0].value, "z": 1})
+    assert read.locate(("z",), at_key=True) == (3, 1)
+
+
+@pytest.mark.promise("P38")
+@given(text=_PAIRS)
+def test_two_escapes_are_text_without_quotes(text: str) -> None:
+    """Where YAML knows no escapes, two that would be a pair are the characters that stand there."""
+    lines = [
+        r'a: "\ud83d\ude00" # \ud83d\ude00 \U0001F600',
+        f"plain: x{text.replace('#', '-')}x",
+        f"single: 'x{text}x' # \\ud83d\\ude00",
+        r"literal: | # \ud83d\ude00 \U0001F600",
+        f"  x{text}x",
+        r"folded: >-",
+        f"  x{text}x",
+        f"k{text.replace('#', '-').replace(' ', '-')}k: 1",
+        r'z: "\ud83d\ude00\ud83d\ude00"',
+    ]
+
+    reading = read_text("\n".join(lines) + "\n")
+
+    assert reading.flaws == []
+    (read,) = reading.documents
+    assert read.value == {
+        "a": "\U0001f600",
+        "plain": f"x{text.replace('#', '-')}x",
+        "single": f"x{text}x",
+        "literal": f"x{text}x\n",
+        "folded": f"x{text}x",
+        f"k{text.replace('#', '-').replace(' ', '-')}k": 1,
+        "z": "\U0001f600\U0001f600",
+    }
+    assert read.locate(("z",), at_key=True) == (len(lines), 1)
+
+
+@pytest.mark.promise("P38")
+def test_half_a_pair_in_yaml_is_an_error() -> None:
+    """A surrogate without its other half is an error at its place, in YAML as in JSON."""
+    (flaw,) = read_text('a: "\\ud83d\\ude00"\nb: "\\ude00"\n').flaws
+
+    assert (flaw.code, flaw.line) == ("M101", 2)
+    assert "half of a surrogate pair" in flaw.message
+
+
 def test_templates_of_others_are_data() -> None:
     """Braces and dollars that others evaluate are text, with every character kept."""
     written = ["{{ .Value }}", "${{ github.ref }}", "$(date)", "${HOME}", "{% if x %}", "<%= y %>"]

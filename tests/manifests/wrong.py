@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 FILE = "checkout.yaml"
+SLI = "{goodEvents: {query: good}, totalEvents: {query: all}}"
 UUID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 
 PROJECT = """\
@@ -58,12 +59,12 @@ def slo(*lines: str) -> str:
         "spec:\n"
         "  name: Checkout\n"
         "  targetThresholdPercentage: 99.9\n"
-        "  requestBasedMetricSli: {}\n"
+        f"  requestBasedMetricSli: {SLI}\n"
     ) + "".join(f"  {line}\n" for line in lines)
 
 
 def alert(*lines: str, id_line: str = f"id: {UUID}") -> str:
-    """Give an alert definition of seven good lines, and these in its spec, from line 8."""
+    """Give an alert definition of nine good lines, and these in its spec, from line 10."""
     return (
         "apiVersion: reconciler/v1\n"
         "kind: AlertDefinition\n"
@@ -72,6 +73,8 @@ def alert(*lines: str, id_line: str = f"id: {UUID}") -> str:
         f"  {id_line}\n"
         "spec:\n"
         "  name: Checkout errors\n"
+        "  type: ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED\n"
+        "  logsImmediate: {}\n"
     ) + "".join(f"  {line}\n" for line in lines)
 
 
@@ -122,5 +125,5 @@ def policies(*lines: str, name: str = "policies") -> str:
 def envelope(*lines: str) -> str:
     """Give a document of these lines, and a good spec of an SLO."""
     return "".join(f"{line}\n" for line in lines) + (
-        "spec: {name: Checkout, targetThresholdPercentage: 99, requestBasedMetricSli: {}}\n"
+        f"spec: {{name: Checkout, targetThresholdPercentage: 99, requestBasedMetricSli: {SLI}}}\n"
     )

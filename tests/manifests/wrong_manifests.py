@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wrong import Wrong, alert, board, envelope, policies, slo, text, view
 
 _V1 = "apiVersion: reconciler/v1"
@@ -15,8 +17,9 @@ def _name(name: str, suggests: str = "") -> Wrong:
     return text(f"the name {name[:20]}", "M205", "3:18", "is not a name", content, suggests)
 
 
-def _view_id(written: str, says: str = _INT32) -> Wrong:
-    return text(f"the view id {written}", "M206", "5:7", says, view(id_line=f"id: {written}"))
+def _view_id(written: str, says: str = _INT32, suggests: str = "") -> Wrong:
+    content = view(id_line=f"id: {written}")
+    return text(f"the view id {written}", "M206", "5:7", says, content, suggests)
 
 
 ENVELOPES = [
@@ -50,7 +53,7 @@ ENVELOPES = [
     text("an unknown environment", "M207", "3:36", "`prodution` is not an environment", envelope(_V1, "kind: SLO", "metadata: {name: a, environments: [prodution]}"), "production"),
     text("a field beside spec", "M208", "3:1", "unknown field `spce`", envelope(_V1, "kind: SLO", "spce: {}", _NAME), "spec"),
     text("a field in metadata", "M208", "3:21", "unknown field `label`", envelope(_V1, "kind: SLO", "metadata: {name: a, label: {}}"), "labels"),
-    text("a namespace", "M208", "3:21", "(known: name, id, labels, environments, protect)", envelope(_V1, "kind: SLO", "metadata: {name: a, namespace: x}")),
+    text("a namespace", "M208", "3:21", "(known: name, id, ids, labels, environments, protect)", envelope(_V1, "kind: SLO", "metadata: {name: a, namespace: x}")),
     text("no spec", "M302", "1:1", "`spec` is required", f"{_V1}\nkind: SLO\n{_NAME}\n"),
     text("spec as a list", "M301", "4:7", "not a list", f"{_V1}\nkind: SLO\n{_NAME}\nspec: [x]\n"),
     text("spec null", "M301", "4:6", "not null", f"{_V1}\nkind: SLO\n{_NAME}\nspec:\n"),
@@ -65,20 +68,35 @@ IDS = [
     _view_id("0"),
     _view_id("-1"),
     _view_id("1.0"),
-    _view_id('"12"', "it is `12`"),
+    _view_id('"12"', "it is `12`", "12"),
+    _view_id('"-1"', "it is `-1`"),
     _view_id("true", "it is true"),
     _view_id("[1]", "it is a list"),
+    text("ids beside an id", "M206", "6:3", "exclude each other", view(id_line="id: 1\n  ids: {local: 2}"), "remove one of them"),
+    text("ids as a list", "M204", "5:8", "environments to ids, not a list", view(id_line="ids: [1]")),
+    text("ids as text", "M204", "5:8", "not `production`", view(id_line="ids: production")),
+    text("ids of an unknown environment", "M207", "5:9", "`prodution` is not an environment", view(id_line="ids: {prodution: 1}"), "production"),
+    text("a wrong id of another environment", "M206", "5:21", "it is `a`", view(id_line="ids: {production: a}")),
+    text("no id of an environment", "M206", "5:21", "it is null", view(id_line="ids: {production: }")),
+    text("an id among ids of the policy set", "M206", "3:41", "must be left out", policies("policies: []").replace("}", ", ids: {local: all}}", 1)),
+    text("an alert without an id here", "M206", "5:3", "has no id for `local`", alert(id_line="ids: {production: 2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}")),
+    replace(text("a view id in each environment", "M209", "5:7", "the id 7 is used in local, production", view(id_line="id: 7")), exits=0),
+    replace(text("a view id in two environments", "M209", "5:7", "in production, local", view(id_line="id: 7\n  environments: [production, local]")), exits=0),
     text("an id of the policy set", "M206", "3:32", "must be left out", policies("policies: []").replace("}", ", id: all}", 1)),
     text("a dashboard id with a slash", "M206", "3:28", "21 of the characters", board().replace("}", ", id: a/b}", 1)),
 ]  # fmt: skip
 
 SPECS = [
     text("a list for text", "M301", "9:16", "must be text, not a list", slo("description: [1]")),
-    text("text for a list", "M301", "8:16", "must be a list, not text", alert("groupByKeys: team")),
-    text("text for a number", "M301", "7:30", "a number, not text", slo().replace("99.9", '"99.9"')),
+    text("text for a list", "M301", "10:16", "must be a list, not text", alert("groupByKeys: team")),
+    text("text for a number", "M301", "7:30", "a number, not text", slo().replace("99.9", '"99.9"'), "99.9"),
+    text("a comma for the point", "M301", "7:30", "a number, not text", slo().replace("99.9", "99,9"), "99.9"),
+    text("a number with its sign", "M301", "7:30", "a number, not text", slo().replace("99.9", "99.9%"), "99.9"),
+    text("text for a mapping", "M301", "9:13", "a mapping of `labels`, not text", slo("grouping: team")),
+    text("a kind without a spec", "M301", "3:7", "a mapping of `name`, `timeSelection`", f"{_V1}\nkind: SavedView\nspec: x\nmetadata: {{name: a}}\n"),
     text("a required field left out", "M302", "6:3", "`targetThresholdPercentage` is required", slo().replace("  targetThresholdPercentage: 99.9\n", "")),
     text("a near field", "M303", "9:3", "unknown field `descripton`", slo("descripton: x"), "description"),
-    text("a field in snake case", "M303", "8:3", "`entity_labels`", alert("entity_labels: {}"), "entityLabels"),
+    text("a field in snake case", "M303", "10:3", "`entity_labels`", alert("entity_labels: {}"), "entityLabels"),
     text("a time stamp", "M305", "9:3", "`createTime` is set by the service", slo("createTime: 2024-01-01"), "remove it"),
     text("an id in spec", "M305", "9:3", "`id` stands in metadata", slo("id: x"), "metadata.id"),
     text("an order", "M305", "7:9", "`order` is set by the service", policies("policies:", "  - policy:", "      order: 1", "      name: a"), "remove it: the place in the list counts"),
@@ -86,19 +104,19 @@ SPECS = [
     text("two indicators", "M308", "9:3", "exclude each other", slo("windowBasedMetricSli: {}")),
     text("an empty name", "M309", "7:9", "must not be empty", view().replace("Errors", '""')),
     text("a bad folder", "M309", "9:13", "a uuid in lower case", view("folderId: ABC")),
-    text("yes for a boolean", "M311", "8:12", "is the text `yes`", alert("enabled: yes"), "true"),
-    text("NO for a boolean", "M311", "8:12", "is the text `NO`", alert("enabled: NO"), "false"),
+    text("yes for a boolean", "M311", "10:12", "is the text `yes`", alert("enabled: yes"), "true"),
+    text("NO for a boolean", "M311", "10:12", "is the text `NO`", alert("enabled: NO"), "false"),
     text("off for a boolean", "M311", "9:18", "is the text `off`", view("isCompactMode: off"), "false"),
-    text("1 for a boolean", "M301", "8:12", "true or false, not the number 1", alert("enabled: 1")),
-    text("int32 overflow", "M309", "9:14", "at most 2147483647", alert("incidentsSettings:", "  minutes: 2147483648")),
-    text("int32 underflow", "M309", "9:13", "at least -2147483648", alert("incidentsSettings:", " minutes: -2147483649")),
+    text("1 for a boolean", "M301", "10:12", "true or false, not the number 1", alert("enabled: 1")),
+    text("int32 overflow", "M309", "11:14", "at most 2147483647", alert("incidentsSettings:", "  minutes: 2147483648")),
+    text("int32 underflow", "M309", "11:13", "at least -2147483648", alert("incidentsSettings:", " minutes: -2147483649")),
 ]  # fmt: skip
 
 _TWO = "---\n"
 
 PAIRS = [
     text("a name twice", "M401", "13:9", "`SLO/checkout` is declared at checkout.yaml:1 already", slo() + _TWO + slo()),
-    text("a uuid twice, by case", "M402", "13:7", "`AlertDefinition/checkout-errors` at checkout.yaml:1 has this id too", alert() + _TWO + alert(id_line="id: 2F6A1C1E-7F0E-4C39-9C1A-0B8F0D8F4A11").replace("name: checkout-errors", "name: others")),
+    text("a uuid twice, by case", "M402", "15:7", "`AlertDefinition/checkout-errors` at checkout.yaml:1 has this id too", alert() + _TWO + alert(id_line="id: 2F6A1C1E-7F0E-4C39-9C1A-0B8F0D8F4A11").replace("name: checkout-errors", "name: others")),
     text("a view id twice", "M402", "14:7", "has this id too: `7`", view() + _TWO + view().replace("name: errors", "name: others")),
     text("a slug twice, by case", "M402", "10:18", "has this slug too: `SHOP`", board(name="shop") + _TWO + board("slugName: SHOP", name="other")),
     text("a slug from a name twice", "M402", "10:18", "has this slug too: `a-b`", board(name="a.b") + _TWO + board(name="a-b")),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wrong import FILE, Wrong, board, board_of, slo, text
+from wrong import FILE, SLI, Wrong, board, board_of, slo, text, view
 
 _BOARD = '{"name": "Shop"}'
 
@@ -31,28 +31,37 @@ FILES = [
     _linked("a link to nothing", "lost.yaml", "nowhere", "M112", "lost.yaml", "a link that leads nowhere"),
     _linked("a link to itself", "loop.yaml", "loop.yaml", "M112", "loop.yaml", "its links form a loop"),
     _linked("a device", "null.yaml", "/dev/null", "M112", "null.yaml", "leads out of the project folder"),
-    Wrong("a wrong field in an export", "M301", "board.json:1:10", "`name` must be text", {FILE: board_of("board.json"), "board.json": '{"name": 1}'}),
-    Wrong("a wrong field in a record", "M301", "board.json:1:24", "`name` must be text", {FILE: board_of("board.json"), "board.json": '{"dashboard": {"name": 1}}'}),
+    Wrong("a wrong field in an export", "M301", "board.json:1:10", "`name` must be text", {FILE: board_of("board.json"), "board.json": '{"name": 1}'}, '"1"'),
+    Wrong("a wrong field in a record", "M301", "board.json:1:24", "`name` must be text", {FILE: board_of("board.json"), "board.json": '{"dashboard": {"name": 1}}'}, '"1"'),
     text("a file beside a dashboard", "M308", "7:3", "exclude each other", board() + "  file: board.json\n"),
 ]  # fmt: skip
 
 EXPRESSIONS = [
+    text("a near miss of var", "M504", "9:21", "`$${vars:team}` for a literal", slo("description: team ${vars:team}"), "${var:team}"),
     text("an unknown variable", "M501", "9:16", "environment `local` has no variable `taem`", slo("description: ${var:taem}"), "${var:team}"),
-    text("a variable far from any", "M501", "9:16", "(it has team, threshold)", slo("description: by ${var:owner}")),
+    text("a variable far from any", "M501", "9:19", "(it has team, threshold)", slo("description: by ${var:owner}")),
     text("an escaped expression", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}"')),
     text("an unknown resource", "M503", "9:16", "there is no `SLO/checkuot`", slo("description: ${ref:SLO/checkuot}"), "${ref:SLO/checkout}"),
-    text("the first of two unknown", "M503", "9:16", "there is no `SLO/lost`", slo('description: "${ref:SLO/lost} ${ref:SLO/checkout}"')),
+    text("the first of two unknown", "M503", "9:17", "there is no `SLO/lost`", slo('description: "${ref:SLO/lost} ${ref:SLO/checkout}"')),
     text("a resource of another environment", "M503", "9:16", "limited to other environments than `local`", slo("description: ${ref:SLO/other}") + "---\n" + slo().replace("name: checkout", "name: other\n  environments: [production]")),
-    text("an expression left open", "M504", "9:16", "write ${var:NAME}", slo('description: "${var:team"')),
+    text("the second of two unknown", "M503", "9:41", "there is no `SLO/lost`", slo('description: "${ref:SLO/checkout} and ${ref:SLO/lost}"')),
+    text("the second of two that read the same", "M504", "11:5", "`${var:}` is malformed", slo("description: |", "  $${var:} is text", "  ${var:}")),
+    text("an expression in block text", "M501", "11:8", "no variable `owner`", slo("description: >-", "  owned", "  by ${var:owner}, and # ${var:owner}")),
+    text("an expression in a quoted comment", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}" # ${var:owner}')),
+    text("a near miss by case", "M504", "9:16", "`${Var:team}` is no expression", slo("description: ${Var:team}"), "${var:team}"),
+    text("the environment of the process", "M504", "9:16", "`$${env:HOME}` for a literal", slo("description: ${env:HOME}"), "${secret:HOME}"),
+    text("an expression left open", "M504", "9:17", "write ${var:NAME}", slo('description: "${var:team"')),
     text("a variable without a name", "M504", "9:16", "`${var:}` is malformed", slo("description: ${var:}")),
     text("a name with a blank", "M504", "9:16", "`${secret:MY KEY}` is malformed", slo("description: ${secret:MY KEY}")),
     text("a reference without a kind", "M504", "9:16", "write ${ref:Kind/name}", slo("description: ${ref:checkout}")),
     text("a resource that is itself", "M405", "9:16", "SLO/checkout → SLO/checkout", slo("description: ${ref:SLO/checkout}")),
     text("two that wait for each other", "M405", "9:16", "SLO/checkout → SLO/other → SLO/checkout", slo("description: ${ref:SLO/other}") + "---\n" + slo('description: "${ref:SLO/checkout} ${ref:SLO/third}"').replace("name: checkout", "name: other") + "---\n" + slo().replace("name: checkout", "name: third")),
-    text("a number into text", "M301", "9:16", "`description` must be text", slo("description: ${var:threshold}")),
-    text("a label of a number", "M204", "5:18", "must be text", slo().replace("name: checkout", 'name: checkout\n  labels: {tier: "${var:threshold}"}'), '"5"'),
+    text("a number into text", "M301", "9:16", "`description` must be text", slo("description: ${var:threshold}"), "write another value of the variable in the project file"),
+    text("a label of a number", "M204", "5:18", "must be text", slo().replace("name: checkout", 'name: checkout\n  labels: {tier: "${var:threshold}"}'), "write another value of the variable in the project file"),
+    text("the API key", "M505", "9:20", "`${secret:RECONCILER_API_KEY}` is the API key", slo("description: key ${secret:RECONCILER_API_KEY}"), "remove it, or name a secret of your own"),
+    text("a token of the CI system", "M505", "9:16", "belongs to the CI system", slo("description: ${secret:GITHUB_TOKEN}"), "remove it, or name a secret of your own"),
     Wrong("a secret that is not set", "M502", f"{FILE}:9:16", "needs the environment variable NO_SUCH_SECRET", {FILE: slo("description: ${secret:NO_SUCH_SECRET}")}, command="plan"),
-    Wrong("an expression in an export", "M501", "board.json:1:10", "no variable `owner`", {FILE: board_of("board.json"), "board.json": '{"name": "${var:owner}"}'}),
+    Wrong("an expression in an export", "M501", "board.json:1:14", "no variable `owner`", {FILE: board_of("board.json"), "board.json": '{"name": "by ${var:owner}"}'}),
 ]  # fmt: skip
 
 
@@ -66,10 +75,12 @@ DOUBTS = [
     _doubt("empty documents", "M113", "1:1", "holds no manifest", "---\n---\n~\n...\n"),
     _doubt("a leading zero", "M114", "7:30", "is the number 12 in YAML 1.2", slo().replace("99.9", "012")),
     _doubt("a field nobody knows", "M304", "9:3", "is sent as written", slo("zebra: 1")),
-    _doubt("a near enumeration", "M306", "9:17", "is not a listed value", slo("sloTimeFrame: SLO_TIME_FRAME_7_DAY"), "SLO_TIME_FRAME_7_DAYS"),
+    _doubt("a near enumeration", "M306", "9:13", "is not a listed value", view("viewType: VIEW_TYPE_LOG"), "VIEW_TYPE_LOGS"),
+    _doubt("a share for per cent", "M314", "7:30", "0.999 is less than 1 %", slo().replace("99.9", "0.999"), "99.9"),
     _doubt("more than a service takes", "M307", "7:30", "at most 100", slo().replace("99.9", "101")),
-    _doubt("an SLO of nothing", "M310", "6:3", "measures nothing", slo().replace("  requestBasedMetricSli: {}\n", ""), "requestBasedMetricSli or windowBasedMetricSli"),
+    _doubt("an SLO of nothing", "M310", "6:3", "measures nothing", slo().replace(f"  requestBasedMetricSli: {SLI}\n", ""), "requestBasedMetricSli or windowBasedMetricSli"),
     _doubt("a dashboard variable twice", "M312", "9:15", "names an item of this list already", board("variables:", "  - name: team", "  - name: team")),
+    _doubt("an expression of other tools", "M504", "9:16", "is sent as text", slo("description: ${var.team}"), "${var:team}"),
     _doubt("a key in git", "M313", "9:16", "looks like a key", slo("description: AKIAIOSFODNN7EXAMPLE"), "${secret:NAME}"),
     Wrong("a stray JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": _BOARD}, exits=0),
     Wrong("a stray broken JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": "{,}"}, exits=0),

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from profiles import WAITING, Position, profiles
 from sites import (
     ALERT_ID,
     ALERT_SPEC,
@@ -72,17 +73,26 @@ def alerts(draw: st.DrawFn) -> Manifest:
     return manifest("AlertDefinition/one", {**ALERT_SPEC, **draw(fields)}, ALERT_ID)
 
 
+labels = st.sampled_from(["t", "u", " t ", "T", "e\u0301", "X_UNSPECIFIED"])
+
+
 def _widget(title: str, definition: dict[str, Json]) -> Json:
     return {"title": title, "definition": {"dynamic": definition}}
+
+
+def _section(name: str, rows: list[Json]) -> Json:
+    return {"options": {"custom": {"name": name}}, "rows": rows}
+
+
+def _filter(name: str, label: str) -> Json:
+    return {"displayName": name, "source": {"metrics": {"label": label, "metric": "m"}}}
 
 
 @st.composite
 def dashboards(draw: st.DrawFn) -> Manifest:
     """Draw a dashboard with sections, rows and widgets, without ids."""
     definitions = st.dictionaries(st.sampled_from("abc"), opaque, max_size=3)
-    widgets = st.dictionaries(st.sampled_from("tuv"), definitions, max_size=3).map(
-        lambda drawn: [_widget(title, definition) for title, definition in drawn.items()]
-    )
+    widgets = st.lists(st.builds(_widget, labels, definitions), max_size=3)
     rows = st.lists(
         st.builds(
             lambda inner, height: {"widgets": inner, "appearance": {"height": height}},
@@ -94,7 +104,13 @@ def dashboards(draw: st.DrawFn) -> Manifest:
     fields = optional(
         description=words,
         relativeTimeFrame=st.sampled_from(["60s", "900s"]),
-        layout=st.builds(lambda one: {"sections": [{"rows": one}]}, rows),
+        layout=st.lists(st.builds(_section, labels, rows), max_size=2).map(
+            lambda sections: {"sections": sections}
+        ),
+        filters=st.lists(st.builds(_filter, labels, words), max_size=3),
+        variables=st.lists(labels, max_size=3, unique_by=str.strip).map(
+            lambda names: [{"name": name} for name in names]
+        ),
         variablesV2=named.map(
             lambda names: [{"name": name, "displayName": name} for name in names]
         ),
@@ -143,18 +159,18 @@ def live(site: Site, declared: tuple[Manifest, ...]) -> dict[Ref, Json]:
 
 
 workspaces = st.tuples(slos(), alerts(), dashboards(), policy_sets(), views())
-profiles = st.builds(
-    Profile,
-    zero_values=st.sampled_from(["rendered", "dropped"]),
-    unknown_fields=st.sampled_from(["kept", "dropped"]),
-    floats=st.sampled_from(["double", "single"]),
-    policy_order=st.sampled_from(["reversed", "effective", "by_name"]),
-    client_dashboard_ids=st.booleans(),
-)
+WAITING_HERE: dict[Position, str] = {
+    **WAITING,
+    ("slis", "documented"): "an SLO that is created from one SLI is replaced by the other only",
+    ("requiredLists", "left_out"): "policies and alerts are answered with nothing but lists",
+    ("requiredLists", "empty_left_out"): "these worlds begin without any policy",
+    ("unknownFields", "refused"): "these dashboards hold a field that the document does not show",
+}
+"""Positions of switches that are not drawn here, each with its reason."""
 
 
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(workspaces, min_size=1, max_size=3), profiles)
+@given(st.lists(workspaces, min_size=1, max_size=3), profiles(WAITING_HERE))
 def test_settled_at_once(versions: list[tuple[Manifest, ...]], profile: Profile) -> None:
     """After each full apply everything is kept, whatever was declared before (I3, I6)."""
     with tempfile.TemporaryDirectory() as folder:

@@ -11,19 +11,26 @@ from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import Started
 from reconciler.journal.history import LastWrite, Memory
 from reconciler.planning.deciding import Knowledge, decide
+from reconciler.report.reasons import notes_of
 from reconciler.resource import (
     Absent,
     Action,
     Change,
+    Edit,
+    EditedBy,
     Evidence,
     Manifest,
     Observation,
+    OverwritesEdit,
+    Reason,
     Ref,
     Remembered,
     RemoteId,
     Seen,
     Source,
+    TakesOver,
     Unknown,
+    Unread,
 )
 from reconciler.template import HIDDEN, RefHole, SecretHole, Template, seal
 
@@ -37,6 +44,7 @@ LIVE_OTHERWISE = (
     f"the answer to its create ({AT}) was lost, and what is live now is not what was sent: "
     "look at it, then run `reconciler journal settle SLO/checkout --id ID`"
 )
+EDIT = Edit(who="a person", at="2025")
 NOT_ASKED = (
     f"the answer to its create ({AT}) was lost, and the API cannot be asked: look for it, "
     "then run `reconciler journal settle SavedView/errors --id ID` or `--never-happened`"
@@ -56,7 +64,8 @@ def decided(
 ) -> Change:
     """Decide about one manifest."""
     manifest = Manifest(ref, spec, Source("a.yaml", 1))
-    known = Knowledge(observation, memory or Memory(), ids or {}, place, protected)
+    memory = replace(memory or Memory(), protected=protected)
+    known = Knowledge(observation, memory, ids or {}, place)
     return decide(manifest, known)
 
 
@@ -69,7 +78,7 @@ def started(
 
 def told(change: Change) -> tuple[Action, Evidence, tuple[str, ...]]:
     """Give what a plan says of a change beside its fields."""
-    return change.action, change.evidence, change.notes
+    return change.action, change.evidence, notes_of(change)
 
 
 ADDED = (
@@ -178,8 +187,7 @@ def test_lost_create_that_happened() -> None:
         Evidence.LIVE,
         (
             LIVE_OTHERWISE,
-            happened,
-            "y: not returned by the API, compared with the journal",
+            "y: not in the answer, compared with the journal",
         ),
     )
     assert (other.differences, other.declared) == ((), SPEC)
@@ -204,12 +212,12 @@ def test_as_the_kind_compares() -> None:
     chosen: dict[str, Json] = {"grouping": {"labels": ["a", "b"]}, "windowBasedMetricSli": {}}
     lost = Memory(pending=started("create", declared))
     written = Memory("id", LastWrite("id", declared, AT))
-    signed = Seen("id", {**turned, "name": "x"}, attribution="by a person")
+    signed = Seen("id", {**turned, "name": "x"}, edit=Edit(who="a person"))
 
     assert decided(SLO, declared, Seen("id", turned)).action is Action.KEEP
     assert decided(SLO, declared, Seen("id", turned), lost).action is Action.KEEP
     assert decided(SLO, declared, Seen("id", chosen)).body == declared
-    assert decided(SLO, {**declared, "name": "y"}, signed, written).notes == ()
+    assert notes_of(decided(SLO, {**declared, "name": "y"}, signed, written)) == ()
 
 
 def test_lost_create_that_nobody_can_look_up() -> None:
@@ -231,7 +239,7 @@ def test_lost_create_that_nobody_can_look_up() -> None:
 def test_lost_replace() -> None:
     """A replace without an answer is sent again as another attempt, and the plan says so."""
     memory = Memory("id", pending=started("replace", SPEC))
-    note = f"the answer to an earlier write ({AT}) was lost"
+    note = f"the answer to an earlier write ({AT}) was lost, or no read showed what it did"
 
     asserted = decided(ALERT, SPEC, Unknown("id", "no read"), memory)
     updated = decided(SLO, {"name": "x"}, Seen("id", dict(SPEC)), memory)
@@ -246,7 +254,7 @@ def test_unreadable() -> None:
     """What could not be read is blocked with the reason, before all else that is known."""
     memory = Memory(pending=started("create", SPEC))
 
-    unread = Unknown("id", "HTTP 500", 9)
+    unread = Unread("id", "HTTP 500", 9)
 
     change = decided(SLO, SPEC, unread, memory)
 
@@ -263,29 +271,30 @@ def test_recalled() -> None:
     recalled = (("policies", 0, "severities"), ("policies", 1, "severities"), ("a", "kind"))
     seen = Seen(None, {"policies": []}, recalled=recalled)
 
-    assert decided(POLICIES, {"policies": []}, seen).notes == (
-        "kind, severities: not returned by the API, compared with the journal",
+    assert notes_of(decided(POLICIES, {"policies": []}, seen)) == (
+        "kind, severities: not in the answer, compared with the journal",
     )
 
 
 @pytest.mark.parametrize(
-    ("last", "live", "noted"),
+    ("last", "live", "reason"),
     [
-        (None, {"name": "Theirs"}, True),
-        ({"name": "Ours"}, {"name": "Theirs"}, True),
-        ({"name": "Ours"}, {"name": "Ours", "more": 1}, False),
-        (None, {"name": "Checkout", "description": "d"}, False),
+        (None, {"name": "Theirs"}, TakesOver(EDIT)),
+        ({"name": "Ours"}, {"name": "Theirs"}, OverwritesEdit((("name",),), EDIT)),
+        ({"name": "Ours", "gone": 1}, {"name": "Ours"}, EditedBy(EDIT)),
+        ({"name": "Ours"}, {"name": "Ours", "more": 1}, None),
+        (None, {"name": "Checkout", "description": "d"}, None),
     ],
 )
-def test_who_changed_it(last: dict[str, Json] | None, live: dict[str, Json], noted: bool) -> None:
-    """Who changed live is told where it differs from what was applied, and matters."""
-    seen = Seen("id", live, attribution="by a person, 2025")
+def test_whose_work_it_is(
+    last: dict[str, Json] | None, live: dict[str, Json], reason: Reason | None
+) -> None:
+    """What others did is told where the write would undo it, take it over, or meets it."""
     memory = Memory("id", LastWrite("id", last, AT)) if last is not None else Memory()
 
-    notes = decided(SLO, SPEC, seen, memory).notes
+    found = decided(SLO, SPEC, Seen("id", live, edit=EDIT), memory).reasons
 
-    assert notes == (("live was last changed by a person, 2025",) if noted else ())
-    assert decided(SLO, SPEC, replace(seen, attribution=""), memory).notes == ()
+    assert found == (() if reason is None else (reason,))
 
 
 def named(*names: str) -> list[Json]:
@@ -395,24 +404,31 @@ def test_references() -> None:
     assert waiting.manifest.spec == {"name": "7/${ref:SLO/checkout}"}
 
 
+@pytest.mark.promise("P27")
 def test_request_id() -> None:
-    """A request's id follows from place, resource, body and attempt, on every machine alike."""
+    """A request's id follows from place, journal, resource, body and attempt, and nothing else."""
+    acknowledged = Memory("id", pending=started("replace", SPEC))
     seen = Seen("id", {"name": "old"})
     one = decided(SLO, SPEC, seen)
+    known = Knowledge(seen, Memory(), {}, "local at emulator")
 
     others = {
         decided(Ref("SLO", "other"), SPEC, seen).request_id,
         decided(SLO, {"name": "x"}, seen).request_id,
         decided(SLO, SPEC, seen, Memory(attempts=1)).request_id,
         decided(SLO, SPEC, seen, place="elsewhere").request_id,
+        decide(one.manifest, replace(known, seed="another journal")).request_id,
     }
+    again = decided(SLO, SPEC, Absent(), acknowledged).request_id
 
     assert (
         one.request_id
         == decided(SLO, SPEC, seen).request_id
-        == "d9869df6-a9bb-53cc-9d17-5749809cbbdd"
+        == "a7e0329e-cc6e-5124-8f7c-3b1076cbd224"
     )
-    assert len({one.request_id, *others}) == 5
+    assert len({one.request_id, *others}) == 6
+    # What was sent and never seen was an attempt, though nothing answered it.
+    assert again != decided(SLO, SPEC, Absent()).request_id
 
 
 def test_protection() -> None:
@@ -422,16 +438,19 @@ def test_protection() -> None:
 
     begins = decide(manifest, Knowledge(live, Memory(), {}, "local"))
     ends = decided(SLO, SPEC, live, protected=True)
-    stays = decide(manifest, Knowledge(live, Memory(), {}, "local", protected=True))
-    blocked = decided(SLO, SPEC, Unknown("id", "HTTP 500", 9), protected=True)
+    stays = decide(manifest, Knowledge(live, Memory(protected=True), {}, "local"))
+    blocked = decided(SLO, SPEC, Unread("id", "HTTP 500", 9), protected=True)
 
-    recalled = "x: not returned by the API, compared with the journal"
-    assert begins.notes == (recalled, "it is protected from this apply on")
-    assert ends.notes == (
+    recalled = "x: not in the answer, compared with the journal"
+    assert notes_of(begins) == (recalled, "it is protected from this apply on")
+    assert notes_of(ends) == (
         recalled,
         "its protection ends with this apply; from the next one on it may be changed",
     )
-    assert (stays.notes, blocked.notes) == ((recalled,), ("it could not be read: HTTP 500",))
+    assert (notes_of(stays), notes_of(blocked)) == (
+        (recalled,),
+        ("it could not be read: HTTP 500",),
+    )
     assert [one.protected for one in (begins, ends, stays, blocked)] == [False, True, True, True]
 
 
@@ -442,7 +461,7 @@ def test_cannot_create() -> None:
     change = decide(chosen, Knowledge(Absent(), Memory(), {}, "local"))
 
     assert (change.action, change.evidence) == (Action.BLOCKED, Evidence.LIVE)
-    assert change.notes[0].startswith("the service has no SLO 2f6a")
+    assert notes_of(change)[0].startswith("the service has no SLO 2f6a")
     assert (change.body, change.differences, change.request_id) == (SPEC, (), "")
     assert (change.declared, change.observation, change.manifest) == (SPEC, Absent(), chosen)
 

@@ -33,6 +33,8 @@ EVERYTHING = (
     manifest("SavedView/errors", VIEW_SPEC),
 )
 SLO, ALERT, BOARD, POLICIES, VIEW = EVERYTHING
+P5 = "ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED"
+ONLY_TRIGGERED = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
 
 
 def changed(one: Manifest, **fields: Json) -> Manifest:
@@ -126,8 +128,6 @@ def test_removed_field(
             changed(SLO, grouping={"labels": ["b", "a"]}),
             changed(SLO, grouping={"labels": ["a", "b"]}),
         ),
-        (changed(ALERT, enabled=True, groupByKeys=[]), ALERT),
-        (changed(ALERT, phantomMode=False), ALERT),
         (dashboard(description="", filters=[]), dashboard()),
     ],
 )
@@ -136,6 +136,72 @@ def test_equal_forms(site: Site, one: Manifest, other: Manifest) -> None:
     site.apply(one)
 
     assert site.change(other).action.word == "keep"
+
+
+BARE = manifest("AlertDefinition/errors", {"name": "Errors"}, ALERT_ID)
+
+
+@pytest.mark.promise("P30")
+@pytest.mark.parametrize(
+    ("one", "other", "path"),
+    [
+        (BARE, changed(BARE, enabled=False), ("enabled",)),
+        (BARE, changed(BARE, phantomMode=False), ("phantomMode",)),
+        (BARE, changed(BARE, groupByKeys=[]), ("groupByKeys",)),
+        (BARE, changed(BARE, description=""), ("description",)),
+        (BARE, changed(BARE, priority=P5), ("priority",)),
+        (
+            changed(BARE, incidentsSettings={"minutes": 5}),
+            changed(BARE, incidentsSettings={"minutes": 5, "notifyOn": ONLY_TRIGGERED}),
+            ("incidentsSettings", "notifyOn"),
+        ),
+        (VIEW, changed(VIEW, isCompactMode=False), ("isCompactMode",)),
+        (VIEW, changed(VIEW, viewType="VIEW_TYPE_UNSPECIFIED"), ("viewType",)),
+    ],
+)
+@pytest.mark.parametrize("there", [True, False])
+def test_declared_zero(
+    site: Site, one: Manifest, other: Manifest, path: tuple[str, ...], there: bool
+) -> None:
+    """Of what cannot be read, a zero that comes or goes in a manifest is one field, and is sent."""
+    before, after = (one, other) if there else (other, one)
+    site.apply(before)
+    site.forget()
+
+    change = site.change(after)
+    site.apply(after)
+
+    assert (change.action.word, paths(change)) == ("update", [path])
+    assert len(site.writes) == 1
+    body = site.writes[0].body
+    sent = body["alertDefsToReplace"][0]["alertDefProperties"] if one is not VIEW else body
+    assert sent == after.spec
+    assert_settled(site, after)
+
+
+@pytest.mark.promise("P30")
+@pytest.mark.parametrize(
+    "one", [changed(BARE, enabled=False, description=""), changed(VIEW, isCompactMode=False)]
+)
+def test_zeros_of_what_is_new(site: Site, one: Manifest) -> None:
+    """The fields of a first write are all that is sent, zeros too."""
+    change = site.change(one)
+
+    assert {path[0] for path in paths(change)} == set(one.spec)
+
+
+@pytest.mark.promise("P31")
+def test_free_text_of_a_service(site: Site) -> None:
+    """A name that ends as zero values do is overwritten when someone changed it to another."""
+    mine = dashboard(description="OWNER_UNSPECIFIED")
+    site.apply(mine)
+    stored = site.outside("GET", f"{BY_SLUG}/checkout")["dashboard"]
+    theirs: Json = {"dashboard": {**stored, "description": "TEAM_UNSPECIFIED"}, "requestId": "x"}
+    site.outside("PUT", DASHBOARDS, theirs)
+
+    (difference,) = site.change(mine).differences
+
+    assert (difference.before, difference.after) == ("TEAM_UNSPECIFIED", "OWNER_UNSPECIFIED")
 
 
 def latency(value: Json) -> Manifest:

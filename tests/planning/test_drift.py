@@ -22,9 +22,14 @@ def slo(**fields: Json) -> Manifest:
     return manifest(str(SLO), fields)
 
 
+def shown(**fields: Json) -> dict[str, Json]:
+    """Give the live document of such an SLO, which never lacks its target."""
+    return {"targetThresholdPercentage": 99, **fields}
+
+
 def stored(**fields: Json) -> Meddler:
     """Answer with an SLO of these fields."""
-    return answer_with(200, {"slo": {"id": "id", **fields}})
+    return answer_with(200, {"slo": {"id": "id", **shown(**fields)}})
 
 
 def applied(**fields: Json) -> Memory:
@@ -51,7 +56,7 @@ def test_changed(site: Site) -> None:
         "drifted",
         (Difference(("name",), "Checkout", "Theirs"),),
         f"live was last changed at {AT} (revision 3)",
-        {"name": "Theirs", "more": 1},
+        shown(name="Theirs", more=1),
     )
 
 
@@ -61,7 +66,7 @@ def test_unchanged(site: Site) -> None:
     quiet = drift_of(site, one, applied(name="Checkout"), stored(name="Checkout", updateTime=AT))
     unsigned = drift_of(site, one, applied(name="Checkout"), stored(name="Theirs"))
 
-    assert quiet == Drift(SLO, one.source, "same", live={"name": "Checkout"})
+    assert quiet == Drift(SLO, one.source, "same", live=shown(name="Checkout"))
     assert (unsigned.state, unsigned.note) == ("drifted", "")
 
 
@@ -134,7 +139,7 @@ def test_secret_as_it_was_applied(site: Site) -> None:
     """A secret that stands live as it was applied is the same, and is not shown."""
     found = drift_of(site, slo(name=KEY), applied(name=str(KEY)), stored(name="hunter2"))
 
-    assert (found.state, found.live) == ("same", {"name": HIDDEN})
+    assert (found.state, found.live) == ("same", shown(name=HIDDEN))
 
 
 def test_rotated_secret(site: Site) -> None:
@@ -146,7 +151,7 @@ def test_rotated_secret(site: Site) -> None:
     found = drift_of(site, slo(name=rotated, description="d"), memory, answer)
 
     assert found.differences == (Difference(("description",), "d", "theirs"),)
-    assert found.live == {"name": HIDDEN, "description": "theirs"}
+    assert found.live == shown(name=HIDDEN, description="theirs")
 
 
 def test_two_secrets_in_a_text(site: Site) -> None:
@@ -175,7 +180,7 @@ def test_older_secret(site: Site, before: str, now: str) -> None:
 
     found = drift_of(site, slo(name="Checkout", description=now), memory, answer)
 
-    assert found.live == {"name": "Theirs", "description": HIDDEN}
+    assert found.live == shown(name="Theirs", description=HIDDEN)
     assert [(one.path, one.after) for one in found.differences] == [
         (("name",), "Theirs"),
         (("description",), HIDDEN),

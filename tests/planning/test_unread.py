@@ -8,6 +8,7 @@ import pytest
 from sites import SALT, SLO_SPEC, SLOS, Site, answer_with, dashboard, manifest
 
 from reconciler.planning.drift import find_drift
+from reconciler.report.reasons import notes_of
 from reconciler.resource import Action
 
 SLO = manifest("SLO/checkout", SLO_SPEC)
@@ -32,7 +33,7 @@ def test_known_id(site: Site) -> None:
     assert found.remote_id == remote_id
     assert found.why == "the answer has no object `slo`"
     assert found.exit_code == 9
-    assert made.changes[0].notes == (f"it could not be read: {found.why}",)
+    assert notes_of(made.changes[0]) == (f"it could not be read: {found.why}",)
 
 
 def test_declared_id(site: Site) -> None:
@@ -54,14 +55,14 @@ def test_no_answer_of_use(site: Site) -> None:
 
 
 def test_unread_is_no_drift(site: Site) -> None:
-    """What could not be read is told as unseen, with the reason and its code, and is no drift."""
+    """What could not be read is told as unread, with the reason and its code, and is no drift."""
     history = site.journal.history
     path = f"{SLOS}/{history.of(SLO.ref).remote_id}"
     site.meddle("GET", path, answer_with(200, "text"))
 
     board, slo = site.ask(lambda api: find_drift(api, (SLO, dashboard()), history, SALT))
 
-    assert (board.state, slo.state) == ("same", "unseen")
+    assert (board.state, slo.state) == ("same", "unread")
     assert (slo.ref, slo.source, slo.exit_code, slo.drifted) == (SLO.ref, SLO.source, 9, False)
     assert slo.note.startswith("it could not be read: ")
     assert len(slo.note) > len("it could not be read: ")

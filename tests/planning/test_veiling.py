@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.document import ABSENT, ANY, Json, Shape
-from reconciler.planning.veiling import veiled
+from reconciler.document import ABSENT, ANY, Difference, Json, Shape, differences
+from reconciler.planning.veiling import shown, veiled
 from reconciler.template import HIDDEN
 
 SEALED = "a ${secret:TOKEN sha256:0123456789abcdef}"
@@ -70,3 +70,69 @@ def test_all_that_may_be_live() -> None:
         "c": "z",
     }
     assert veiled(live, [ABSENT, {"a": "p"}], ANY) is live
+
+
+ROWS = Shape(
+    fields={
+        "rows": Shape(items=Shape(fields={"id": ANY, "inner": NAMED}), identity=("id",)),
+    }
+)
+
+
+def rows(**items: list[Json]) -> dict[str, Json]:
+    """Give rows of items."""
+    return {"rows": [{"id": name, "inner": inner} for name, inner in items.items()]}
+
+
+@pytest.mark.promise("P14")
+@pytest.mark.parametrize(
+    "live",
+    [
+        rows(p=[], q=[item("a", "old"), item("b", "x")]),
+        rows(q=[item("b", "x"), item("a", "old")]),
+        rows(new=[item("a", "old")], p=[item("b", "x")]),
+        rows(p=[item("b", "x"), item("a", "old")], q=[item("a", "old")]),
+        rows(q=[item("a", "old"), item("a", "old")]),
+    ],
+)
+def test_moved_by_hand(live: Json) -> None:
+    """A secret is hidden in whatever list its item stands by now."""
+    written = rows(p=[item("a", SEALED)], q=[item("b", "z")])
+
+    found = repr(veiled(live, [written], ROWS))
+
+    assert "'old'" not in found
+    assert HIDDEN in found
+
+
+@pytest.mark.promise("P14")
+@pytest.mark.parametrize(
+    ("live", "sent"),
+    [
+        (rows(p=[item("a", "old")], q=[]), rows(p=[], q=[item("a", "new")])),
+        (rows(p=[item("a", "old")]), rows(q=[item("a", "new")], p=[])),
+        (rows(p=[item("a", "old")]), rows(p=[])),
+        (rows(p=[], q=[item("a", "old")]), rows(p=[item("a", "new")], q=[])),
+        (rows(p=[], r=[item("a", "old")]), rows(p=[], q=[item("a", "new")])),
+        (rows(p=[], r=[item("a", "old")]), rows(p=[])),
+    ],
+)
+def test_moves(live: Json, sent: Json) -> None:
+    """A difference quotes no older secret, to whatever list its item was moved, or is to be."""
+    written = rows(p=[item("a", SEALED)])
+
+    found = list(shown(differences(live, sent, ROWS), [written], ROWS))
+
+    assert "'old'" not in repr(found)
+    assert HIDDEN in repr(found)
+
+
+def test_where_something_moves_from_is_no_secret() -> None:
+    """The places of a move are told, though its item holds a secret."""
+    written = rows(p=[item("b", "x"), item("a", SEALED)], q=[])
+    sent = rows(p=[item("b", "x")], q=[item("a", SEALED)])
+
+    (move,) = shown(differences(written, sent, ROWS), [written], ROWS)
+
+    place: Json = ["rows", "p", "inner", 1]
+    assert move == Difference(("rows", "q", "inner", "a"), place, 0, "move")

@@ -21,6 +21,7 @@ from reconciler.document import Json
 from reconciler.journal.entries import Started
 from reconciler.journal.history import History, LastWrite, Memory
 from reconciler.planning.plan import Place, make_plan, plan_digest
+from reconciler.report.reasons import notes_of
 from reconciler.resource import Action, Manifest, Plan, Ref, UnsettledCreate
 from reconciler.template import RefHole, SecretHole, Template, seal
 
@@ -59,7 +60,7 @@ def test_known_ids(site: Site) -> None:
     found = {change.ref.name: change for change in made.changes}
     assert found["d"].body["name"] == f"slo-id 7 {ALERT_ID}"
     assert [found[name].action.word for name in "abcd"] == ["keep", "keep", "assert", "create"]
-    assert found["c"].notes == ("the API has no read of alert definitions",)
+    assert notes_of(found["c"]) == ("the API has no read of alert definitions",)
 
 
 def test_protection_follows_the_id(site: Site) -> None:
@@ -113,18 +114,20 @@ def test_what_the_service_is_asked(site: Site) -> None:
     key = Template((SecretHole("KEY", "hunter2", seal("hunter2", "KEY", "salt")),))
     open_text = Template((RefHole(Ref("SavedView", "b")),))
     kept = manifest("SLO/kept", SLO_SPEC, "slo-id")
-    site.meddle("GET", f"{SLOS}/*", SEEN)
+    site.meddle("GET", f"{SLOS}/*", SEEN, SEEN, SEEN)
 
     made = planned(
         site,
         {},
         kept,
-        manifest("SLO/secret", {**SLO_SPEC, "description": key}),
-        manifest("SLO/waits", {**SLO_SPEC, "description": open_text}),
+        manifest("SLO/new", {**SLO_SPEC, "description": key}),
+        manifest("SLO/secret", {**SLO_SPEC, "description": key}, ALERT_ID),
+        manifest("SLO/waits", {**SLO_SPEC, "description": open_text}, ALERT_ID[:-1] + "2"),
         manifest("SavedView/b", VIEW_SPEC),
     )
 
     asked = [one.body["description"] for one in site.sent if one.path == VALIDATE]
     assert asked == ["hunter2"]
-    assert [one.action.word for one in made.changes] == ["keep", "create", "create", "create"]
-    assert set(made.changes[2].awaits) == {Ref("SavedView", "b")}
+    actions = [one.action.word for one in made.changes]
+    assert actions == ["keep", "create", "update", "update", "create"]
+    assert set(made.changes[3].awaits) == {Ref("SavedView", "b")}

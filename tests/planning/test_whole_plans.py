@@ -13,14 +13,16 @@ from reconciler.journal.history import History, LastWrite, Memory
 from reconciler.planning.blocking import blocked, with_blocked_dependants
 from reconciler.planning.drift import find_drift
 from reconciler.planning.plan import Place, make_plan, plan_digest
-from reconciler.planning.protection import Protections
 from reconciler.planning.rewritten import unexpected
+from reconciler.report.reasons import notes_of
 from reconciler.resource import (
     Absent,
     Action,
     Change,
+    Edit,
     Evidence,
     Manifest,
+    Objected,
     Observation,
     Orphan,
     Plan,
@@ -52,7 +54,17 @@ def change(
     declared: dict[str, Json] = {"name": "new"}
     body: dict[str, Json] = {"name": "new", "theirs": 1}
     return Change(
-        one, action, Evidence.LIVE, seen, declared, body, found, ("x",), (1,), ("x",), ("note",)
+        manifest=one,
+        action=action,
+        evidence=Evidence.LIVE,
+        observation=seen,
+        declared=declared,
+        body=body,
+        differences=found,
+        destroys=("x",),
+        lost=(1,),
+        foreign=("x",),
+        reasons=(Objected("note"),),
     )
 
 
@@ -69,8 +81,8 @@ def test_blocked_from_below() -> None:
 
     assert [one.ref for one in found] == [A, B, C, D]
     assert [one.action for one in found] == [Action.BLOCKED] * 3 + [Action.UPDATE]
-    assert found[0].notes == ("depends on SLO/b, which is blocked", "note")
-    assert found[1].notes == ("depends on SLO/c, which is blocked", "note")
+    assert notes_of(found[0]) == ("depends on SLO/b, which is blocked", "note")
+    assert notes_of(found[1]) == ("depends on SLO/c, which is blocked", "note")
     assert found[2:] == changes[2:]
 
 
@@ -87,12 +99,12 @@ def test_cycle() -> None:
 
     found = with_blocked_dependants(changes)
 
-    assert [len(one.notes) for one in found] == [1, 2, 2]
+    assert [len(notes_of(one)) for one in found] == [1, 2, 2]
 
 
 def test_blocked_shows_nothing_to_do() -> None:
     """A blocked change names no field and no loss, and its reasons come first."""
-    found = blocked(change(A), ["why", "also"])
+    found = blocked(change(A), [Objected("why"), Objected("also")])
 
     assert found == replace(
         change(A, Action.BLOCKED),
@@ -100,7 +112,7 @@ def test_blocked_shows_nothing_to_do() -> None:
         destroys=(),
         lost=(),
         foreign=(),
-        notes=("why", "also", "note"),
+        reasons=(Objected("why"), Objected("also"), Objected("note")),
     )
 
 
@@ -165,8 +177,8 @@ def test_what_moves_by_itself() -> None:
     moved = replace(
         one,
         manifest=replace(one.manifest, source=Source("b.yaml", 9), labels={"a": "b"}),
-        observation=Seen("id", {"name": "old"}, "v2", (("x",),), "someone", by_hand=True),
-        notes=("other",),
+        observation=Seen("id", {"name": "old"}, "v2", (("x",),), Edit(who="someone"), by_hand=True),
+        reasons=(Objected("other"),),
         request_id="x",
     )
 
@@ -234,35 +246,16 @@ def test_order_of_a_plan(site: Site) -> None:
 
 def test_objection_of_the_service(site: Site) -> None:
     """What the service would refuse is blocked, with its words before the notes."""
+    site.apply(manifest("SLO/bad", SLO_SPEC))
+    site.forget()
     bad = manifest("SLO/bad", {**SLO_SPEC, "targetThresholdPercentage": 400})
 
     (found,) = site.plan(bad).changes
 
     assert found.action is Action.BLOCKED
-    assert found.notes != ()
+    assert notes_of(found) != ()
     assert found.differences == ()
     assert SLOS not in [one.path for one in site.sent]
-
-
-def test_protections() -> None:
-    """A resource is protected by its own last write, else by that of its id under another name."""
-    view = Ref("SavedView", "errors")
-    policies = Ref("LogPolicySet", "all")
-    memories = {
-        A: Memory("id", LastWrite("id", {}, AT), protected=True),
-        B: Memory("id", LastWrite("id", {}, AT)),
-        C: Memory("other", protected=False),
-        policies: Memory(None, LastWrite(None, {}, AT), protected=True),
-    }
-    covers = Protections.of(History(memories)).cover
-
-    assert covers(A, "whatever")
-    assert not covers(B, "id")
-    assert covers(D, "id")
-    assert not covers(D, "other")
-    assert not covers(D, None)
-    assert not covers(view, "id")
-    assert covers(Ref("LogPolicySet", "renamed"), None)
 
 
 def differing(before: Json | Missing, after: Json, *path: str) -> Difference:

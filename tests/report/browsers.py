@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

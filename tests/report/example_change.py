@@ -37,22 +37,30 @@ INLINE = re.compile(r"<(style|script)>.+?</\1>", re.DOTALL)
 HASH = re.compile(r"sha256-[0-9A-Za-z+/]{43}=")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 SUFFIXES = {"text": ".txt", "markdown": ".md", "html": ".html"}
+MADE = re.compile(r'(?<=<p class="made">).*?(?=</p>)')
+ONE_MADE = (
+    'made <time datetime="2026-11-22T09:30:00Z">2026-11-22 09:30 UTC</time> from commit '
+    "<code>0123456789ab</code> by <strong>ada@example.com</strong>"
+)
 ONE_DIGEST = "sha256:" + 64 * "0"
 
 
 def example_reports(folder: Path) -> dict[str, str]:
-    """Plan the change in a folder of its own; give each format.
-
-    The digest covers ids that the emulator makes up, so all of its digits are zero here.
-    """
+    """Plan the change in a folder of its own; give each format."""
     shop = folder / "shop"
     shutil.copytree(ROOT / "examples", shop, ignore=shutil.ignore_patterns(".reconciler"))
     _go_back(shop)
     _run("apply", str(shop), "--yes")
     shutil.copytree(ROOT / "examples", shop, dirs_exist_ok=True)
-    return {
-        form: DIGEST.sub(ONE_DIGEST, _run("plan", str(shop), "--format", form)) for form in SUFFIXES
-    }
+    return {form: same_always(_run("plan", str(shop), "--format", form)) for form in SUFFIXES}
+
+
+def same_always(report: str) -> str:
+    """Put in a report what differs from run to run: the digest, and when and by whom it was made.
+
+    The digest covers ids that the emulator makes up.
+    """
+    return MADE.sub(ONE_MADE, DIGEST.sub(ONE_DIGEST, report))
 
 
 def without_inline(page: str) -> str:

@@ -7,12 +7,17 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path, digest
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.essential import ANY_STEP
+from reconciler.kinds.kind import Kind
 from reconciler.resource import (
     Absent,
     Action,
     Change,
+    Edit,
     Evidence,
     Manifest,
+    Objected,
     Observation,
     Orphan,
     Plan,
@@ -88,8 +93,22 @@ def _object(document: Json) -> dict[str, Json]:
     return document if isinstance(document, dict) else {"value": document}
 
 
+def filled(kind: Kind, text: str) -> dict[str, Json]:
+    """Give a document that says a text wherever its kind has something that matters."""
+    document: dict[str, Json] = {}
+    for essential in kind.essentials:
+        here: Json = document
+        *steps, last = (text if step == ANY_STEP else step for step in essential.path)
+        for step in steps:
+            # What is a text already is what another one ends in.
+            here = here.setdefault(step, {}) if isinstance(here, dict) else here
+        if isinstance(here, dict):
+            here.setdefault(last, text)
+    return document
+
+
 OBSERVATIONS: st.SearchStrategy[Observation] = st.one_of(
-    st.builds(Seen, TEXTS, VALUES.map(_object), attribution=TEXTS),
+    st.builds(Seen, TEXTS, VALUES.map(_object), edit=st.builds(Edit, who=TEXTS)),
     st.builds(Absent, TEXTS),
     st.builds(Remembered, TEXTS, VALUES.map(_object), TEXTS),
     st.builds(Unknown, st.none(), TEXTS),
@@ -101,18 +120,21 @@ def a_change(draw: st.DrawFn) -> Change:
     """Give a change of any action."""
     ref = Ref(draw(st.sampled_from(["SLO", "Dashboard", "SavedView", MARK + "`kind"])), draw(TEXTS))
     spec = draw(VALUES.map(_object))
+    kind = BY_NAME.get(ref.kind)
+    if kind is not None and draw(st.booleans()):
+        spec = filled(kind, draw(TEXTS))
     names = tuple(draw(st.lists(TEXTS, max_size=3)))
     return Change(
-        Manifest(ref, spec, Source(draw(TEXTS), 1)),
-        draw(st.sampled_from(Action)),
-        draw(st.sampled_from(Evidence)),
-        draw(OBSERVATIONS),
-        spec,
-        spec,
-        tuple(draw(st.lists(a_difference(), max_size=3))),
+        manifest=Manifest(ref, spec, Source(draw(TEXTS), 1)),
+        action=draw(st.sampled_from(Action)),
+        evidence=draw(st.sampled_from(Evidence)),
+        observation=draw(OBSERVATIONS),
+        declared=spec,
+        body=spec,
+        differences=tuple(draw(st.lists(a_difference(), max_size=3))),
         destroys=names,
         foreign=names[:1],
-        notes=tuple(draw(st.lists(TEXTS, max_size=3))),
+        reasons=tuple(map(Objected, tuple(draw(st.lists(TEXTS, max_size=3))))),
     )
 
 

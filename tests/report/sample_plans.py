@@ -10,11 +10,14 @@ from reconciler.kinds import BY_NAME
 from reconciler.resource import (
     Absent,
     Action,
+    CannotBeAsked,
     Change,
     Evidence,
     Manifest,
+    Objected,
     Orphan,
     Plan,
+    Recalled,
     Ref,
     Remembered,
     Seen,
@@ -38,13 +41,13 @@ def updated(kind: str, name: str, before: dict[str, Json], after: dict[str, Json
     body = merge(before, after, before, shape)
     assert isinstance(body, dict)
     return Change(
-        manifest(kind, name, after),
-        Action.UPDATE,
-        Evidence.LIVE,
-        Seen("id-of-" + name, before),
-        after,
-        body,
-        tuple(differences(before, body, shape)),
+        manifest=manifest(kind, name, after),
+        action=Action.UPDATE,
+        evidence=Evidence.LIVE,
+        observation=Seen("id-of-" + name, before),
+        declared=after,
+        body=body,
+        differences=tuple(differences(before, body, shape)),
     )
 
 
@@ -60,7 +63,13 @@ def created(kind: str, name: str, spec: dict[str, Json]) -> Change:
     found = tuple(differences({}, spec, BY_NAME[kind].shape))
     absent = Absent(f"the service has no {kind} {name}")
     return Change(
-        manifest(kind, name, spec), Action.CREATE, Evidence.LIVE, absent, spec, spec, found
+        manifest=manifest(kind, name, spec),
+        action=Action.CREATE,
+        evidence=Evidence.LIVE,
+        observation=absent,
+        declared=spec,
+        body=spec,
+        differences=found,
     )
 
 
@@ -73,20 +82,33 @@ def asserted(name: str, spec: dict[str, Json]) -> Change:
         action=Action.ASSERT,
         evidence=Evidence.NONE,
         observation=unknown,
-        notes=(CANNOT_READ,),
+        reasons=(CannotBeAsked(CANNOT_READ),),
     )
 
 
 def kept(kind: str, name: str) -> Change:
     """Give something that is as declared."""
-    return Change(manifest(kind, name, {}), Action.KEEP, Evidence.LIVE, Seen(name, {}), {}, {})
+    return Change(
+        manifest=manifest(kind, name, {}),
+        action=Action.KEEP,
+        evidence=Evidence.LIVE,
+        observation=Seen(name, {}),
+        declared={},
+        body={},
+    )
 
 
 def blocked(kind: str, name: str, why: str) -> Change:
     """Give something that cannot be done."""
     unknown = Unknown(None, "an SLO cannot be found by its name")
     return Change(
-        manifest(kind, name, {}), Action.BLOCKED, Evidence.NONE, unknown, {}, {}, notes=(why,)
+        manifest=manifest(kind, name, {}),
+        action=Action.BLOCKED,
+        evidence=Evidence.NONE,
+        observation=unknown,
+        declared={},
+        body={},
+        reasons=(Objected(why),),
     )
 
 
@@ -171,7 +193,7 @@ def policy_change() -> Change:
         destroys=("Search",),
         foreign=("Search",),
         lost=(policy("Search", "LOW"),),
-        notes=("severities: not returned by the API, compared with the journal",),
+        reasons=(Recalled((("policies", "x", "logRules", "severities"),)),),
     )
 
 
@@ -242,3 +264,49 @@ def _three_hundred() -> Iterator[Change]:
     yield policy_change()
     for index in range(700):
         yield kept("AlertDefinition", f"kept-{index:03}")
+
+
+NEW_SLO: dict[str, Json] = {
+    "name": "Checkout",
+    "description": "Nobody needs this line to judge a target.",
+    "targetThresholdPercentage": 99.5,
+    "sloTimeFrame": "SLO_TIME_FRAME_28_DAYS",
+    "requestBasedMetricSli": {"goodEvents": {"query": "good"}, "totalEvents": {"query": "all"}},
+}
+NEW_ALERT: dict[str, Json] = {
+    "name": "Errors",
+    "description": "Nobody needs this line to judge an alert.",
+    "enabled": False,
+    "phantomMode": False,
+    "deleted": True,
+    "priority": "ALERT_DEF_PRIORITY_P4",
+    "type": "ALERT_DEF_TYPE_METRIC_THRESHOLD",
+    "metricThreshold": {
+        "metricFilter": {"promql": "up == 0"},
+        "rules": [{"condition": {"threshold": 0}}, {"condition": {"threshold": 5}}],
+    },
+    "notificationGroup": {"webhooks": [{"integration": {"integrationId": 7}}]},
+}
+NEW_VIEW: dict[str, Json] = {
+    "name": "Errors",
+    "viewType": "VIEW_TYPE_LOGS",
+    "timeSelection": {"quickSelection": {"seconds": 900}},
+    "searchQuery": {"query": "level:error"},
+}
+
+
+def new_resources() -> list[Change]:
+    """Give something new of each kind."""
+    widgets = [widget(f"W{number}", "up") for number in range(5)]
+    return [
+        created("SLO", "checkout", NEW_SLO),
+        asserted("errors", NEW_ALERT),
+        created("Dashboard", "checkout", dashboard("Checkout", *widgets)),
+        created("LogPolicySet", "policies", policies(policy("Noise", "BLOCK"))),
+        created("SavedView", "errors", NEW_VIEW),
+    ]
+
+
+def plan_of_new() -> Plan:
+    """Give a plan that makes something of each kind."""
+    return plan_of(new_resources())

@@ -25,6 +25,7 @@ from reconciler.report.comment.reviewed import changed_since_review, changes_in,
 from reconciler.report.limits import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
 from reconciler.resource import (
     InDoubt,
+    Objected,
     Outcome,
     Plan,
     Ref,
@@ -148,7 +149,9 @@ def test_what_differs() -> None:
     known = changes_in(body)
     assert known is not None
     first, *rest = [change for change in plan.changes if change.action.writes]
-    other = replace(first, notes=("moved",), manifest=replace(first.manifest, labels={"a": "b"}))
+    other = replace(
+        first, reasons=(Objected("moved"),), manifest=replace(first.manifest, labels={"a": "b"})
+    )
     same = replace(plan, changes=(other, *rest))
     changed = replace(first, differences=(*first.differences, *first.differences))
     now = replace(plan, changes=(changed, *rest[1:]))

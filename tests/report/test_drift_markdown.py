@@ -57,7 +57,7 @@ def test_no_drift_is_one_line() -> None:
 
 def test_what_could_not_be_read_is_named() -> None:
     """A resource whose answer was of no use is neither drifted nor calm."""
-    unread = Drift(Ref("SLO", "one"), Source("a.yaml", 1), "unseen", note="500", exit_code=9)
+    unread = Drift(Ref("SLO", "one"), Source("a.yaml", 1), "unread", note="500", exit_code=9)
 
     markdown = drift_markdown([unread], "local")
 

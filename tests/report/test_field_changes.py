@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -18,16 +20,16 @@ from sample_plans import (
     widget,
 )
 
-from reconciler.document import ABSENT, Json
+from reconciler.document import ABSENT, Json, differences, turned
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.facts import NOTHING, Facts, facts_at
 from reconciler.kinds.fields import Unit
 from reconciler.report.changes.change_markdown import diff_lines
-from reconciler.report.changes.field_change import FieldChange, field_changes
+from reconciler.report.changes.field_change import FieldChange, drift_changes, field_changes
 from reconciler.report.changes.line_diff import Line, line_diff, pieces
 from reconciler.report.changes.spoken_value import duration, spoken_value
 from reconciler.report.safe import safe
-from reconciler.resource import Change, Ref
+from reconciler.resource import Action, Change, Drift, Ref, Source
 from reconciler.template import RefHole, Template
 
 PRIORITY = facts_at(BY_NAME["AlertDefinition"].spec, ("priority",))
@@ -174,8 +176,10 @@ def test_all_words_are_safe(change: Change) -> None:
 
 @given(change=a_change())
 def test_no_difference_is_left_out(change: Change) -> None:
-    """Every difference of a write is said, once."""
+    """Every difference of a write is said once, and every field of what is new."""
     expected = [one.path for one in change.differences] if change.action.writes else []
+    if change.action in (Action.CREATE, Action.ASSERT):
+        expected = [(key,) for key in change.body]
 
     assert sorted(map(repr, (one.path for one in field_changes(change)))) == sorted(
         map(repr, expected)
@@ -221,3 +225,49 @@ def test_a_list_turned_round() -> None:
     assert {one.operation for one in found} == {"move"}
     assert "past its neighbours, still at place 2" in {one.stands for one in found}
     assert all(one.stands.count("place") == 2 or "still" in one.stands for one in found)
+
+
+def _in_rows(*rows: list[Json]) -> dict[str, Json]:
+    """Give the spec of a dashboard of one section and some rows."""
+    spec = dashboard("One")
+    body: Any = spec["dashboard"]
+    body["layout"]["sections"][0]["rows"] = [
+        {"id": {"value": f"row {number}"}, "widgets": widgets}
+        for number, widgets in enumerate(rows)
+    ]
+    return spec
+
+
+@pytest.mark.promise("P14")
+def test_a_move_to_another_row() -> None:
+    """What comes from another list is said to move, with both lists, and is nowhere removed."""
+    latency, errors, new = (widget(title, "sum(x)") for title in ("Latency", "Errors", "New"))
+    before = _in_rows([latency, errors], [])
+    after = _in_rows([latency], [new, {**errors, "title": "Faults"}])
+
+    found = field_changes(updated("Dashboard", "one", before, after))
+
+    place = 'of row 1 of section "Orders"'
+    assert [(one.operation, one.subject, one.field) for one in found] == [
+        ("add", 'widget "New" in section "Orders"', ""),
+        ("move", 'widget "Faults" in section "Orders"', ""),
+        ("change", 'widget "Faults" in section "Orders"', "title"),
+    ]
+    assert found[1].stands == f"from place 2 {place} to place 2 {place.replace('1', '2')}"
+
+
+@pytest.mark.promise("P14")
+def test_a_move_to_another_row_by_hand() -> None:
+    """Drift tells a move between lists as it went, from where it was applied to where it is."""
+    latency, errors = (widget(title, "sum(x)") for title in ("Latency", "Errors"))
+    applied, live = _in_rows([latency, errors], []), _in_rows([latency], [errors])
+    shape = BY_NAME["Dashboard"].shape
+    found = tuple(turned(differences(live, applied, shape)))
+    source = Source("one.yaml", 1)
+
+    (told,) = drift_changes(Drift(Ref("Dashboard", "one"), source, "drifted", found, live=live))
+
+    assert told.operation == "move"
+    assert told.subject == 'widget "Errors" in section "Orders"'
+    assert told.stands.startswith("from place 2 of row 1")
+    assert "to place 1 of row 2" in told.stands

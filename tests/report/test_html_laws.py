@@ -24,7 +24,7 @@ OURS = {
     *("section", "div", "span", "p", "a", "ul", "li", "h1", "h2", "h3", "h4", "strong", "code"),
     *("details", "summary", "table", "thead", "tbody", "tr", "th", "td", "figure", "figcaption"),
     *("svg", "g", "rect", "text", "path", "circle", "del", "ins", "mark"),
-    *("input", "label", "fieldset", "legend", "button", "output"),
+    *("time", "ol", "wbr", "input", "label", "fieldset", "legend", "button", "output"),
 }
 LINKS = {"href", "src", "action", "style", "srcdoc", "data", "formaction", "xlink:href"}
 TEXT_AND_GROUND = (

@@ -21,8 +21,8 @@ from sample_plans import (
     rewritten,
 )
 
-from reconciler.document import ABSENT, Difference
-from reconciler.errors import InvalidInput
+from reconciler.document import ABSENT, Difference, Json
+from reconciler.errors import InvalidInput, Stale
 from reconciler.report.plan.document import plan_document, plan_json, read_plan
 from reconciler.report.plan.review import changed_since
 from reconciler.resource import Action, Plan, Ref
@@ -151,3 +151,73 @@ def test_the_actions_of_the_contract() -> None:
     words = set(json.loads(plan_json(plan_of([])))["summary"])
 
     assert words == {action.word for action in Action}
+
+
+@pytest.mark.promise("P33")
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"changes": []},
+        {"environment": "staging"},
+        {"target": "https://elsewhere.example.com"},
+        {"orphans": [{"ref": "SLO/x", "remoteId": None}]},
+        {"sum": ""},
+        {"unknown": 1},
+        {"summary": {"create": 0, "update": 0, "assert": 0, "keep": 0, "blocked": 0}},
+    ],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_an_edited_plan_file_is_refused(edit: dict[str, Json]) -> None:
+    """A plan file in which anything was edited is stale, whatever its digest line says."""
+    plan = plan_of_three()
+    document = {**plan_document(plan), **edit}
+
+    with pytest.raises(Stale, match="is not as `plan` wrote it"):
+        read_plan(json.dumps(document), "plan.json")
+
+
+@pytest.mark.promise("P33")
+def test_a_plan_file_without_a_sum_is_refused() -> None:
+    """Taking the sum away is an edit too."""
+    document = plan_document(plan_of_three())
+    del document["sum"]
+
+    with pytest.raises(Stale):
+        read_plan(json.dumps(document), "plan.json")
+
+
+@pytest.mark.promise("P33")
+def test_another_layout_is_the_same_plan() -> None:
+    """Spaces and the order of keys are no content."""
+    document = dict(reversed(plan_document(plan_of_three()).items()))
+
+    assert read_plan(json.dumps(document, indent=7), "plan.json").digest == document["digest"]
+
+
+@pytest.mark.promise("P35")
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_every_field_of_a_stale_change_is_named(count: int) -> None:
+    """However much of a change is another, each field that differs is named."""
+    labels: dict[str, Json] = {f"label-{number:02}": "before" for number in range(count)}
+    other: dict[str, Json] = {f"other-{number:02}": "after" for number in range(count)}
+    reviewed = plan_of([rewritten("edited", alert("A"), {**alert("A"), "entityLabels": labels})])
+    now = plan_of([rewritten("edited", alert("A"), {**alert("B"), "entityLabels": other})])
+
+    (said,) = changed_since(read_plan(plan_json(reviewed), "plan.json"), now)
+
+    missing = [name for name in (*labels, *other, "name") if name not in said]
+    assert missing == []
+
+
+@pytest.mark.promise("P35")
+def test_what_differs_beside_the_changes_is_said() -> None:
+    """A stale plan whose writes are as reviewed says so, and names environment and target."""
+    plan = plan_of_three()
+    reviewed = read_plan(plan_json(plan), "plan.json")
+    moved = replace(plan, environment="staging", digest="sha256:" + "0" * 64)
+
+    (said,) = changed_since(reviewed, moved)
+    assert said == f"environment: was {plan.environment!r}, is 'staging'"
+    assert changed_since(reviewed, replace(plan, digest="sha256:" + "0" * 64)) == [
+        "what would be written is as reviewed; what is live changed in other fields"
+    ]

@@ -16,6 +16,7 @@ from sample_plans import (
     alert,
     created,
     plan_of,
+    plan_of_new,
     plan_of_none,
     plan_of_three,
     plan_of_three_hundred,
@@ -28,7 +29,12 @@ from reconciler.report.plan.markdown import plan_markdown
 from reconciler.resource import Action, Plan
 
 GOLDEN = Path(__file__).parent / "golden"
-PLANS = {"none": plan_of_none, "three": plan_of_three, "three-hundred": plan_of_three_hundred}
+PLANS = {
+    "none": plan_of_none,
+    "new": plan_of_new,
+    "three": plan_of_three,
+    "three-hundred": plan_of_three_hundred,
+}
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(
     r"<details( open)?><summary><code>[^<>]*</code> [a-z]+(, [a-z]+)?( and [0-9,]+ alike)?"

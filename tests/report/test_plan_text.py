@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from sample_plans import (
     created,
     kept,
     plan_of,
+    plan_of_new,
     plan_of_none,
     plan_of_three,
     plan_of_three_hundred,
@@ -24,10 +26,16 @@ from sample_plans import (
 
 from reconciler.report.plan.text import plan_text
 from reconciler.report.style import Style
-from reconciler.resource import Action, Plan
+from reconciler.report.words import summary
+from reconciler.resource import Action, Objection, Plan
 
 GOLDEN = Path(__file__).parent / "golden"
-PLANS = {"none": plan_of_none, "three": plan_of_three, "three-hundred": plan_of_three_hundred}
+PLANS = {
+    "none": plan_of_none,
+    "new": plan_of_new,
+    "three": plan_of_three,
+    "three-hundred": plan_of_three_hundred,
+}
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 NARROW = Style(width=60)
 
@@ -99,7 +107,7 @@ def test_verbose_lists_everything() -> None:
 
 
 def test_creates_say_their_fields_when_asked() -> None:
-    """A create is one line; -v shows what would be created."""
+    """A create says what matters; -v shows all that would be created."""
     plan = plan_of([created("SavedView", "errors", {"name": "Errors"})])
 
     assert '+ name: "Errors"' not in plan_text(plan, Style())
@@ -109,11 +117,11 @@ def test_creates_say_their_fields_when_asked() -> None:
 @pytest.mark.parametrize("width", [60, 80, 100, 160])
 def test_values_fit_the_width(width: int) -> None:
     """Only a path or a name may be longer than the terminal is wide."""
-    lines = plan_text(plan_of_three(), Style(width=width)).splitlines()
+    lines = plan_text(plan_of_three(), Style(width=width, terminal=True)).splitlines()
 
     too_long = [line for line in lines if len(line) > width]
     paths = r"      +[~+↕-] .*?(: moves from place \d+ to place \d+| at place \d+ of \d+|)?:?$"
-    titles = r"Plan for |  ~ |Digest |\d+ to "
+    titles = r"  ~ |Digest "
     assert [line for line in too_long if not re.match(f"{paths}|{titles}", line)] == []
 
 
@@ -153,3 +161,37 @@ def test_words_are_explained_only_where_they_stand() -> None:
     assert "cannot be read" not in nothing
     assert "journal  cannot be read" in journal
     assert "unseen   " not in journal
+
+
+def test_a_log_has_the_counts_on_one_line() -> None:
+    """Where no terminal would break it, the first line has all of the counts, however long."""
+    plan = plan_of_three_hundred()
+    log, screen = (plan_text(plan, Style(width=60, terminal=one)) for one in (False, True))
+
+    assert log.splitlines()[0].endswith(": " + summary(plan))
+    assert max(map(len, screen.splitlines()[:3])) <= 60
+
+
+@pytest.mark.parametrize("width", [100, 200])
+def test_long_values_stand_one_below_the_other(width: int) -> None:
+    """Two long values are not said on one line, however wide the terminal is."""
+    before, after = "a" * 60 + " old", "a" * 60 + " new"
+    plan = plan_of([rewritten("long", alert(before), alert(after))])
+    lines = [line.strip() for line in plan_text(plan, Style(width=width)).splitlines()]
+
+    assert f'- "{before}"' in lines
+    assert f'+ "{after}"' in lines
+
+
+def test_consent_can_be_told_apart() -> None:
+    """What each guard says stands further out than the ways out of it."""
+    guards = [
+        Objection(None, f"one of {name}", (f"leave {name}",), "destroys") for name in ("a", "b")
+    ]
+    plan = replace(plan_of([policy_change()]), guarded=tuple(guards))
+    lines = plan_text(plan, Style()).splitlines()
+
+    assert [line for line in lines if line.startswith("  one of ")] == [
+        *("  one of a [destroys]", "  one of b [destroys]"),
+    ]
+    assert [line for line in lines if "leave" in line] == ["      - leave a", "      - leave b"]

@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from example_change import SUFFIXES, example_reports, without_inline
-from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
+from sample_plans import plan_of_new, plan_of_none, plan_of_three, plan_of_three_hundred
 
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
@@ -14,6 +14,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 for name, make in {
     "none": plan_of_none,
+    "new": plan_of_new,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
 }.items():

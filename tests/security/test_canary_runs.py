@@ -19,6 +19,7 @@ from unittest import mock
 from urllib.parse import quote, quote_plus
 
 import pytest
+from command_lines import lines_with_formats
 from processes import KEY, Ended, Served, environment, reconciler, served, workspace
 
 from reconciler.commands.root import run
@@ -132,6 +133,12 @@ def one_run(number: int, folder: Path, service: Served) -> Ended:
     arguments = rng.choice(COMMANDS).split()
     if number < REAL_PROCESSES:
         return reconciler(folder, service.base_url, *arguments, more=more)
+    return one_line(arguments, service, key)
+
+
+def one_line(arguments: list[str], service: Served, key: str) -> Ended:
+    """Run one command line in this process."""
+    more = {"RECONCILER_API_KEY": key, "TOKEN": SECRET}
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.dict(os.environ, environment(service.base_url, **more), clear=True),
@@ -168,6 +175,23 @@ def test_failing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert "internal error" not in ended.err, (number, ended.err)
             number += 1
 
+    assert leaks == []
+
+
+@pytest.mark.promise("P55")
+def test_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In no format of any command is a form of the key or of a secret."""
+    with served() as service:
+        folder = workspace(tmp_path / "shop", GOOD)
+        monkeypatch.chdir(folder)
+        lines = list(lines_with_formats())
+        leaks = [
+            f"{line}: {leak}"
+            for line in ("apply --new-journal --yes", *lines)
+            for leak in found_in(folder, one_line(line.split(), service, KEY))
+        ]
+
+    assert len(lines) > 40
     assert leaks == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from command_lines import lines_with_formats
 
 from reconciler.commands.root import run
 from reconciler.document import ABSENT, Json, Shape
@@ -41,8 +42,7 @@ GONE = """\
       policy: {name: gone, description: "${secret:TOKEN}", priority: PRIORITY_TYPE_HIGH}
 """
 REPORTS = [
-    *(f"plan --format {form}" for form in ("text", "markdown", "html", "json", "jsonl")),
-    *(f"drift --format {form}" for form in ("text", "markdown", "html", "json")),
+    *(line for line in lines_with_formats() if line.startswith(("plan ", "drift "))),
     "plan -v",
     "apply --yes --allow-destroy",
 ]
@@ -56,7 +56,7 @@ def outlived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("reconciler.yaml").write_text(PROJECT, encoding="utf-8")
     manifests = Path("all.yaml")
     manifests.write_text(DECLARED.format("${secret:TOKEN}", GONE), encoding="utf-8")
-    assert run(["apply", "--yes", "-q"]) == 0
+    assert run(["apply", "--new-journal", "--yes", "-q"]) == 0
     monkeypatch.delenv("TOKEN")
     manifests.write_text(DECLARED.format("plain", ""), encoding="utf-8")
 

@@ -16,7 +16,15 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from processes import KEY, command, environment, reconciler, served, workspace
+from processes import (
+    APPLY,
+    KEY,
+    command,
+    environment,
+    reconciler,
+    served,
+    workspace,
+)
 
 from reconciler.api.client import KeyForOneOrigin
 from reconciler.api.door import Api, Request
@@ -212,7 +220,7 @@ def test_outage_of_the_real_command(tmp_path: Path) -> None:
     with served() as service:
         service.switch.misbehave({"fault": {"status": 503}})
 
-        ended = reconciler(folder, service.base_url, "apply", "--yes")
+        ended = reconciler(folder, service.base_url, *APPLY, "--yes")
 
         assert ended.code == 9, ended.err
         assert service.switch.asked <= RESOURCES + 35

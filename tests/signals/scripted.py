@@ -13,7 +13,7 @@ from reconciler.api.door import Api, Patience
 from reconciler.api.secret import Secret
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json
-from reconciler.signals.paging import follow
+from reconciler.signals.paging import Listing, follow
 from reconciler.signals.record import Record
 
 Item = TypeVar("Item", bound=Record)
@@ -67,7 +67,10 @@ async def collected(records: AsyncIterator[Item]) -> list[Item]:
 
 
 def followed(
-    pages: Sequence[Json], limit: int | None = None, holds: Callable[[Record], bool] | None = None
+    pages: Sequence[Json],
+    limit: int | None = None,
+    holds: Callable[[Record], bool] | None = None,
+    required: Sequence[str] = (),
 ) -> tuple[list[Json], list[dict[str, Json]]]:
     """Follow pages of plain records; gives their documents and what was asked for."""
     asked: list[dict[str, Json]] = []
@@ -78,6 +81,8 @@ def followed(
         return left.pop(0)
 
     async def run() -> list[Record]:
-        return await collected(follow(fetch, "items", Record, limit, holds or (lambda _: True)))
+        return await collected(
+            follow(fetch, Listing("items", Record, required), limit, holds or (lambda _: True))
+        )
 
     return [dict(one.document) for one in asyncio.run(run())], asked

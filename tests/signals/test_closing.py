@@ -188,7 +188,8 @@ def test_find_reads_on_for_the_others(wire: Wire) -> None:
 
 def test_find_judges_again() -> None:
     """A service that ignores the filter still gives the right incidents."""
-    page: Json = {"incidents": [{"id": "a", "status": "INCIDENT_STATUS_RESOLVED"}, {"id": "b"}]}
+    listed: Json = [{"id": "a", "status": "INCIDENT_STATUS_RESOLVED"}, {"id": "b"}]
+    page: Json = {"incidents": listed, "pagination": {}}
 
     found = ask(Scripted(page), lambda api: find_incidents(api, ["a", "b"]))
 

@@ -90,10 +90,46 @@ def test_strange_token(token: Json) -> None:
         followed([{"items": [], "pagination": {"nextPageToken": token}}])
 
 
-@pytest.mark.parametrize("page", [{}, {"items": None}, {"other": 1}])
-def test_left_out_list(page: Json) -> None:
-    """A service may leave an empty list out."""
-    assert followed([page])[0] == []
+@pytest.mark.promise("P23")
+@pytest.mark.parametrize("left_out", [{}, {"items": None}])
+@pytest.mark.parametrize("pagination", [{}, {"totalSize": 0, "nextPageToken": ""}])
+def test_left_out_list(left_out: dict[str, Json], pagination: Json) -> None:
+    """A page that has its `pagination`, and nothing in it, may leave an empty list out."""
+    assert followed([{**left_out, "pagination": pagination}])[0] == []
+
+
+@pytest.mark.promise("P23")
+@pytest.mark.parametrize("left_out", [{}, {"items": None}, {"other": 1}])
+@pytest.mark.parametrize(
+    "pagination",
+    [
+        {},
+        {"pagination": None},
+        {"pagination": []},
+        {"pagination": {"totalSize": 3}},
+        {"pagination": {"nextPageToken": "t"}},
+    ],
+)
+def test_missing_list(left_out: dict[str, Json], pagination: dict[str, Json]) -> None:
+    """A page that holds no list, and does not say either that it is empty, is an error."""
+    with pytest.raises(UnreadableReply, match="no list `items`"):
+        followed([{**left_out, **pagination}, {"items": []}])
+
+
+@pytest.mark.promise("P23")
+@pytest.mark.parametrize("page", [{}, {"items": None, "pagination": {}}, {"pagination": {}}])
+def test_required_list(page: Json) -> None:
+    """A list that the document requires is never taken for empty when it is missing."""
+    with pytest.raises(UnreadableReply, match="no list `items`"):
+        followed([page], required=["items"])
+
+
+@pytest.mark.promise("P23")
+@pytest.mark.parametrize("pagination", [{}, {"pagination": None}, {"pagination": "t"}])
+def test_required_pagination(pagination: dict[str, Json]) -> None:
+    """Where the document requires `pagination`, a page without it may not be the last one."""
+    with pytest.raises(UnreadableReply, match="no object `pagination`"):
+        followed([{"items": [{}], **pagination}], required=["items", "pagination"])
 
 
 @pytest.mark.parametrize("page", [[], None, 1, "x", {"items": {}}, {"items": "x"}])

@@ -22,23 +22,30 @@ from reconciler.signals.incidents import (
     list_incidents,
 )
 from reconciler.signals.log_policies import list_log_policies
+from reconciler.signals.record import Span
 
 SINCE = datetime(2026, 3, 2, 12, tzinfo=UTC)
 UNTIL = datetime(2026, 3, 2, 13, tzinfo=UTC)
+HOUR = Span(SINCE, UNTIL)
 INCIDENTS = IncidentFilter(
     applications=("checkout", "payments"),
     severities=("INCIDENT_SEVERITY_ERROR",),
     muted=False,
     text="slow",
     labels={"region": "eu"},
-    since=SINCE,
-    until=UNTIL,
+    created=HOUR,
 )
+
+
+NOTHING: dict[str, Any] = {
+    **{name: [] for name in ("incidents", "items", "events", "cases", "policies")},
+    "pagination": {},
+}
 
 
 def query_of(call: Callable[[Api], Any], **settings: Any) -> list[tuple[str, str]]:
     """Give the query of one listing that finds nothing."""
-    service = Scripted({})
+    service = Scripted(NOTHING)
 
     async def run(api: Api) -> None:
         await collected(call(api))
@@ -75,13 +82,14 @@ def test_bracketed_query() -> None:
 
 def test_json_query() -> None:
     """`queryStyle: json` writes each object as one JSON text, and no empty one."""
-    wanted = IncidentFilter(applications=("a", "b"), muted=False, since=SINCE)
+    wanted = IncidentFilter(applications=("a", "b"), muted=False, created=HOUR)
 
     assert query_of(lambda api: list_incidents(api, wanted), queryStyle="json") == [
         (
             "filter",
             '{"applicationName":["a","b"],"isMuted":false,'  # noqa: ISC004 - one text
-            '"createdAtRange":{"from":"2026-03-02T12:00:00.000Z"}}',
+            '"createdAtRange":{"from":"2026-03-02T12:00:00.000Z",'
+            '"to":"2026-03-02T13:00:00.000Z"}}',
         ),
         ("pagination", '{"pageSize":100}'),
     ]
@@ -92,12 +100,13 @@ def test_json_query() -> None:
 
 def test_alert_event_query() -> None:
     """The parameters of alert events are those of api-facts.md, each of its own."""
-    wanted = EventFilter(("v1", "v2"), SINCE, None, {"application": "checkout"})
+    wanted = EventFilter(("v1", "v2"), HOUR, {"application": "checkout"})
 
     assert query_of(lambda api: list_alert_events(api, wanted)) == [
         ("alert_ids", "v1"),
         ("alert_ids", "v2"),
         ("timestamp_range.from", "2026-03-02T12:00:00.000Z"),
+        ("timestamp_range.to", "2026-03-02T13:00:00.000Z"),
         ("cx_event_labels.application", "checkout"),
         ("pagination.pageSize", "100"),
     ]
@@ -105,12 +114,15 @@ def test_alert_event_query() -> None:
 
 def test_incident_event_query() -> None:
     """The filter of incident events has a name and a `timestamp` range."""
-    wanted = IncidentEventFilter("slow", (), ("INCIDENT_STATUS_TRIGGERED",), True, None, UNTIL)  # noqa: FBT003 - the filter's own order
+    wanted = IncidentEventFilter(
+        name="slow", statuses=("INCIDENT_STATUS_TRIGGERED",), muted=True, span=HOUR
+    )
 
     assert query_of(lambda api: list_incident_events(api, wanted)) == [
         ("filter.name", "slow"),
         ("filter.status", "INCIDENT_STATUS_TRIGGERED"),
         ("filter.isMuted", "true"),
+        ("filter.timestamp.from", "2026-03-02T12:00:00.000Z"),
         ("filter.timestamp.to", "2026-03-02T13:00:00.000Z"),
         ("pagination.pageSize", "100"),
     ]
@@ -118,7 +130,7 @@ def test_incident_event_query() -> None:
 
 def test_policy_query() -> None:
     """Log policies are asked for by their source, and by `enabled_only` only when wanted."""
-    service = Scripted({})
+    service = Scripted(NOTHING)
 
     ask(service, list_log_policies)
     ask(service, lambda api: list_log_policies(api, "SPANS", enabled_only=True))
@@ -140,7 +152,7 @@ def test_other_names() -> None:
 
 def test_case_body() -> None:
     """Cases are asked for in the body: what is set, and statuses without their prefix."""
-    service = Scripted({})
+    service = Scripted(NOTHING)
     wanted = CaseFilter(
         states=("CASE_STATE_ACTIVE",),
         statuses=("CASE_STATUS_ACKNOWLEDGED",),
@@ -183,15 +195,15 @@ GOOD: dict[str, Any] = {
         (IncidentFilter(states=(GOOD["state"],)), {"state": "INCIDENT_STATE_RESOLVED"}),
         (IncidentFilter(statuses=(GOOD["status"],)), {"status": "INCIDENT_STATUS_RESOLVED"}),
         (IncidentFilter(muted=False), {"isMuted": True}),
-        (IncidentFilter(since=SINCE), {"createdAt": "2026-03-02T11:59:59Z"}),
-        (IncidentFilter(until=UNTIL), {"createdAt": "2026-03-02T13:00:00Z"}),
+        (IncidentFilter(created=HOUR), {"createdAt": "2026-03-02T11:59:59Z"}),
+        (IncidentFilter(created=HOUR), {"createdAt": "2026-03-02T13:00:00Z"}),
         (IncidentFilter(labels={"region": "eu"}), {"contextualLabels": {"region": "us"}}),
         (IncidentFilter(open_only=True), {"closedAt": "2026-03-02T12:40:00Z"}),
     ],
 )
 def test_incidents_are_judged_again(wanted: IncidentFilter, other: dict[str, Any]) -> None:
     """An incident that a filter should have left out is left out on our side."""
-    service = Scripted({"incidents": [{**GOOD, "id": "other", **other}, GOOD]})
+    service = Scripted({**NOTHING, "incidents": [{**GOOD, "id": "other", **other}, GOOD]})
 
     found = ask(service, lambda api: collected(list_incidents(api, wanted)))
 
@@ -201,8 +213,8 @@ def test_incidents_are_judged_again(wanted: IncidentFilter, other: dict[str, Any
 @pytest.mark.parametrize(
     ("wanted", "other"),
     [
-        (EventFilter(since=SINCE), {"cxEventTimestamp": "1772452799"}),
-        (EventFilter(until=UNTIL), {"cxEventTimestamp": "1772456400"}),
+        (EventFilter(span=HOUR), {"cxEventTimestamp": "1772452799"}),
+        (EventFilter(span=HOUR), {"cxEventTimestamp": "1772456400"}),
         (EventFilter(labels={"region": "eu"}), {"cxEventLabels": {"region": "us"}}),
         (EventFilter(labels={"region": "eu"}), {"cxEventLabels": {}}),
     ],
@@ -245,11 +257,11 @@ def test_incident_events_are_judged_again(
 
 def test_what_does_not_tell_passes() -> None:
     """A record that does not say what a filter asks for passes: the service has judged it."""
-    service = Scripted({"incidents": [{"id": "i"}], "items": [{}], "events": [{}]})
-    since = IncidentFilter(severities=("X",), muted=True, since=SINCE, open_only=True)
+    service = Scripted({**NOTHING, "incidents": [{"id": "i"}], "items": [{}], "events": [{}]})
+    since = IncidentFilter(severities=("X",), muted=True, created=HOUR, open_only=True)
 
     assert len(ask(service, lambda api: collected(list_incidents(api, since)))) == 1
-    assert len(ask(service, lambda api: collected(list_alert_events(api, EventFilter((), SINCE)))))
+    assert len(ask(service, lambda api: collected(list_alert_events(api, EventFilter((), HOUR)))))
     assert len(
         ask(
             service,

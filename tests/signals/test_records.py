@@ -19,7 +19,7 @@ from reconciler.signals.data_usage import DailyUnits
 from reconciler.signals.incidents import ExtendedIncidentEvent, Incident
 from reconciler.signals.log_policies import LogPolicy
 from reconciler.signals.paging import read_record
-from reconciler.signals.record import Record, moment, stamp, within
+from reconciler.signals.record import Record, Span, moment, stamp
 
 PAIR: dict[str, Json] = {"key": "k", "value": "v"}
 EVENT: dict[str, Json] = {
@@ -268,6 +268,9 @@ def test_units(sent: Json, units: float) -> None:
     assert read_record({"totalUnits": sent}, DailyUnits).total_units == units
 
 
+EARLIEST, LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_stamps(at: datetime) -> None:
     """A time written as the API writes it is read again, to the millisecond."""
@@ -295,11 +298,11 @@ def test_any_text_as_time(text: str) -> None:
     at = moment(text)
 
     if at is None:
-        assert within(text, datetime.max.replace(tzinfo=UTC), datetime.min.replace(tzinfo=UTC))
+        assert Span(LATEST, EARLIEST).holds(text)
     else:
         assert at.tzinfo is UTC
-        assert within(text, at, None)
-        assert not within(text, None, at)
+        assert Span(at, LATEST).holds(text) == (at < LATEST)
+        assert not Span(EARLIEST, at).holds(text)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -21,14 +22,12 @@ from reconciler.commands.ci.inputs import Inputs, read_inputs
 from reconciler.commands.ci.reading import asked_by, drift_for, plan_for, validate_now
 from reconciler.commands.ci.runner import Runner
 from reconciler.commands.ci.telling import outputs_of, tell
-from reconciler.commands.ci.trust import without_runner
 from reconciler.commands.output import redact_with
 from reconciler.commands.root import first_of, tell_error
-from reconciler.errors import InvalidInput, UsageError
+from reconciler.commands.streams import lost_by, output_lost
+from reconciler.errors import SIGNALLED, InvalidInput, UsageError
 from reconciler.forge.event import read_event
 from reconciler.project import BASE_URL
-
-SIGNALS = (130, 143)
 
 
 @click.command
@@ -54,11 +53,12 @@ def ci(*, command: str | None) -> int:
     redact_with(Redaction((key, inputs.token)))
     ended = Ended(inputs.command)
     with (
-        without_runner(os.environ, _instead(inputs, key)),
+        _with(os.environ, _instead(inputs, key)),
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
         with runner.log():
             _carry_out(talk, ended, has_key=bool(key.strip()))
+        _note_loss(runner, ended)
         _say(talk, ended)
         _tell(talk, ended)
     if ended.code == CHANGES:
@@ -76,6 +76,20 @@ def _runner(environ: Mapping[str, str]) -> Runner:
         Path(output) if output else None,
         Path(summary) if summary else None,
     )
+
+
+@contextmanager
+def _with(environ: MutableMapping[str, str], instead: Mapping[str, str]) -> Iterator[None]:
+    """Let the plain commands see what the inputs say, for a while."""
+    before = {name: environ.get(name) for name in instead}
+    environ.update(instead)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            del environ[name]
+            if value is not None:
+                environ[name] = value
 
 
 def _instead(inputs: Inputs, key: str) -> dict[str, str]:
@@ -105,7 +119,7 @@ def _carry_out(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
         code = tell_error(error)
         ended.is_logged = True
         lines = str(error).splitlines() or [type(error).__name__]
-        if code in SIGNALS:
+        if code in SIGNALLED:
             lines = ["stopped by a signal"]
         if isinstance(error, InvalidInput) and ended.complaint_lines:
             lines = ended.complaint_lines
@@ -113,9 +127,17 @@ def _carry_out(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
         ended.fail(code, lines, reason)
 
 
+def _note_loss(runner: Runner, ended: Ended) -> None:
+    """Fail a run that went well where its log was lost; the comment and the files still tell it."""
+    why = lost_by(runner.stream)
+    if why is not None and ended.code in (0, CHANGES):
+        error = output_lost(why)
+        ended.fail(error.exit_code, [str(error)])
+
+
 def _say(talk: Conversation, ended: Ended) -> None:
     """Let the comment say what is so now; a queued merge leaves the reviewed one alone."""
-    if ended.code in SIGNALS and ended.applied is None:
+    if ended.code in SIGNALLED and ended.applied is None:
         return
     if ended.command == "apply":
         if ended.applied is None or (ended.plan is not None and has_work(ended.plan)):
@@ -132,6 +154,7 @@ def _tell(talk: Conversation, ended: Ended) -> None:
     try:
         tell(talk, ended)
     except InvalidInput as error:
-        ended.fail(ended.code or error.exit_code, [*ended.errors, str(error)], ended.reason)
+        worse = ended.code if ended.code not in (0, CHANGES) else error.exit_code
+        ended.fail(worse, [*ended.errors, str(error)], ended.reason)
         talk.runner.say("error", str(error))
     talk.runner.write_outputs(outputs_of(talk.inputs, ended))

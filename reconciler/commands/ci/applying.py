@@ -6,15 +6,18 @@ that of a new plan. Source: pr-experience.md, part 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 
 from reconciler.applying.run import Applied
 from reconciler.commands.apply import plan_and_apply, read_plan_file, tell
+from reconciler.commands.ci.checkout import refuse_links
 from reconciler.commands.ci.conversation import Conversation
 from reconciler.commands.ci.ended import Ended, PlanNotFound, has_work
 from reconciler.commands.ci.inputs import Inputs
-from reconciler.commands.ci.reading import asked_by, open_for
+from reconciler.commands.ci.reading import open_for
 from reconciler.commands.consent import Consent
+from reconciler.commands.opening import Bench
 from reconciler.errors import Stale, worst
 from reconciler.forge.client import ForgeError
 from reconciler.forge.sticky import Standing
@@ -38,11 +41,13 @@ class _Review:
         A plan that does nothing needs none: a job that runs again after its
         apply is no failure. Raises Stale and PlanNotFound.
         """
-        destroy = self.inputs.allow_destroy
+        flags = Consent(
+            allow_destroy=self.inputs.allow_destroy, new_journal=self.inputs.new_journal
+        )
         if not has_work(made) or self.inputs.require_plan == "none":
-            return Consent(yes=True, allow_destroy=destroy)
+            return replace(flags, yes=True)
         if self.file is not None:
-            return Consent(reviewed=self.file, allow_destroy=destroy)
+            return replace(flags, reviewed=self.file)
         if self.comment is None or not self.comment.marker.digest:
             raise PlanNotFound(self.missing)
         reviewed = self.comment.marker.digest
@@ -51,7 +56,7 @@ class _Review:
             named = changed_since_review(known, made)
             said = f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
             raise Stale("\n".join((said, *(f"  {line}" for line in named))))
-        return Consent(expect=reviewed, allow_destroy=destroy)
+        return replace(flags, expect=reviewed)
 
 
 def apply_for(talk: Conversation, ended: Ended) -> None:
@@ -59,8 +64,16 @@ def apply_for(talk: Conversation, ended: Ended) -> None:
 
     Raises what stands in the way, once the pull request is told.
     """
-    asked = asked_by(talk.inputs)
-    bench = open_for(talk.inputs, talk.event, ended, asked)
+    with open_for(talk.inputs, talk.event, ended, writing=True) as bench:
+        made, applied = _apply_reviewed(talk, ended, bench)
+    ended.plan, ended.applied = made, applied
+    tell(applied, made, "text", verbose=False)
+    code = worst(applied.exit_codes)
+    if code:
+        ended.fail(code, _what_stopped(applied))
+
+
+def _apply_reviewed(talk: Conversation, ended: Ended, bench: Bench) -> tuple[Plan, Applied]:
     review = _review(talk, ended)
 
     def agree(made: Plan) -> Consent:
@@ -75,11 +88,8 @@ def apply_for(talk: Conversation, ended: Ended) -> None:
     made, applied = plan_and_apply(
         bench, agree, "ci apply", verbose=False, quiet=False, begin=begin
     )
-    ended.plan, ended.applied = made, applied
-    tell(applied, made, "text", verbose=False)
-    code = worst(applied.exit_codes)
-    if code:
-        ended.fail(code, _what_stopped(applied))
+    assert applied is not None  # noqa: S101 - a job is never asked
+    return made, applied
 
 
 def _what_stopped(applied: Applied) -> list[str]:
@@ -94,7 +104,8 @@ def _review(talk: Conversation, ended: Ended) -> _Review:
     file = None
     missing = talk.missing and f"the reviewed plan stands in a comment, and {talk.missing}"
     if inputs.require_plan == "file":
-        if not inputs.plan_file.is_file():
+        refuse_links(inputs.plan_file)
+        if not os.path.isfile(inputs.plan_file):  # noqa: PTH113 - never raises
             raise PlanNotFound(f"there is no plan file {inputs.plan_file.name}: download it first")
         file = read_plan_file(inputs.plan_file)
     try:

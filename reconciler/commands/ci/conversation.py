@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from reconciler.commands.ci.ended import API, WORDS, Ended, has_work
+from reconciler.commands.ci.ended import API, WORDS, Compared, Ended, has_work
 from reconciler.commands.ci.inputs import Inputs
 from reconciler.commands.ci.runner import Runner
 from reconciler.commands.output import redacted
@@ -17,9 +17,20 @@ from reconciler.forge.pull_requests import Comment, Repository
 from reconciler.forge.sticky import Standing, put, put_new, standing
 from reconciler.project import unsafe_base_url
 from reconciler.report.applied.markdown import Result, applied_comment
-from reconciler.report.comment.body import Origin, failed_comment, plan_comment, refused_comment
+from reconciler.report.comment.body import (
+    AGAINST_BASE,
+    OFFLINE,
+    Origin,
+    failed_comment,
+    plan_comment,
+    postponed_note,
+    refused_comment,
+)
 from reconciler.report.comment.reviewed import line_in
 from reconciler.resource import Plan
+
+COMPARED = {Compared.LIVE: "", Compared.BASE: AGAINST_BASE, Compared.NOTHING: OFFLINE}
+"""What stands above a plan, by what it was compared with."""
 
 APPLYING = "> **Applying** this plan now."
 
@@ -76,7 +87,10 @@ class Conversation:
         state: State = "planned" if has_work(plan) else "no-changes"
         marker = self._marker(ended.environment, "offline" if ended.is_offline else state)
         digest = "" if ended.is_offline else plan.digest
-        body = plan_comment(plan, replace(marker, digest=digest), self.origin)
+        note = postponed_note(ended.postponed)
+        marker = replace(marker, digest=digest)
+        offline = COMPARED[ended.compared]
+        body = plan_comment(plan, marker, self.origin, note, offline=offline)
         mode = self.inputs.comment
         quiet = mode == "on-error" or (mode == "changes" and not has_work(plan))
         self._put(ended, body, only_update=quiet)
@@ -84,7 +98,8 @@ class Conversation:
     def show_failure(self, ended: Ended) -> None:
         """Say that there is no plan, and take the digest of the one before away."""
         marker = self._marker(ended.environment, "failed")
-        body = failed_comment(marker, WORDS[ended.reason], ended.errors, self.origin)
+        note = postponed_note(ended.postponed)
+        body = failed_comment(marker, WORDS[ended.reason], ended.errors, self.origin, note)
         self._put(ended, body, only_update=False)
 
     def show_applying(self, ended: Ended, plan: Plan) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from reconciler.applying.run import Applied
 from reconciler.complaint import Complaint
-from reconciler.errors import GuardRefused
+from reconciler.errors import SIGNALLED, GuardRefused, OutputLost, PipeClosed
 from reconciler.forge.marker import State
 from reconciler.forge.pull_requests import Comment
 from reconciler.forge.sticky import Standing
@@ -17,6 +18,8 @@ from reconciler.resource import Action, Drift, InDoubt, Outcome, Plan, Unchanged
 CHANGES = 2
 IN_DOUBT = 7
 API = 9
+OUTPUT = OutputLost.exit_code
+PIPE = PipeClosed.exit_code
 
 REASONS = {
     1: "internal",
@@ -30,8 +33,9 @@ REASONS = {
     10: "auth",
     11: "guard",
     64: "validation",
-    130: "internal",
-    143: "internal",
+    OUTPUT: "internal",
+    PIPE: "internal",
+    **dict.fromkeys(SIGNALLED, "internal"),
 }
 """The output `failure-reason` for each exit code that is a failure."""
 
@@ -65,6 +69,14 @@ _STATES: dict[str, State] = {
 }
 
 
+class Compared(Enum):
+    """What a plan was compared with; its value says so to people."""
+
+    LIVE = "compared with the service"
+    BASE = "against the base branch, not against live"
+    NOTHING = "on an empty emulator, not against live"
+
+
 class PlanNotFound(GuardRefused):
     """Nobody reviewed a plan that could be compared with this one."""
 
@@ -74,7 +86,8 @@ class Ended:
     """The run of one command. `errors` are its failure in words, a line each.
 
     `writing` says that an apply began to write, `review` is the comment that it
-    compares with, and `is_logged` says that the log names the failure already.
+    compares with, and `is_logged` says that the log names the failure already. `postponed`
+    are edits of the project file that only count after the merge.
     """
 
     command: str
@@ -85,7 +98,7 @@ class Ended:
     resources: int = 0
     files: int = 0
     plan: Plan | None = None
-    is_offline: bool = False
+    compared: Compared = Compared.LIVE
     writing: bool = False
     applied: Applied | None = None
     drifts: Sequence[Drift] | None = None
@@ -94,12 +107,18 @@ class Ended:
     review: Standing | None = None
     reason: str = ""
     is_logged: bool = False
+    postponed: Sequence[str] = ()
 
     def fail(self, code: int, errors: Sequence[str], reason: str = "") -> None:
         """Note why the run failed."""
         self.code = code
         self.errors = list(errors)
         self.reason = reason or REASONS.get(code, "internal")
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether the plan saw nothing live, so that it cannot be applied."""
+        return self.compared is not Compared.LIVE
 
     @property
     def outcomes(self) -> Sequence[Outcome]:
@@ -143,8 +162,8 @@ class Ended:
 
 def has_work(plan: Plan) -> bool:
     """Tell whether applying a plan would do anything, or cannot do what is declared."""
-    return plan.has_changes or plan.turns_protection
+    return plan.has_changes or plan.is_noted
 
 
 def _writes(plan: Plan) -> bool:
-    return plan.turns_protection or any(plan.count(one) for one in Action if one.writes)
+    return plan.is_noted or any(plan.count(one) for one in Action if one.writes)

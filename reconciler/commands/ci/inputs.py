@@ -39,6 +39,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "plan-file": ("",),
     "require-plan": ("comment", "file", "none"),
     "allow-destroy": FLAG,
+    "new-journal": FLAG,
     "fail-on-changes": FLAG,
     "allow-untrusted-manifests": FLAG,
     "version": ("",),
@@ -65,6 +66,7 @@ class Inputs:
     summary: bool
     annotations: bool
     allow_destroy: bool
+    new_journal: bool
     fail_on_changes: bool
     allow_untrusted: bool
     plan_file: Path
@@ -110,6 +112,7 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
         summary=given["summary"] == "true",
         annotations=given["annotations"] == "true",
         allow_destroy=given["allow-destroy"] == "true",
+        new_journal=given["new-journal"] == "true",
         fail_on_changes=given["fail-on-changes"] == "true",
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),

@@ -7,34 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from reconciler.assumptions import Assumptions
-from reconciler.commands.checking import check
+from reconciler.commands.checking import Checked, check, check_in
+from reconciler.commands.ci.checkout import refuse_links
 from reconciler.commands.ci.conversation import Conversation
 from reconciler.commands.ci.ended import CHANGES, Ended, PlanNotFound, has_work
 from reconciler.commands.ci.inputs import Inputs
-from reconciler.commands.ci.trust import refuse_elsewhere, refuse_foreign_checkout
+from reconciler.commands.ci.offline import plan_offline, usable_offline
+from reconciler.commands.ci.trust import Barred, OverBase, Use
+from reconciler.commands.ci.using import opened, use_of
 from reconciler.commands.drift import drift_now, exit_code_of
-from reconciler.commands.opening import (
-    Asked,
-    Bench,
-    is_whole,
-    open_bench,
-    open_project,
-    open_workspace,
-    read_project,
-)
+from reconciler.commands.opening import Asked, Bench
 from reconciler.commands.output import data, stdout_style, words
 from reconciler.commands.plan import check_writable, failures_of, plan_now, write_private
-from reconciler.errors import InvalidInput, Stale, worst
+from reconciler.errors import GuardRefused, InvalidInput, Stale, worst
 from reconciler.forge.event import Event
-from reconciler.journal.history import History
-from reconciler.manifests.expressions import Scope
-from reconciler.project import Embedded, Project, choose_environment
+from reconciler.project import Project, choose_environment
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.report.drift.text import drift_text
 from reconciler.report.plan.document import plan_json
@@ -49,13 +40,24 @@ def asked_by(inputs: Inputs) -> Asked:
     return Asked(paths, inputs.environment or None, project, verbose=False, quiet=False)
 
 
-def validate_now(asked: Asked, ended: Ended, secrets: Mapping[str, str] | None = None) -> None:
-    """Check the manifests and note every complaint.
+def validate_now(asked: Asked, ended: Ended) -> None:
+    """Check the manifests, offline, and note every complaint.
 
-    With `secrets`, those must be there. Raises InvalidInput where there are
-    errors, once all of them are told.
+    Raises InvalidInput where there are errors, once all of them are told, and
+    where a link leads to the manifests.
     """
-    checked = check(asked, secrets)
+    for path in asked.paths:
+        refuse_links(path)
+    _note(check(asked, in_all=True), ended)
+
+
+def _checked(asked: Asked, secrets: Mapping[str, str] | None) -> Checked:
+    for path in asked.paths:
+        refuse_links(path)
+    return check(asked, secrets)
+
+
+def _note(checked: Checked, ended: Ended) -> Project:
     workspace = checked.workspace
     ended.environment, ended.folder = checked.environment, checked.folder
     ended.complaints = workspace.complaints
@@ -63,40 +65,62 @@ def validate_now(asked: Asked, ended: Ended, secrets: Mapping[str, str] | None =
     summary = complaints_summary(workspace.complaints, ended.resources, ended.files)
     if workspace.errors or ended.command == "validate":
         data(complaints_text(workspace.complaints, stdout_style(verbose=False)))
-        words(summary)
-    if workspace.errors:
+        words("\n".join(filter(None, (summary, checked.advice))))
+    if workspace.errors or checked.project is None:
         raise InvalidInput(summary)
+    return checked.project
 
 
-def open_for(inputs: Inputs, event: Event, ended: Ended, asked: Asked) -> Bench:
-    """Do all that comes before the first request; here it is decided where the key may go.
+def _examined(
+    inputs: Inputs, event: Event, ended: Ended, secrets: Mapping[str, str] | None
+) -> tuple[Project, Use]:
+    """Check the manifests, and decide what may be used of them.
 
-    Raises GuardRefused for what only an untrusted change says.
+    With `secrets`, those that the manifests name must be there. Raises
+    InvalidInput where something is wrong.
     """
-    validate_now(asked, ended, os.environ)
-    project = open_project(asked)
-    refuse_foreign_checkout(event, inputs, project.root)
-    name, environment = choose_environment(project, asked.environment)
-    refuse_elsewhere(event, inputs, project, name, environment)
-    return open_bench(asked)
+    asked = asked_by(inputs)
+    checked = _checked(asked, secrets)
+    if checked.project is None:
+        return _note(checked, ended), Barred("the project file is not valid")
+    use = use_of(event, inputs, checked.project, checked.workspace.read)
+    if not isinstance(use, Barred):
+        name, _ = choose_environment(use.project, asked.environment)
+        if name != checked.environment:
+            # The change has another default environment than its base branch.
+            checked = check_in(use.project, asked, secrets)
+    return _note(checked, ended), use
+
+
+@contextmanager
+def open_for(
+    inputs: Inputs, event: Event, ended: Ended, *, writing: bool = False
+) -> Iterator[Bench]:
+    """Check the manifests, decide what may be used of them, and open it.
+
+    Raises InvalidInput where they are wrong, and GuardRefused for what only an
+    untrusted change says, and for any of it where something would be written.
+    """
+    _, use = _examined(inputs, event, ended, os.environ)
+    if writing and isinstance(use, OverBase):
+        raise GuardRefused(
+            f"an apply is of what was merged, and this is an untrusted change ({use.why}): "
+            "merge it, and apply on the default branch or one of `trustedBranches:`"
+        )
+    with opened(use, event, inputs, ended, asked_by(inputs)) as bench:
+        yield bench
 
 
 def plan_for(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
     """Plan, show it, and keep it in its file; on an empty emulator where there can be no key."""
-    inputs, event, asked = talk.inputs, talk.event, asked_by(talk.inputs)
-    # An earlier plan must not be applied once a later one failed.
-    inputs.plan_file.unlink(missing_ok=True)
+    inputs, event = talk.inputs, talk.event
+    _remove_earlier(inputs.plan_file)
     check_writable(inputs.plan_file)
-    with ExitStack() as stack:
-        if event.has_no_secrets and not has_key and not _is_embedded(asked):
-            ended.is_offline = True
-            folder = Path(stack.enter_context(TemporaryDirectory()))
-            bench, history = _offline_bench(asked, ended, folder), History()
-            words("no live comparison: planned on an empty emulator, as there is no key")
-        else:
-            bench = open_for(inputs, event, ended, asked)
-            history = bench.journal().history
-        made = asyncio.run(plan_now(bench, history))
+    if event.has_no_secrets and not has_key:
+        made = _planned_without_key(inputs, event, ended)
+    else:
+        with open_for(inputs, event, ended) as bench:
+            made = asyncio.run(plan_now(bench, bench.journal().history))
     ended.plan = made
     write_private(inputs.plan_file, plan_json(made))
     data(plan_text(made, stdout_style(verbose=False)))
@@ -109,22 +133,25 @@ def plan_for(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
         _check_queued(talk, ended, made)
 
 
-def _is_embedded(asked: Asked) -> bool:
-    project, _ = read_project(asked)
-    if project is None:
-        return False
-    return choose_environment(project, asked.environment)[1].emulator is not None
+def _remove_earlier(file: Path) -> None:
+    """Remove an earlier plan, which must not be applied once a later one failed."""
+    refuse_links(file)
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
 
 
-def _offline_bench(asked: Asked, ended: Ended, folder: Path) -> Bench:
-    """Put the emulator in the place of the service; secrets stand for themselves."""
-    validate_now(asked, ended)
-    project: Project = open_project(asked)
-    name, environment = choose_environment(project, asked.environment)
-    environment = environment.model_copy(update={"api": Assumptions()})
-    workspace = open_workspace(asked, project, Scope(name, environment.variables))
-    target = Embedded(folder / "offline.db")
-    return Bench(project, name, environment, target, workspace, is_whole(asked, project))
+def _planned_without_key(inputs: Inputs, event: Event, ended: Ended) -> Plan:
+    """Plan a change that comes without a key."""
+    asked = asked_by(inputs)
+    own, use = _examined(inputs, event, ended, None)
+    project = usable_offline(use, own)
+    _, environment = choose_environment(project, asked.environment)
+    if environment.emulator is not None and not isinstance(use, Barred):
+        with opened(use, event, inputs, ended, asked) as bench:
+            return asyncio.run(plan_now(bench, bench.journal().history))
+    return plan_offline(use, project, ended, asked)
 
 
 def _check_queued(talk: Conversation, ended: Ended, made: Plan) -> None:
@@ -146,8 +173,8 @@ def _check_queued(talk: Conversation, ended: Ended, made: Plan) -> None:
 
 def drift_for(talk: Conversation, ended: Ended) -> None:
     """Compare live with what was last applied."""
-    bench = open_for(talk.inputs, talk.event, ended, asked_by(talk.inputs))
-    found = asyncio.run(drift_now(bench, bench.journal().history))
+    with open_for(talk.inputs, talk.event, ended) as bench:
+        found = asyncio.run(drift_now(bench, bench.journal().history))
     ended.drifts = found
     data(drift_text(found, stdout_style(verbose=False)))
     code = exit_code_of(found)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
-from reconciler.commands.ci.conversation import Conversation
+from reconciler.commands.ci.checkout import refuse_links
+from reconciler.commands.ci.conversation import COMPARED, Conversation
 from reconciler.commands.ci.ended import CHANGES, WORDS, Ended
 from reconciler.commands.ci.inputs import Inputs
 from reconciler.commands.output import redacted
 from reconciler.commands.plan import write_private
 from reconciler.report.applied.markdown import Result, applied_markdown
-from reconciler.report.comment.body import OFFLINE, failure_markdown
+from reconciler.report.comment.body import failure_markdown, postponed_note
 from reconciler.report.complaints.annotations import annotation_lines
 from reconciler.report.complaints.sarif import complaints_sarif
 from reconciler.report.complaints.text import complaints_summary, complaints_text
@@ -39,7 +41,8 @@ def outputs_of(inputs: Inputs, ended: Ended) -> dict[str, str]:
         outputs |= {action.word: str(ended.plan.count(action)) for action in _ACTIONS}
         outputs["unsettled"] = str(len(ended.plan.unsettled))
         outputs["digest"] = ended.plan.digest
-    if inputs.plan_file.is_file() and inputs.command in ("plan", "apply"):
+    is_kept = os.path.isfile(inputs.plan_file)  # noqa: PTH113 - never raises
+    if is_kept and inputs.command in ("plan", "apply"):
         outputs["plan-path"] = str(inputs.plan_file)
         outputs["artifact-name"] = inputs.artifact
     if ended.comment is not None:
@@ -60,6 +63,7 @@ def tell(talk: Conversation, ended: Ended) -> None:
         lines = annotation_lines(ended.complaints, folder=ended.folder)
         runner.annotate(lines)
     if inputs.sarif_file is not None:
+        refuse_links(inputs.sarif_file)
         text = complaints_sarif(ended.complaints, ended.folder, ended.environment)
         write_private(inputs.sarif_file, redacted(text))
     if inputs.summary:
@@ -79,7 +83,8 @@ def _is_said(inputs: Inputs, ended: Ended, *, is_forge: bool) -> bool:
 
 def summary_of(talk: Conversation, ended: Ended) -> str:
     """Give the job's summary: always at least a line, and never more than it takes."""
-    parts = []
+    note = postponed_note(ended.postponed)
+    parts = [f"{note}\n"] if note else []
     if ended.applied is not None and ended.plan is not None:
         said = "\n".join(ended.errors)
         parts.append(applied_markdown(Result(ended.plan, ended.outcomes, ended.state, said)))
@@ -101,7 +106,7 @@ def summary_of(talk: Conversation, ended: Ended) -> str:
 
 
 def _plan(plan: Plan, ended: Ended, talk: Conversation) -> str:
-    above = f"{OFFLINE}\n\n" if ended.is_offline else ""
+    above = f"{COMPARED[ended.compared]}\n\n" if ended.is_offline else ""
     budget = SUMMARY_BYTES // 2
     return above + plan_markdown(plan, budget=budget, whole=talk.origin.whole)
 

@@ -1,182 +1,302 @@
-"""Whom a run may believe: the change under review is data, and never says where a key goes.
+"""What may be used of a checkout: one rule, from event, checkout and settings to what is taken.
 
-Source: pr-experience.md, part 5.
+| what is checked out | taken of it | all else is |
+|---|---|---|
+| the default branch's own commit, or one that it contains, unchanged | all | its own |
+| the own commit of a branch under `trustedBranches:`, unchanged | all | its own |
+| anything else, on `pull_request_target` | nothing, without `allow-untrusted-manifests` | |
+| anything else | manifests, `manifests:`, `variables:` | the base branch's |
+| anything, outside of the forge | all, but for paths outside the project | its own |
+
+So a change under review is data: it never says where a key goes, or where files
+are written. Pure; `checkout.py` finds out what is checked out. Source: docs/ci.md.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import TypeAlias, assert_never
 
-from reconciler.commands.ci.inputs import Inputs
-from reconciler.errors import GuardRefused
+from reconciler.document import Json
 from reconciler.forge.event import Event
-from reconciler.manifests.project_file import load_project
-from reconciler.project import Environment, Project
+from reconciler.manifests.files import PROJECT_FILE
+from reconciler.project import EmbeddedEmulator, Environment, Project, ProjectFile
 from reconciler.project.base_url import shown_url
-from reconciler.project.journal_place import InObjects, parse_journal_place
+from reconciler.project.journal_place import InFile, parse_journal_place
 
-GIT_SECONDS = 30
-
-_SAY_SERVICE = (
-    "say in the workflow which service the key may go to with `base-url`, or check out with "
-    "`fetch-depth: 0`"
-)
-_SAY_BUCKET = (
-    "check out with `fetch-depth: 0`, as the journal's bucket has to be the one that it names"
-)
-LARGEST_PROJECT_FILE = 8 << 20
-
-# The runner's own variables are none of a manifest's business: `${secret:NAME}` reads them all.
-_RUNNER_OWN = ("INPUT_", "ACTIONS_", "GITHUB_", "RUNNER_")
-# What is public anyway, and tells the journal who applied what.
-_FACTS = frozenset(
-    (
-        *("GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_SHA", "GITHUB_REF", "GITHUB_REPOSITORY"),
-        *("GITHUB_RUN_ID", "GITHUB_SERVER_URL", "GITHUB_WORKFLOW"),
-    )
-)
+SHOWN_DIGITS = 12
+_OF_THE_CHANGE = ("manifests", "variables")
 
 
-@contextmanager
-def without_runner(environ: MutableMapping[str, str], instead: Mapping[str, str]) -> Iterator[None]:
-    """Take the runner's own variables, tokens among them, from the process for a while."""
-    before = dict(environ)
-    for name in before:
-        if name.startswith(_RUNNER_OWN) and name not in _FACTS:
-            del environ[name]
-    environ.update(instead)
-    try:
-        yield
-    finally:
-        for name in set(environ) - set(before):
-            del environ[name]
-        environ.update(before)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """What is checked out. `commit` is "" where there is no repository.
 
-
-def refuse_foreign_checkout(event: Event, inputs: Inputs, folder: Path) -> None:
-    """Refuse an event that brings secrets together with a stranger's change (exit 11).
-
-    What was checked out by itself is the base branch, and that is fine.
+    `is_contained` says that the default branch, as the remote has it, contains
+    the commit; `unknown` why that could not be told for sure; `differs` is a
+    file that is read, or tracked below the project, and not as committed.
     """
-    if event.name != "pull_request_target" or inputs.allow_untrusted:
+
+    commit: str = ""
+    is_contained: bool = False
+    unknown: str = ""
+    differs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The project file of the base branch, and the commit that it is of."""
+
+    commit: str
+    settings: ProjectFile
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The base branch has no project file there; `other` is one that it has above, "" for none."""
+
+    commit: str
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The project file of the base branch cannot be had, and why."""
+
+    why: str
+
+
+Reviewed: TypeAlias = Found | Missing | Lost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the job and the two branches say.
+
+    `base_url` is "" where the job says none; `trusted_branches` are those of
+    the default branch's project file.
+    """
+
+    own: Project
+    reviewed: Reviewed
+    trusted_branches: tuple[str, ...] = ()
+    base_url: str = ""
+    allow_untrusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """The commit went through a review."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untrusted:
+    """It did not, or nobody can tell; why."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """There is no event, so nothing tells what was reviewed."""
+
+
+Standing: TypeAlias = Trusted | Untrusted | Untold
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The project as it is checked out. `anywhere` allows it absolute paths."""
+
+    project: Project
+    anywhere: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OverBase:
+    """The change's manifests and variables over the base branch's settings.
+
+    `commit` is that of the settings, and `postponed` what else the change
+    edits of them.
+    """
+
+    project: Project
+    commit: str
+    why: str
+    postponed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """Nothing may be used; why, and the way out."""
+
+    why: str
+
+
+Use: TypeAlias = Whole | OverBase | Barred
+
+
+def standing(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> Standing:
+    """Tell whether what is checked out went through a review. Trust belongs to a commit."""
+    if not event.name:
+        return Untold()
+    if not checkout.commit:
+        return Untrusted("git tells no commit of this checkout")
+    own = bool(event.commit) and checkout.commit == event.commit and not event.is_try
+    reviewed = own and (event.is_on_default or event.named_branch in trusted_branches)
+    if not reviewed and not checkout.is_contained:
+        where = f"on `{event.named_branch}`, " if own and event.named_branch else ""
+        known = f" as far as can be told: {checkout.unknown}" if checkout.unknown else ""
+        return Untrusted(
+            f"commit {checkout.commit[:SHOWN_DIGITS]} is {where}not on the default branch{known}"
+        )
+    if checkout.differs:
+        return Untrusted(
+            f"`{checkout.differs}` is not as commit {checkout.commit[:SHOWN_DIGITS]} has it"
+        )
+    return Trusted()
+
+
+def may_use(event: Event, checkout: Checkout, settings: Settings) -> Use:
+    """Tell what a run may use: the rule of this module, as its table says."""
+    found = standing(event, checkout, settings.trusted_branches)
+    match found:
+        case Trusted():
+            return Whole(settings.own, anywhere=True)
+        case Untold():
+            return Whole(settings.own, anywhere=False)
+        case Untrusted(why=why):
+            if event.name == "pull_request_target" and not settings.allow_untrusted:
+                return Barred(
+                    "on pull_request_target secrets would meet the manifests of a change that "
+                    f"anyone can open ({why}): use pull_request, or say "
+                    "`allow-untrusted-manifests: true` if that is meant"
+                )
+            return _over_base(settings, why)
+        case _:
+            assert_never(found)
+
+
+def _over_base(settings: Settings, why: str) -> Use:
+    own = settings.own
+    match settings.reviewed:
+        case Found(commit=commit, settings=base):
+            merged = with_settings_of(base, own.settings)
+            postponed = tuple(edits(own.settings, base))
+            # A change that removes the project file keeps its settings until the merge.
+            file = own.file or own.root / PROJECT_FILE
+            return OverBase(replace(own, file=file, settings=merged), commit, why, postponed)
+        case Missing(other=other) if other:
+            return Barred(
+                f"{why}, and the base branch has another project file for this, {other}: merge "
+                "a project file that is moved, added or removed first"
+            )
+        case Missing(commit=commit):
+            base = nothing_known(own.settings)
+            merged = with_settings_of(base, own.settings)
+            return OverBase(
+                replace(own, settings=merged), commit, why, tuple(edits(own.settings, base))
+            )
+        case Lost(why=lost):
+            return Barred(f"{why}, and {lost}")
+
+
+def nothing_known(own: ProjectFile) -> ProjectFile:
+    """Give the settings where there is no base branch's: none, but for which environment it is."""
+    return ProjectFile.model_construct(default_environment=own.default_environment)
+
+
+def with_settings_of(base: ProjectFile, own: ProjectFile) -> ProjectFile:
+    """Give a project file of one's own `manifests:` and `variables:`, and the base's all else.
+
+    An environment that only the change has leads nowhere, or to the embedded
+    emulator, from which nothing leaves the process.
+    """
+    environments = dict(base.environments)
+    for name, mine in own.environments.items():
+        reviewed = base.environments.get(name) or Environment(emulator=mine.emulator)
+        environments[name] = reviewed.model_copy(update={"variables": mine.variables})
+    return base.model_copy(update={"manifests": own.manifests, "environments": environments})
+
+
+def edits(own: ProjectFile, base: ProjectFile) -> Iterator[str]:
+    """Yield the settings, by their dotted names, that a change edits and that are not taken."""
+    yield from _edits(_dumped(own), _dumped(base), ())
+
+
+def _dumped(settings: ProjectFile) -> dict[str, Json]:
+    dumped: dict[str, Json] = settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return dumped
+
+
+def _edits(own: Json, base: Json, path: tuple[str, ...]) -> Iterator[str]:
+    if path and path[-1] in _OF_THE_CHANGE and len(path) in (1, 3):
         return
-    here = _git(folder, "rev-parse", "HEAD").decode("ascii", "replace").strip()
-    if here and here == event.commit:
-        return
-    raise GuardRefused(
-        "on pull_request_target secrets would meet the manifests of a change that anyone can "
-        "open: use pull_request, or say `allow-untrusted-manifests: true` if that is meant"
-    )
+    here = own if own is not None or len(path) >= _NAMED_WHOLE else {}
+    there = base if base is not None or len(path) >= _NAMED_WHOLE else {}
+    if isinstance(here, dict) and isinstance(there, dict):
+        for key in sorted(here.keys() | there.keys()):
+            yield from _edits(here.get(key), there.get(key), (*path, key))
+    elif own != base:
+        yield ".".join(path)
 
 
-def refuse_elsewhere(
-    event: Event, inputs: Inputs, project: Project, name: str, environment: Environment
-) -> None:
-    """Refuse to talk to a service or a bucket that only the change itself names (exit 11).
+_NAMED_WHOLE = len(("environments", "production", "baseUrl"))
 
-    The service must be that of `base-url`, or without it that of the project
-    file on the base branch, and the bucket of the journal always that one; no
-    key was read yet.
+
+def barred_target(
+    event: Event, use: Whole | OverBase, name: str, environment: Environment, base_url: str
+) -> str:
+    """Say why a run may not talk to where its environment leads, "" where it may.
+
+    `base_url` is that of the job, "" where it says none: the only one that
+    counts outside of the forge, and the only one there may be where it is said.
     """
     own = (environment.base_url or "").rstrip("/")
-    if own and inputs.base_url and own != inputs.base_url:
-        raise GuardRefused(
+    if own and base_url and own != base_url:
+        return (
             f"environment `{name}` leads to {shown_url(own)}, and this job may only talk to "
-            f"{shown_url(inputs.base_url)} (`base-url`)"
+            f"{shown_url(base_url)} (`base-url`)"
         )
-    if event.is_trusted:
-        return
-    if own and not inputs.base_url:
-        _refuse_other_service(name, own, _reviewed(event, project, name, _SAY_SERVICE))
-    bucket = _bucket(environment)
-    # Outside of the forge nothing tells what was reviewed, so the job itself is believed.
-    if bucket and event.name:
-        _refuse_other_bucket(name, bucket, _reviewed(event, project, name, _SAY_BUCKET))
-
-
-def _refuse_other_service(name: str, own: str, reviewed: Environment) -> None:
-    before = (reviewed.base_url or "").rstrip("/")
-    if own != before:
-        was = f"leads to {shown_url(before)}" if before else "leads nowhere"
-        raise GuardRefused(
-            f"environment `{name}` leads to {shown_url(own)} here, and on the base branch it "
-            f"{was}: merge a new `baseUrl` first, or say it in the workflow with `base-url`"
-        )
-
-
-def _refuse_other_bucket(name: str, own: str, reviewed: Environment) -> None:
-    """Refuse a bucket of the change's own: it would be read with the credentials of this job.
-
-    A journal in a file or a git ref is no more than the change can write by itself.
-    """
-    before = _bucket(reviewed)
-    if own != before:
-        raise GuardRefused(
-            f"environment `{name}` keeps its journal at {own} here, and on the base branch "
-            f"{f'at {before}' if before else 'in no bucket'}: merge a new `journal` first"
-        )
-
-
-def _bucket(environment: Environment) -> str:
-    """Give the address of the bucket that keeps the journal, "" for any other place."""
-    place = parse_journal_place(environment.journal) if environment.journal else None
-    return place.url if isinstance(place, InObjects) else ""
-
-
-def _reviewed(event: Event, project: Project, name: str, way_out: str) -> Environment:
-    """Give the environment as it is on the base branch, an empty one where it is not there.
-
-    Raises GuardRefused with the way out where that branch cannot be read.
-    """
-    folder = project.root
-    if not event.name:
-        raise GuardRefused(
+    if own and not base_url and not event.name:
+        return (
             "outside of the forge nothing tells the base branch, so the workflow itself has to "
             "say which service the key may go to: set RECONCILER_BASE_URL"
         )
-    commit = event.base or _default_branch(event, folder)
-    file = project.file
-    top = _git(folder, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").strip()
-    if not commit or not top or not _git(folder, "cat-file", "-t", commit) or file is None:
-        raise GuardRefused(
-            f"the base branch's project file cannot be read from this checkout: {way_out}"
+    if isinstance(use, OverBase) and not (own or base_url or environment.emulator):
+        return (
+            f"on the base branch environment `{name}` leads nowhere: merge its `baseUrl` first, "
+            "or say in the workflow which service the key may go to with `base-url`"
         )
-    inside = os.path.relpath(file.resolve(), Path(top).resolve())
-    settings = _project_at(folder, f"{commit}:{inside}")
-    found = settings.settings.environments.get(name) if settings is not None else None
-    return found if found is not None else Environment()
+    return ""
 
 
-def _default_branch(event: Event, folder: Path) -> str:
-    ref = f"refs/remotes/origin/{event.default_branch}"
-    found = _git(folder, "rev-parse", "--verify", f"{ref}^{{commit}}")
-    return found.decode("ascii", "replace").strip()
+def barred_paths(use: Whole | OverBase, name: str, environment: Environment) -> str:
+    """Say why files may not be kept where the environment says, "" where they may."""
+    if not isinstance(use, Whole) or use.anywhere:
+        return ""
+    data = environment.emulator.data if environment.emulator is not None else ""
+    place = parse_journal_place(environment.journal) if environment.journal else None
+    kept = str(place.path) if isinstance(place, InFile) else ""
+    for path in (data, kept):
+        if path.startswith("/"):
+            return (
+                f"environment `{name}` keeps {path} outside of the project, and outside of the "
+                "forge nothing tells whether that was reviewed: keep it inside, in a git ref or "
+                "in a bucket, or run the plain commands"
+            )
+    return ""
 
 
-def _project_at(folder: Path, blob: str) -> Project | None:
-    """Read a project file of a commit; the tree is not touched, and no filter runs."""
-    text = _git(folder, "cat-file", "blob", blob)
-    if not text or len(text) > LARGEST_PROJECT_FILE:
-        return None
-    with TemporaryDirectory() as place:
-        file = Path(place) / "reconciler.yaml"
-        file.write_bytes(text)
-        return load_project(file)[0]
+def in_folder(environment: Environment, folder: Path) -> Environment:
+    """Give the environment of a change that runs on the embedded emulator.
 
-
-def _git(folder: Path, *arguments: str) -> bytes:
-    """Ask git, which only reads here; b"" where it has no answer."""
-    # The owner of a container's checkout is often another.
-    command = ["git", "-c", "safe.directory=*", "-C", str(folder), *arguments]
-    try:
-        ran = subprocess.run(  # noqa: S603 - fixed words, and commits of known form
-            command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=GIT_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return b""
-    return ran.stdout if ran.returncode == 0 else b""
+    Data and journal stand in a temporary folder, as those beside the change may be its own.
+    """
+    places = {
+        "emulator": EmbeddedEmulator(data=str(folder / "emulator.db")),
+        "journal": str(folder / "journal.jsonl"),
+    }
+    return environment.model_copy(update=places)

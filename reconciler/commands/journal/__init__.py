@@ -1,18 +1,25 @@
-"""`reconciler journal`: what was written, whether it can be trusted, what is unsettled."""
+"""`reconciler journal`: what was written, whether it can be trusted, and where it is kept."""
 
 from __future__ import annotations
 
 import click
 
+from reconciler.commands.group import Group
 from reconciler.commands.journal.keeping import compact, unlock, verify
+from reconciler.commands.journal.moving import move
+from reconciler.commands.journal.naming import forget, rename
 from reconciler.commands.journal.settling import settle, write_ids
 from reconciler.commands.journal.showing import history, show
+from reconciler.commands.journal.starting import init
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group)
 def journal() -> None:
     """Show, verify and settle what was written."""
 
 
-for command in (show, history, verify, compact, unlock, settle, write_ids):
+for command in (
+    *(init, show, history, verify, compact, unlock),
+    *(settle, rename, forget, move, write_ids),
+):
     journal.add_command(command)

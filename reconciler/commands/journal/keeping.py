@@ -45,18 +45,25 @@ def verify(*, asked: Asked, form: str) -> int:
             f"or it is lost; {_LOST}"
         )
     findings = list(_findings(journal))
+    is_old = any(one.name == "old copy" for one in findings)
+    code = JournalError.exit_code if is_old else 0
     if form == "json":
-        json_data(_document(journal, findings))
+        json_data(_document(journal, findings), ending=code)
     else:
-        unsettled = len(journal.history.unsettled())
-        count = len(journal.entries)
-        noun = "entry" if count == 1 else "entries"
-        data(f"{safe(journal.place)}: {count:,} {noun}, {unsettled} unsettled\n")
-        for one in findings:
-            data(f"  {one.name}: {safe(one.message)}\n    next: {safe(one.way_out)}\n")
+        data(_text(journal, findings), ending=code)
     if asked.verbose and not asked.quiet:
         words(f"environment {journal.environment}, target {journal.target}")
-    return JournalError.exit_code if any(one.name == "old copy" for one in findings) else 0
+    return code
+
+
+def _text(journal: Journal, findings: list[_Finding]) -> str:
+    unsettled = len(journal.history.unsettled())
+    count = len(journal.entries)
+    noun = "entry" if count == 1 else "entries"
+    lines = [f"{safe(journal.place)}: {count:,} {noun}, {unsettled} unsettled"]
+    for one in findings:
+        lines += [f"  {one.name}: {safe(one.message)}", f"    next: {safe(one.way_out)}"]
+    return "\n".join(lines) + "\n"
 
 
 def _trusted(asked: Asked) -> Journal:

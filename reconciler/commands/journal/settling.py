@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -17,9 +20,10 @@ from reconciler.journal.entries import Settled
 from reconciler.journal.waiting import Patience
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.expressions import Scope
+from reconciler.manifests.withheld import withheld_from
 from reconciler.manifests.writing import with_id
-from reconciler.project import choose_environment
-from reconciler.resource import Manifest, Ref, RemoteId
+from reconciler.project import choose_environment, with_target
+from reconciler.resource import Ref, RemoteId
 
 
 @click.command
@@ -55,17 +59,28 @@ def settle(
 def write_ids(*, asked: Asked) -> int:
     """Write the ids that the service gave out into the manifests, comments kept.
 
-    With `metadata.id` in git, a lost journal cannot lead to a second create.
+    With ids in git, a lost journal cannot lead to a second create. They are
+    written as `metadata.id`, and as `metadata.ids` of this environment where the
+    project has others with a target: what one service calls a resource may be
+    something else to another.
     """
     found = open_project(asked)
     name, chosen = choose_environment(found, asked.environment)
-    workspace = open_workspace(asked, found, Scope(name, chosen.variables))
+    scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
+    workspace = open_workspace(asked, found, scope)
     opened = opened_journal(asked)
+    alone = not with_target(found) - {name}
     written = 0
     for manifest in workspace.manifests:
         known = opened.history.of(manifest.ref).remote_id
         if manifest.remote_id is None and known is not None:
-            _write_id(found.root, manifest, known)
+            file = found.root / manifest.source.file
+            if file.suffix == ".json":
+                raise InvalidInput(f"{manifest.source}: ids are written into YAML manifests only")
+            with _writing(file):
+                text = file.read_text(encoding="utf-8")
+                text = with_id(text, manifest.ref, known, name, alone=alone)
+                file.write_text(text, encoding="utf-8")
             written += 1
             if not asked.quiet:
                 words(f"{manifest.source}: {manifest.ref} is {known}")
@@ -73,13 +88,10 @@ def write_ids(*, asked: Asked) -> int:
     return 0
 
 
-def _write_id(root: Path, manifest: Manifest, remote_id: RemoteId) -> None:
-    file = root / manifest.source.file
-    if file.suffix == ".json":
-        raise InvalidInput(f"{manifest.source}: ids are written into YAML manifests only")
+@contextlib.contextmanager
+def _writing(file: Path) -> Iterator[None]:
     try:
-        text = with_id(file.read_text(encoding="utf-8"), manifest.ref, remote_id)
-        file.write_text(text, encoding="utf-8")
+        yield
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
 

@@ -10,6 +10,7 @@ from reconciler.commands.opening import Asked
 from reconciler.commands.output import data, json_data, stdout_style, words
 from reconciler.document import Json
 from reconciler.errors import UsageError
+from reconciler.journal.entries import Entry
 from reconciler.journal.entry_documents import entry_document
 from reconciler.journal.runs import RunSummary, runs_of
 from reconciler.report.journal_text import history_text, journal_text
@@ -27,7 +28,7 @@ def show(*, ref: str | None, flag: str | None, asked: Asked, form: str) -> int:
         raise UsageError("give the Kind/name once")
     wanted = ref_of(ref or flag) if ref or flag else None
     journal = opened_journal(asked)
-    entries = [one for one in journal.entries if wanted in (None, getattr(one, "ref", None))]
+    entries = [one for one in journal.entries if wanted is None or _is_about(one, wanted)]
     if form == "json":
         documents: list[Json] = [entry_document(entry) for entry in entries]
         json_data(documents)
@@ -36,6 +37,10 @@ def show(*, ref: str | None, flag: str | None, asked: Asked, form: str) -> int:
     if journal.torn and not asked.quiet:
         words("the last line is torn, as by a crash; the next write removes it")
     return 0
+
+
+def _is_about(entry: Entry, wanted: Ref) -> bool:
+    return wanted in (getattr(entry, "ref", None), getattr(entry, "was", None))
 
 
 @click.command

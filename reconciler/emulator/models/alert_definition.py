@@ -4,10 +4,11 @@ The fields are those of management-api.md; the parts of the other alert types
 and the limits come from api-facts.md parts 4 and 5.
 """
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from reconciler.emulator.models.described import DescribedAs
 from reconciler.emulator.models.enumerations import (
     AlertPriority,
     AlertStatus,
@@ -100,8 +101,12 @@ class AlertDefProperties(WireObject):
 class AlertDefToReplace(WireObject):
     """One item of the bulk replace; its properties are judged one by one."""
 
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"alertVersionId", "createdTime", "updatedTime", "lastTriggeredTime", "status"}
+    )
+
     id: Uuid
-    alert_def_properties: JsonObject
+    alert_def_properties: Annotated[JsonObject, DescribedAs(AlertDefProperties)]
 
 
 class BulkReplaceRequest(WireObject):

@@ -4,7 +4,7 @@ Sources: management-api.md; the choices (`off`, `absoluteTimeFrame`, ...) and
 the limits come from api-facts.md parts 4 and 5.
 """
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -15,7 +15,6 @@ from reconciler.emulator.models.enumerations import ActionDataSource, OriginType
 from reconciler.emulator.models.wire import (
     Empty,
     Identifier,
-    JsonObject,
     Timestamp,
     WireObject,
     only_one,
@@ -62,10 +61,23 @@ class Action(WireObject):
     widget_id: str = ""
 
 
-class MetricsOperatorEquals(WireObject):
-    """`selection` says all, or a list."""
+class SelectedValues(WireObject):
+    """Those of a list; an empty one selects none."""
 
-    selection: JsonObject | None = None
+    values: list[str] = Field(default_factory=list)
+
+
+class Selection(WireObject):
+    """All values, or those of a list."""
+
+    all: Empty | None = None
+    list_: Annotated[SelectedValues | None, Field(alias="list")] = None
+
+
+class MetricsOperatorEquals(WireObject):
+    """Is one of what is selected."""
+
+    selection: Selection | None = None
 
 
 class MetricsOperator(WireObject):
@@ -129,6 +141,21 @@ class Dashboard(WireObject):
 
 class DashboardWriteRequest(WireObject):
     """Request of endpoints 3 and 4."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {
+            "authorId",
+            "authorName",
+            "createdAt",
+            "createdOriginType",
+            "updatedAt",
+            "updatedOriginType",
+            "updaterAuthorId",
+            "updaterName",
+            "lockerAuthorId",
+            "lockerName",
+        }
+    )
 
     dashboard: Dashboard
     request_id: Annotated[str, Field(min_length=1)]

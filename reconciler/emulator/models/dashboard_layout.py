@@ -1,6 +1,6 @@
 """Sections, rows and widgets."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -72,6 +72,8 @@ class WidgetAppearance(WireObject):
 
 class Widget(WireObject):
     """One picture; its times are the service's."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"createdAt", "updatedAt"})
 
     id: Identifier
     title: str = ""

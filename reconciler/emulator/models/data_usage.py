@@ -44,4 +44,6 @@ class UsageRequest(WireObject):
 class UsageReply(WireObject):
     """Reply of endpoint 19, the oldest day first."""
 
+    required_in_answers: ClassVar[frozenset[str]] = frozenset({"units"})
+
     units: list[DailyUnits] = Field(default_factory=list)

@@ -1,6 +1,6 @@
 """Log data policies. Bounds: api-facts.md part 4."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
@@ -52,6 +52,19 @@ class Placement(WireObject):
 class PolicyInput(WireObject):
     """A policy to create; `disabled` is stored as its inverse, `enabled`."""
 
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {
+            "id",
+            "companyId",
+            "order",
+            "enabled",
+            "deleted",
+            "createdAt",
+            "updatedAt",
+            "logRules",
+        }
+    )
+
     name: PolicyName
     description: PolicyDescription = ""
     priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
@@ -69,13 +82,15 @@ class BulkCreateRequest(WireObject):
 
 
 class LogRules(WireObject):
-    """The severities a policy is for; they are written and never read back."""
+    """The severities a policy is for; a profile says whether they are read back."""
 
     severities: Annotated[list[Severity], Field(max_length=6)]
 
 
 class OverwritePolicy(PolicyInput):
-    """A policy of an overwrite, which leaves less to defaults."""
+    """A policy of an overwrite, which leaves less to defaults; its place is that in the list."""
+
+    read_only: ClassVar[frozenset[str]] = PolicyInput.read_only | {"placement"}
 
     description: PolicyDescription
     priority: PolicyPriority
@@ -95,7 +110,7 @@ class OverwriteRequest(WireObject):
 
 
 class LogPolicy(WireObject):
-    """What the service keeps of a policy; never the severities."""
+    """What the service tells of a policy; `logRules` only where the profile says so."""
 
     id: str
     company_id: Int32
@@ -108,6 +123,7 @@ class LogPolicy(WireObject):
     application_rule: PolicyRule | None = None
     subsystem_rule: PolicyRule | None = None
     archive_retention: ArchiveRetention | None = None
+    log_rules: LogRules | None = None
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -123,6 +139,8 @@ class PolicyQuery(WireObject):
 
 class PolicyListReply(WireObject):
     """Reply of endpoint 15."""
+
+    required_in_answers: ClassVar[frozenset[str]] = frozenset({"policies"})
 
     policies: list[LogPolicy] = Field(default_factory=list)
 

@@ -1,6 +1,6 @@
 """Saved views. The shapes inside come from api-facts.md part 5."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -66,7 +66,9 @@ class SearchQuery(WireObject):
 
 
 class SavedViewFields(WireObject):
-    """What create and replace share."""
+    """What create and replace share; the id stands in the path, if anywhere."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
     name: ViewName
     time_selection: TimeSelection

@@ -4,7 +4,7 @@ The shapes inside both SLIs and of `labels` come from api-facts.md part 5; the
 API document names them only.
 """
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -70,6 +70,11 @@ class SloDefinition(WireObject):
                 {"required": ["windowBasedMetricSli"]},
             ]
         }
+    )
+
+    required_in_answers: ClassVar[frozenset[str]] = frozenset({"name", "targetThresholdPercentage"})
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"creator", "type", "createTime", "updateTime", "revision"}
     )
 
     id: Uuid | None = None

@@ -21,11 +21,14 @@ _INT64 = range(-(2**63), 2**63)
 class WireObject(BaseModel):
     """A JSON object of the API: lower camelCase, strict, unknown fields kept.
 
-    `required_in_answers` are the fields that the document marks required: a
-    service that leaves out zero values still sends them.
+    `required_in_answers` are the fields that the document marks required, and the list
+    of which an answer consists: a service that leaves out zero values still sends them.
+    `read_only` are those that
+    only the service sets, by their names on the wire.
     """
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset()
+    read_only: ClassVar[frozenset[str]] = frozenset()
 
     model_config = ConfigDict(
         alias_generator=to_camel,

@@ -1,10 +1,43 @@
 """The kind `AlertDefinition`."""
 
+from reconciler.assumptions import BULK_LIMIT
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check
-from reconciler.kinds.alert_definition.remote import BULK_LIMIT, observe, write
+from reconciler.kinds.alert_definition.remote import observe, write
 from reconciler.kinds.alert_definition.weakening import CONSENTS, weakens
+from reconciler.kinds.essential import ANY_STEP, Essential
 from reconciler.kinds.ids import REQUIRED_UUID
 from reconciler.kinds.kind import Kind
+
+# Of the part that belongs to its type: each type has a part of another name.
+QUERY = ("simpleFilter", "luceneQuery")
+RULE = (ANY_STEP, "rules", ANY_STEP, "condition")
+TRACES = (ANY_STEP, "tracingFilter", "simpleFilter")
+TOLD = "notificationGroup"
+ESSENTIALS = (
+    Essential(("enabled",), usual=True),
+    Essential(("phantomMode",), usual=False),
+    Essential(("deleted",), usual=False),
+    Essential(("priority",)),
+    Essential(("type",)),
+    Essential(("groupByKeys",)),
+    Essential((ANY_STEP, "logsFilter", *QUERY)),
+    Essential((ANY_STEP, "numerator", *QUERY), "numerator"),
+    Essential((ANY_STEP, "denominator", *QUERY), "denominator"),
+    Essential(("metricThreshold", "metricFilter", "promql")),
+    Essential((*TRACES, "latencyThresholdMs")),
+    Essential((*TRACES, "tracingLabelFilters", "serviceName", ANY_STEP, "values"), "serviceName"),
+    Essential(("sloThreshold", "sloDefinition", "sloId")),
+    Essential(("sloThreshold", "errorBudget", "rules", ANY_STEP, "condition", "threshold")),
+    Essential(("flow", "stages")),
+    Essential((*RULE, "conditionType")),
+    Essential((*RULE, "threshold")),
+    Essential((*RULE, "timeWindow", ANY_STEP)),
+    Essential((*RULE, "ofTheLast", ANY_STEP)),
+    Essential((TOLD, "destinations", ANY_STEP, "connectorId")),
+    Essential((TOLD, "webhooks", ANY_STEP, "integration", "integrationId")),
+    Essential((TOLD, "webhooks", ANY_STEP, "integration", "recipients", "emails")),
+    Essential((TOLD, "router", "id"), "router"),
+)
 
 ALERT_DEFINITION = Kind(
     name="AlertDefinition",
@@ -17,5 +50,6 @@ ALERT_DEFINITION = Kind(
     batch_size=BULK_LIMIT,
     weakens=weakens,
     consents=CONSENTS,
+    essentials=ESSENTIALS,
     limits="The API can neither read nor create alert definitions: drift cannot be seen.",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from reconciler.kinds.alert_definition.type_parts import (
     MANY_RULES,
@@ -19,13 +19,22 @@ from reconciler.kinds.fields import (
     ObservedPart,
     Text,
     Unordered,
+    examples,
 )
+
+LOG_SEVERITY: Final = examples("LOG_SEVERITY_", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 class LabelFilter(ObservedPart):
     """One condition on a label."""
 
-    operation: Text = None
+    operation: Annotated[
+        Text,
+        examples(
+            "LOG_FILTER_OPERATION_TYPE_",
+            *("IS_OR_UNSPECIFIED", "INCLUDES", "STARTS_WITH", "ENDS_WITH"),
+        ),
+    ] = None
     value: Text = None
 
 
@@ -34,7 +43,7 @@ class LabelFilters(ObservedPart):
 
     application_name: list[LabelFilter] | None = None
     subsystem_name: list[LabelFilter] | None = None
-    severities: Annotated[Names, Unordered()] = None
+    severities: Annotated[list[Annotated[str, LOG_SEVERITY]] | None, Unordered()] = None
 
 
 class SimpleFilter(ObservedPart):
@@ -56,14 +65,22 @@ class LogsTimeWindow(ObservedPart):
     """The window in which log lines are counted."""
 
     complete: ClassVar[bool] = False
+    needed: ClassVar[tuple[str, ...]] = ("logsTimeWindowSpecificValue",)
 
-    logs_time_window_specific_value: Text = None
+    logs_time_window_specific_value: Annotated[
+        Text,
+        examples("LOGS_TIME_WINDOW_VALUE_", "MINUTES_5_OR_UNSPECIFIED", "MINUTES_10", "MINUTES_30"),
+    ] = None
 
 
 class LogsThresholdCondition(ObservedPart):
     """When a rule on a count of log lines is met."""
 
-    condition_type: Text = None
+    needed: ClassVar[tuple[str, ...]] = ("conditionType", "threshold", "timeWindow")
+
+    condition_type: Annotated[
+        Text, examples("LOGS_THRESHOLD_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED")
+    ] = None
     threshold: Number = None
     time_window: LogsTimeWindow | None = None
 
@@ -71,12 +88,16 @@ class LogsThresholdCondition(ObservedPart):
 class LogsThresholdRule(ObservedPart):
     """One rule of a log threshold."""
 
+    needed: ClassVar[tuple[str, ...]] = ("condition",)
+
     condition: LogsThresholdCondition | None = None
     override: Override | None = None
 
 
 class LogsThreshold(ObservedPart):
     """Alerts when log lines are more or fewer than a threshold."""
+
+    needed: ClassVar[tuple[str, ...]] = ("rules",)
 
     logs_filter: LogsFilter | None = None
     rules: Annotated[list[LogsThresholdRule] | None, MANY_RULES] = None
@@ -88,7 +109,11 @@ class LogsThreshold(ObservedPart):
 class LogsAnomalyCondition(ObservedPart):
     """When a count of log lines is unusual."""
 
-    condition_type: Text = None
+    needed: ClassVar[tuple[str, ...]] = ("conditionType", "timeWindow")
+
+    condition_type: Annotated[
+        Text, examples("LOGS_ANOMALY_CONDITION_TYPE_", "MORE_THAN_USUAL_OR_UNSPECIFIED")
+    ] = None
     minimum_threshold: Number = None
     time_window: LogsTimeWindow | None = None
 
@@ -96,12 +121,16 @@ class LogsAnomalyCondition(ObservedPart):
 class LogsAnomalyRule(ObservedPart):
     """The rule of a log anomaly."""
 
+    needed: ClassVar[tuple[str, ...]] = ("condition",)
+
     condition: LogsAnomalyCondition | None = None
     override: Override | None = None
 
 
 class LogsAnomaly(ObservedPart):
     """Alerts when the number of log lines is unusual."""
+
+    needed: ClassVar[tuple[str, ...]] = ("rules",)
 
     logs_filter: LogsFilter | None = None
     rules: Annotated[list[LogsAnomalyRule] | None, ONE_RULE] = None
@@ -113,14 +142,22 @@ class LogsRatioTimeWindow(ObservedPart):
     """The window in which two counts of log lines are compared."""
 
     complete: ClassVar[bool] = False
+    needed: ClassVar[tuple[str, ...]] = ("logsRatioTimeWindowSpecificValue",)
 
-    logs_ratio_time_window_specific_value: Text = None
+    logs_ratio_time_window_specific_value: Annotated[
+        Text,
+        examples("LOGS_RATIO_TIME_WINDOW_VALUE_", "MINUTES_5_OR_UNSPECIFIED", "MINUTES_15"),
+    ] = None
 
 
 class LogsRatioCondition(ObservedPart):
     """When a rule on a ratio is met."""
 
-    condition_type: Text = None
+    needed: ClassVar[tuple[str, ...]] = ("conditionType", "threshold", "timeWindow")
+
+    condition_type: Annotated[
+        Text, examples("LOGS_RATIO_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED", "LESS_THAN")
+    ] = None
     threshold: Number = None
     time_window: LogsRatioTimeWindow | None = None
 
@@ -128,12 +165,16 @@ class LogsRatioCondition(ObservedPart):
 class LogsRatioRule(ObservedPart):
     """One rule of a log ratio."""
 
+    needed: ClassVar[tuple[str, ...]] = ("condition",)
+
     condition: LogsRatioCondition | None = None
     override: Override | None = None
 
 
 class LogsRatioThreshold(ObservedPart):
     """Alerts on the ratio of two counts of log lines."""
+
+    needed: ClassVar[tuple[str, ...]] = ("numerator", "denominator", "rules")
 
     numerator: LogsFilter | None = None
     numerator_alias: Text = None

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json
+from reconciler.expressions import OPEN
 from reconciler.finding import Finding, warning
 from reconciler.kinds.alert_definition.logs_parts import (
     LogsAnomaly,
@@ -33,11 +34,13 @@ from reconciler.kinds.alert_definition.type_parts import (
     SingleRulePart,
     SloThreshold,
 )
+from reconciler.kinds.facts import facts_of
 from reconciler.kinds.fields import (
     AtMost,
     Flag,
     Int32,
     Known,
+    Listing,
     Observed,
     Part,
     ReadOnly,
@@ -90,6 +93,7 @@ class AlertDefinitionSpec(Part):
     """The properties of an alert definition."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(TYPE_OF),)
+    needed: ClassVar[tuple[str, ...]] = ("name",)
 
     name: Annotated[Text, AtMost(512, 1)] = None
     description: Annotated[Text, AtMost(3000)] = None
@@ -101,7 +105,7 @@ class AlertDefinitionSpec(Part):
     priority: Priority = None
     type: Annotated[
         Text,
-        Known("ALERT_DEF_TYPE_", tuple(TYPE_OF.values())),
+        Known("ALERT_DEF_TYPE_", tuple(TYPE_OF.values()), Listing.KNOWN),
         Field(description="Agrees with the part that stands beside it."),
     ] = None
     entity_labels: StringMap = None
@@ -149,7 +153,10 @@ def _type_findings(spec: dict[str, Json]) -> Iterator[Finding]:
     declared = spec.get("type")
     parts = [part for part in TYPE_OF if spec.get(part) is not None]
     wanted = {of: part for part, of in TYPE_OF.items()}.get(str(declared))
-    if declared is None and len(parts) == 1:
+    if declared is None and not parts and spec.keys() <= facts_of(AlertDefinitionSpec).keys():
+        said = "an alert never triggers without its type and the part that belongs to that"
+        yield warning("M302", (), said, " or ".join(TYPE_OF))
+    elif declared is None and len(parts) == 1:
         said = f"`{parts[0]}` is there, but no type that says so"
         yield warning("M310", (parts[0],), said, f"type: {TYPE_OF[parts[0]]}", at_key=True)
     elif wanted is not None and not parts:
@@ -183,7 +190,7 @@ def _is_secret(name: Json, template: Json) -> bool:
         and isinstance(template, str)
         and _SECRET_FIELD.search(name) is not None
         and len(template) >= _SHORTEST_SECRET
-        and "${" not in template
+        and OPEN not in template
         and "{{" not in template
         and not looks_like_key(template)
     )

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 
 from reconciler.kinds.fields import (
     AtMost,
+    Choosing,
     Int32,
     Keyed,
     Names,
@@ -85,6 +86,7 @@ class Integration(Part):
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (
         frozenset(("integrationId", "recipients")),
     )
+    choosing: ClassVar[Choosing] = Choosing.EXPECTED
 
     integration_id: Int32 | None = None
     recipients: Annotated[Recipients | None, Observed()] = None

@@ -12,7 +12,7 @@ from reconciler.api.rules import Request
 from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
-from reconciler.kinds.answers import members, text, texts
+from reconciler.kinds.answers import any_members, text, texts
 from reconciler.kinds.kind import Answer, Identified, Sending, refusal
 from reconciler.resource import (
     Manifest,
@@ -22,6 +22,7 @@ from reconciler.resource import (
     Remembered,
     Skipped,
     Unchanged,
+    Unconfirmed,
     Unknown,
     Written,
 )
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 
 BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
-BULK_LIMIT = 100  # api-facts.md part 4: observed, not documented; `api: {bulkLimit}` lowers it
 
 
 async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
@@ -83,9 +83,9 @@ _LISTS = ("replaced", "failed", "not found", "skipped")
 
 def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
     """Map each id of the answer, in lower case, to the lists it stands in, once for each time."""
-    failed = members(reply, "failedToReplaceAlertDefs")
+    failed = any_members(reply, "failedToReplaceAlertDefs")
     lists = (
-        [text(stored, "id") for stored in members(reply, "alertDefs")],
+        [text(stored, "id") for stored in any_members(reply, "alertDefs")],
         [text(entry, "id") for entry in failed],
         texts(reply, "notFoundIds"),
         texts(reply, "skippedIds"),
@@ -101,7 +101,7 @@ def _stored(reply: Json | Missing) -> dict[str, dict[str, Json]]:
     """Map each id that was replaced, in lower case, to the properties it has now."""
     return {
         text(one, "id").lower(): properties
-        for one in members(reply, "alertDefs")
+        for one in any_members(reply, "alertDefs")
         if isinstance(properties := one.get("alertDefProperties"), dict)
     }
 
@@ -125,8 +125,8 @@ def _outcome(
             )
         case []:
             said = f"the service's answer does not mention alert {remote_id}"
-            return Refused(ref, said, sure=False)
+            return Unconfirmed(ref, said)
         case several:
             named = " and ".join(several)
             said = f"the service says of alert {remote_id}: {named}, all at once"
-            return Refused(ref, said, sure=False)
+            return Unconfirmed(ref, said)

@@ -13,12 +13,14 @@ from pydantic import Field
 
 from reconciler.kinds.fields import (
     AtMost,
+    Choosing,
     Flag,
     Int64Text,
     Number,
     ObservedPart,
     Text,
     Unit,
+    examples,
     known,
 )
 
@@ -76,13 +78,26 @@ class UndetectedValues(ObservedPart):
 class MetricFilter(ObservedPart):
     """Which series counts."""
 
+    needed: ClassVar[tuple[str, ...]] = ("promql",)
+
     promql: Annotated[Text, AtMost(65_535)] = None
 
 
 class MetricTimeWindow(ObservedPart):
     """The window in which a metric is looked at."""
 
-    metric_time_window_specific_value: Text = None
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
+        frozenset(("metricTimeWindowSpecificValue", "metricTimeWindowDynamicDuration")),
+    )
+    choosing: ClassVar[Choosing] = Choosing.EXPECTED
+
+    metric_time_window_specific_value: Annotated[
+        Text,
+        examples(
+            "METRIC_TIME_WINDOW_VALUE_",
+            *("MINUTES_5", "MINUTES_10", "MINUTES_15"),
+        ),
+    ] = None
     metric_time_window_dynamic_duration: Annotated[
         Text, Field(description='A duration, as "1h15m".')
     ] = None
@@ -91,7 +106,11 @@ class MetricTimeWindow(ObservedPart):
 class MetricThresholdCondition(ObservedPart):
     """When a rule on a metric is met."""
 
-    condition_type: Text = None
+    needed: ClassVar[tuple[str, ...]] = ("conditionType", "threshold", "ofTheLast")
+
+    condition_type: Annotated[
+        Text, examples("METRIC_THRESHOLD_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED", "LESS_THAN")
+    ] = None
     threshold: Number = None
     for_over_pct: Annotated[
         int | None, Field(description="For which share of the window, in per cent.")
@@ -101,6 +120,8 @@ class MetricThresholdCondition(ObservedPart):
 
 class MetricThresholdRule(ObservedPart):
     """One rule of a metric threshold."""
+
+    needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: MetricThresholdCondition | None = None
     override: Override | None = None
@@ -116,6 +137,8 @@ class MissingValues(ObservedPart):
 class MetricThreshold(ObservedPart):
     """Alerts when a metric crosses a threshold."""
 
+    needed: ClassVar[tuple[str, ...]] = ("metricFilter", "rules")
+
     metric_filter: MetricFilter | None = None
     rules: Annotated[list[MetricThresholdRule] | None, MANY_RULES] = None
     evaluation_delay_ms: EvaluationDelay = None
@@ -126,6 +149,8 @@ class MetricThreshold(ObservedPart):
 class FlowAlert(ObservedPart):
     """One alert of a flow; `id` is what the service calls it."""
 
+    needed: ClassVar[tuple[str, ...]] = ("id",)
+
     id: Annotated[Text, Field(description="`${ref:AlertDefinition/name}`, or a uuid.")] = None
     not_: Annotated[Flag, Field(alias="not")] = None
 
@@ -133,13 +158,17 @@ class FlowAlert(ObservedPart):
 class FlowGroup(ObservedPart):
     """Alerts of one stage that are taken together."""
 
+    needed: ClassVar[tuple[str, ...]] = ("alertDefs",)
+
     alert_defs: list[FlowAlert] | None = None
-    alerts_op: Text = None
-    next_op: Text = None
+    alerts_op: Annotated[Text, examples("ALERTS_OP_", "OR")] = None
+    next_op: Annotated[Text, examples("NEXT_OP_", "AND_OR_UNSPECIFIED")] = None
 
 
 class FlowGroups(ObservedPart):
     """The groups of one stage."""
+
+    needed: ClassVar[tuple[str, ...]] = ("groups",)
 
     groups: list[FlowGroup] | None = None
 
@@ -147,13 +176,17 @@ class FlowGroups(ObservedPart):
 class FlowStage(ObservedPart):
     """One stage of a flow."""
 
+    needed: ClassVar[tuple[str, ...]] = ("flowStagesGroups",)
+
     timeframe_ms: Annotated[Int64Text | None, Unit.MILLISECONDS] = None
-    timeframe_type: Text = None
+    timeframe_type: Annotated[Text, examples("TIMEFRAME_TYPE_", "UP_TO")] = None
     flow_stages_groups: FlowGroups | None = None
 
 
 class Flow(ObservedPart):
     """Alerts when other alerts happen in a given order."""
+
+    needed: ClassVar[tuple[str, ...]] = ("stages",)
 
     stages: Annotated[list[FlowStage] | None, AtMost(30, 1)] = None
     enforce_suppression: Flag = None
@@ -162,17 +195,23 @@ class Flow(ObservedPart):
 class SloDefinition(ObservedPart):
     """The SLO an alert watches."""
 
+    needed: ClassVar[tuple[str, ...]] = ("sloId",)
+
     slo_id: Annotated[Text, Field(description="`${ref:SLO/name}`, or a uuid.")] = None
 
 
 class SloCondition(ObservedPart):
     """How much of the budget."""
 
+    needed: ClassVar[tuple[str, ...]] = ("threshold",)
+
     threshold: Number = None
 
 
 class SloRule(ObservedPart):
     """One rule of an SLO alert."""
+
+    needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: SloCondition | None = None
     override: Override | None = None
@@ -181,6 +220,8 @@ class SloRule(ObservedPart):
 class ErrorBudget(ObservedPart):
     """Alerts when this much of the error budget is left."""
 
+    needed: ClassVar[tuple[str, ...]] = ("rules",)
+
     rules: Annotated[list[SloRule] | None, MANY_RULES] = None
 
 
@@ -188,6 +229,7 @@ class SloThreshold(ObservedPart):
     """Alerts on an SLO."""
 
     complete: ClassVar[bool] = False
+    needed: ClassVar[tuple[str, ...]] = ("sloDefinition",)
 
     slo_definition: SloDefinition | None = None
     error_budget: ErrorBudget | None = None

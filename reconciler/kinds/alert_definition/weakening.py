@@ -21,13 +21,18 @@ _LOWEST = 5  # what an absent priority means, as the name of its value says
 
 
 def weakens(change: Change) -> Iterator[Weakening]:
-    """Yield what an update of an alert takes away; a first write is compared with nothing."""
-    if change.action is not Action.UPDATE:
+    """Yield what a write of an alert takes away.
+
+    Of an alert that nobody has seen, it is judged by what is sent: what it takes away is not
+    known, and whether it leaves the alert silent is.
+    """
+    if change.action not in (Action.UPDATE, Action.ASSERT):
         return
+    unseen = change.action is Action.ASSERT
     names = _names(change)
     for one in change.differences:
         match one.path:
-            case ("enabled",) if one.before is True:
+            case ("enabled",) if one.before is True or (unseen and one.after is False):
                 said = "it would be disabled"
                 yield Weakening(SILENCED, said, "disabled", Consent.WITH_OPEN_INCIDENTS, names)
             case ("phantomMode",) if one.after is True:

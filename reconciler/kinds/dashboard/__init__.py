@@ -3,8 +3,9 @@
 from reconciler.kinds.dashboard.export import from_export
 from reconciler.kinds.dashboard.layout import WidgetDefinition
 from reconciler.kinds.dashboard.model import DashboardSpec, check
-from reconciler.kinds.dashboard.remote import complete, identities, observe, write
+from reconciler.kinds.dashboard.remote import complete, declared_id, identities, observe, write
 from reconciler.kinds.dashboard.weakening import LOCKED, weakens
+from reconciler.kinds.essential import ANY_STEP, Essential
 from reconciler.kinds.ids import DASHBOARD_ID
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.picture import Grid
@@ -17,6 +18,18 @@ WRAPPERS = frozenset(
     )
 )
 
+SECTIONS = ("dashboard", "layout", "sections")
+ESSENTIALS = (
+    Essential(SECTIONS),
+    Essential((*SECTIONS, ANY_STEP, "rows", ANY_STEP, "widgets")),
+    Essential(("dashboard", "relativeTimeFrame")),
+    Essential(("dashboard", "folderPath", "segments"), "folderPath"),
+    Essential(("dashboard", "variables")),
+    Essential(("dashboard", "variablesV2")),
+    Essential(("dashboard", "filters")),
+    Essential(("isLocked",), usual=False),
+)
+
 DASHBOARD = Kind(
     name="Dashboard",
     spec=DashboardSpec,
@@ -25,13 +38,16 @@ DASHBOARD = Kind(
     write=write,
     check=check,
     identities=identities,
+    declared_id=declared_id,
+    title=("dashboard", "name"),
     complete=complete,
     from_export=from_export,
     findable=True,
     batch_size=16,
     weakens=weakens,
     consents=(LOCKED,),
-    picture=Grid(("dashboard", "layout", "sections")),
+    essentials=ESSENTIALS,
+    picture=Grid(SECTIONS),
     unsaid=WRAPPERS.union(*WidgetDefinition.alternatives),
     limits="The API cannot delete dashboards.",
 )

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from reconciler.kinds.fields import (
     AtMost,
+    Choosing,
     Empty,
     Flag,
     IdValue,
@@ -43,7 +44,7 @@ class WidgetDefinition(ObservedPart):
             )
         ),
     )
-    required_alternatives: ClassVar[bool] = True
+    choosing: ClassVar[Choosing] = Choosing.REQUIRED
 
     markdown: Opaque | None = None
     gauge: Opaque | None = None
@@ -64,6 +65,8 @@ class WidgetAppearance(Part):
 
 class Widget(Part):
     """One widget."""
+
+    needed: ClassVar[tuple[str, ...]] = ("definition",)
 
     id: IdValue | None = None
     title: Text = None

@@ -14,6 +14,7 @@ from reconciler.kinds.dashboard.layout import LIST, Layout
 from reconciler.kinds.dashboard.parts import Action, Annotation, Filter, Variable, VariableV2
 from reconciler.kinds.fields import (
     AtMost,
+    Choosing,
     Empty,
     Flag,
     Formed,
@@ -30,10 +31,33 @@ from reconciler.kinds.fields import (
 from reconciler.kinds.places import EACH, places
 
 DASHBOARD_ID: Final = Formed(
-    re.compile(r"[A-Za-z0-9_-]{21}"), "exactly 21 letters, digits, `_` or `-`"
+    re.compile(r"[A-Za-z0-9_-]{21}"),
+    "exactly 21 letters, digits, `_` or `-`",
+    in_path=True,
+    repair="remove it: the dashboard is then found by its slug",
 )
 SLUG: Final = Formed(
-    re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*"), "small letters and digits joined by `-` or `_`"
+    re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*"),
+    "small letters and digits joined by `-` or `_`",
+    in_path=True,
+    repair="remove it: the slug then follows metadata.name",
+)
+_DURATION: Final = re.compile(r"([0-9]{1,9}) ?([mhdw])")
+_SECONDS_OF: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def _in_seconds(text: str) -> str:
+    """Give a duration as the service writes it, `3600s` for `1h`."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    if found is not None:
+        return f"{int(found[1]) * _SECONDS_OF[found[2]]}s"
+    return f"{text}s" if text.isascii() and text.isdigit() else ""
+
+
+SECONDS: Final = Formed(
+    re.compile(r"[0-9]+(?:\.[0-9]{1,9})?s"),
+    "a number of seconds, as `900s`,",
+    corrected=_in_seconds,
 )
 LONGEST_METRIC_QUERY: Final = 10_000  # api-facts.md, part 4: observed
 
@@ -47,6 +71,8 @@ class FolderPath(Part):
 class AbsoluteTimeFrame(ObservedPart):
     """From one time to another."""
 
+    needed: ClassVar[tuple[str, ...]] = ("from", "to")
+
     from_: Annotated[Text, Field(alias="from")] = None
     to: Text = None
 
@@ -59,6 +85,7 @@ class Dashboard(Part):
         frozenset(("relativeTimeFrame", "absoluteTimeFrame")),
         frozenset(("folderId", "folderPath")),
     )
+    needed: ClassVar[tuple[str, ...]] = ("name",)
 
     id: Annotated[Text, DASHBOARD_ID] = None
     name: Annotated[Text, AtMost(4096, 1)] = None
@@ -72,7 +99,11 @@ class Dashboard(Part):
     two_minutes: Annotated[Empty | None, Observed()] = None
     five_minutes: Empty | None = None
     relative_time_frame: Annotated[
-        Text, AtMost(64, 2), Unit.SECONDS, Field(description='The last so many seconds, as "900s".')
+        Text,
+        AtMost(64, 2),
+        SECONDS,
+        Unit.SECONDS,
+        Field(description='The last so many seconds, as "900s".'),
     ] = None
     absolute_time_frame: Annotated[AbsoluteTimeFrame | None, Observed()] = None
     layout: Layout | None = None
@@ -87,7 +118,7 @@ class DashboardSpec(Part):
     """A dashboard, written here or exported to a file beside the manifest."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("dashboard", "file")),)
-    required_alternatives: ClassVar[bool] = True
+    choosing: ClassVar[Choosing] = Choosing.REQUIRED
 
     dashboard: Dashboard | None = None
     file: Annotated[Text, Field(description="A JSON export, by its path from this manifest.")] = (

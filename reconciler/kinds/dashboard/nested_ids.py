@@ -1,120 +1,105 @@
-"""Ids of sections, rows, widgets, filters and variables that a manifest leaves out.
+"""Ids inside a dashboard that a manifest leaves out.
 
-The service requires them (api-facts.md, part 3). They are kept from the live
-dashboard, or derived from the place, and so never make a difference themselves.
+The service requires them of sections, rows, widgets, filters and variables, and
+may give them to actions and annotations. An item keeps the id that it was
+given: it is found in the journal's own copy of what was declared, which no
+service rewrites (`matching`). Only what that copy does not know, or what has
+another id live by now, is looked for among the live items. What is new gets an
+id derived from its place. So ids that nobody wrote make no difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from uuid import UUID, uuid5
 
-from reconciler.document import ABSENT, Json, Missing, value_at
+from reconciler.document import Json, Missing, value_at
+from reconciler.kinds.dashboard.items import Item, ItemId, items_of
+from reconciler.kinds.dashboard.matching import Pairing, mostly_same
 
 NAMESPACE = UUID("6f1d3c52-9a44-5a0e-8b0e-3f2b7f4c1d90")
 
 
-@dataclass(frozen=True, slots=True)
-class _Nested:
-    """A list whose items have ids: where it stands, what people call its items, what is inside."""
+def with_nested_ids(
+    dashboard: dict[str, Json], written: Sequence[Json | Missing], live: Json | Missing, name: str
+) -> dict[str, Json]:
+    """Give the dashboard with every nested id filled in. `name` roots derived ids.
 
-    path: tuple[str, ...]
-    label: tuple[str, ...]
-    inner: tuple[_Nested, ...] = ()
-
-
-_WIDGETS = _Nested(("widgets",), ("title",))
-_ROWS = _Nested(("rows",), (), (_WIDGETS,))
-_LISTS = (
-    _Nested(("layout", "sections"), ("options", "custom", "name"), (_ROWS,)),
-    _Nested(("filters",), ("displayName",)),
-    _Nested(("variablesV2",), ("name",)),
-)
-
-
-@dataclass(slots=True)
-class _Pool:
-    """Live items that no declared item claims by its id."""
-
-    by_label: dict[str, list[dict[str, Json]]] = field(default_factory=dict)
-    in_order: list[dict[str, Json]] = field(default_factory=list)
-
-    def take(self, label: Json | Missing) -> dict[str, Json] | None:
-        """Give the live partner of an item without an id: of its label, else the next."""
-        named = self.by_label.get(label, []) if isinstance(label, str) and label else []
-        chosen = next((item for item in named if item in self.in_order), None)
-        if chosen is None and not (isinstance(label, str) and label):
-            chosen = next(iter(self.in_order), None)
-        if chosen is not None:
-            self.in_order.remove(chosen)
-        return chosen
+    `written` are the dashboards that the journal knows to have been declared,
+    ids filled in, the latest first.
+    """
+    mine = items_of(dashboard)
+    if all(item.item_id for item in mine.all_inside):
+        return dashboard
+    theirs, copies = items_of(live), [items_of(one) for one in written]
+    found = _found_ids(mine, copies, theirs)
+    taken = {item.item_id for one in (mine, theirs, *copies) for item in one.all_inside}
+    return _Filling(mine, found, taken).filled(mine, name)
 
 
-def with_nested_ids(dashboard: Json, live: Json | Missing, name: str) -> Json:
-    """Give the dashboard with every nested id filled in. `name` roots derived ids."""
-    taken = {*_ids_in(dashboard, _LISTS), *_ids_in(live, _LISTS)}
-    for nested in _LISTS:
-        dashboard = _fill_list(dashboard, live, nested, name, taken)
-    return dashboard
+def _found_ids(mine: Item, copies: Sequence[Item], theirs: Item) -> dict[Item, str]:
+    """Give the ids that items have, or had: their own, else the live one, else the journal's."""
+    declared = {item: item.item_id for item in mine.all_inside if item.item_id}
+    ids, known = dict(declared), set[Item]()
+    for copy in copies:
+        partners = Pairing(mine, copy, ids).partner
+        known |= partners.keys()
+        ids = {**_ids_of(partners), **ids}
+
+    def may_be(one: Item, other: Item) -> bool:
+        """Tell whether a live item may be one that the journal does not know: only its like."""
+        is_copy = one.label == other.label and one.leaves <= other.leaves
+        return not copies or one in known or is_copy
+
+    def stands_for(one: Item, other: Item) -> bool:
+        """Tell whether a live item at the place of one may be it, and not a stranger's."""
+        like = bool(one.known_by.inner) or one.label == other.label or mostly_same(one, other)
+        return (not copies or one in known) and like
+
+    partners = Pairing(mine, theirs, ids, alike=may_be, in_place=stands_for).partner
+    return {**ids, **_ids_of(partners), **declared}
 
 
-def _ids_in(document: Json | Missing, lists: tuple[_Nested, ...]) -> Iterator[str]:
-    for nested in lists:
-        items = value_at(document, nested.path)
-        for item in items if isinstance(items, list) else ():
-            yield _id_of(item)
-            yield from _ids_in(item, nested.inner)
+def _ids_of(partners: Mapping[Item, Item]) -> dict[Item, str]:
+    return {item: partner.item_id for item, partner in partners.items() if partner.item_id}
 
 
-def _fill_list(
-    document: Json, live: Json | Missing, nested: _Nested, place: str, taken: set[str]
-) -> Json:
-    items = value_at(document, nested.path)
-    if not isinstance(items, list) or not isinstance(document, dict):
+class _Filling:
+    """Writes ids into a dashboard, each once in its list."""
+
+    def __init__(self, mine: Item, found: Mapping[Item, str], taken: set[str]) -> None:
+        """`taken` are all ids that a derived one must not be."""
+        self._found, self._taken = found, taken
+        self._used: set[ItemId] = {(item.known_by, item.item_id) for item in mine.all_inside}
+
+    def filled(self, item: Item, place: str) -> dict[str, Json]:
+        """Give an item's document with the ids of all items inside."""
+        document = item.document
+        for items in item.inner:
+            if not items:
+                continue
+            path = items[0].known_by.path
+            members = value_at(document, path)
+            assert isinstance(members, list)  # noqa: S101 - the items come from it
+            members = list(members)
+            for one in items:
+                here = f"{place}/{path[-1]}/{one.index}"
+                item_id = self._id_for(one, here)
+                inner = self.filled(one, here)
+                members[one.index] = one.known_by.with_id(inner, item_id) if item_id else inner
+            document = _replaced(document, path, members)
         return document
-    theirs = value_at(live, nested.path)
-    pool, by_id = _pool(items, theirs if isinstance(theirs, list) else [], nested)
-    filled: list[Json] = []
-    for index, item in enumerate(items):
-        here = f"{place}/{nested.path[-1]}/{index}"
-        partner = _partner(item, nested, pool, by_id)
-        item_id = _id_of(item) or (_id_of(partner) if partner is not None else "")
-        whole = _with_id(item, item_id or _derived(here, taken))
-        for inner in nested.inner:
-            below: Json | Missing = ABSENT if partner is None else partner
-            whole = _fill_list(whole, below, inner, here, taken)
-        filled.append(whole)
-    return _replaced(document, nested.path, filled)
 
-
-def _pool(
-    mine: list[Json], theirs: list[Json], nested: _Nested
-) -> tuple[_Pool, Mapping[str, dict[str, Json]]]:
-    claimed = {_id_of(item) for item in mine}
-    by_id: dict[str, dict[str, Json]] = {}
-    pool = _Pool()
-    for item in theirs:
-        if not isinstance(item, dict):
-            continue
-        by_id[_id_of(item)] = item
-        if _id_of(item) not in claimed:
-            pool.in_order.append(item)
-            label = value_at(item, nested.label) if nested.label else ABSENT
-            if isinstance(label, str):
-                pool.by_label.setdefault(label, []).append(item)
-    return pool, by_id
-
-
-def _partner(
-    item: Json, nested: _Nested, pool: _Pool, by_id: Mapping[str, dict[str, Json]]
-) -> dict[str, Json] | None:
-    """Give the live item that a declared one is: of its id, else as the pool finds it."""
-    if not isinstance(item, dict):
-        return None
-    if _id_of(item):
-        return by_id.get(_id_of(item))
-    return pool.take(value_at(item, nested.label) if nested.label else ABSENT)
+    def _id_for(self, item: Item, place: str) -> str:
+        if item.item_id:
+            return item.item_id
+        found = self._found.get(item, "")
+        if (item.known_by, found) in self._used:
+            found = ""
+        if not found and item.known_by.made_up:
+            found = _derived(place, self._taken)
+        self._used.add((item.known_by, found))
+        return found
 
 
 def _derived(place: str, taken: set[str]) -> str:
@@ -126,18 +111,6 @@ def _derived(place: str, taken: set[str]) -> str:
         name = f"{place}#{number}"
     taken.add(derived)
     return derived
-
-
-def _with_id(item: Json, item_id: str) -> Json:
-    if not isinstance(item, dict) or _id_of(item):
-        return item
-    identity: dict[str, Json] = {"value": item_id}
-    return {"id": identity, **{key: value for key, value in item.items() if key != "id"}}
-
-
-def _id_of(item: Json) -> str:
-    value = value_at(item, ("id", "value"))
-    return value if isinstance(value, str) else ""
 
 
 def _replaced(document: dict[str, Json], path: tuple[str, ...], value: Json) -> dict[str, Json]:

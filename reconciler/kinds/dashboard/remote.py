@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from reconciler.addresses import is_part
 from reconciler.api.rules import Request
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
+    InvalidInput,
     OutcomeUnknown,
     ReconcilerError,
     ServiceRefused,
     UnreadableReply,
 )
 from reconciler.journal.history import Memory
-from reconciler.kinds.answers import member, text, without
+from reconciler.kinds.answers import given_id, member, text, without
 from reconciler.kinds.dashboard.model import DashboardSpec
 from reconciler.kinds.dashboard.nested_ids import with_nested_ids
 from reconciler.kinds.dashboard.slug import own_id, slug_of
@@ -25,12 +27,14 @@ from reconciler.kinds.spelling import without_read_only
 from reconciler.resource import (
     Absent,
     Action,
+    Edit,
     Manifest,
     Observation,
     Outcome,
     Refused,
     RemoteId,
     Seen,
+    Unconfirmed,
     Written,
 )
 
@@ -48,8 +52,12 @@ _ORIGINS = {BY_HAND: "in the web interface", "TOKEN_ORIGIN_TYPE_API": "by API"}
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read the dashboard by id, and where that finds none, by slug."""
-    for remote_id in dict.fromkeys((manifest.remote_id, memory.remote_id, own_id(manifest.spec))):
+    """Read the dashboard by its declared id; where that finds none, by the journal's or by slug.
+
+    What is found without being declared is no more than a reason to ask: see `declared_id`.
+    """
+    known = (declared_id(manifest), memory.remote_id, memory.formerly)
+    for remote_id in dict.fromkeys(known):
         if remote_id:
             record = await api.read(f"{DASHBOARDS}/{quote(str(remote_id), safe='')}")
             if record is not ABSENT:
@@ -65,7 +73,7 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 
 def _seen(record: Json | Missing, asked: str = "") -> Seen:
     dashboard = member(record, "dashboard")
-    remote_id = text(dashboard, "id") or asked
+    remote_id = given_id(dashboard, "id") or asked
     if not remote_id:
         raise UnreadableReply("the answer holds a dashboard without an id")
     document: dict[str, Json] = {"dashboard": without(dashboard, IDENTITY)}
@@ -76,13 +84,11 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
     assert isinstance(own, dict)  # noqa: S101 - an object stays one
     updated, who = text(record, "updatedAt"), text(record, "updaterName")
     origin = text(record, "updatedOriginType")
-    how = _ORIGINS.get(origin, "")
-    words = [f"by {who}" if who else "", f"at {updated}" if updated else "", how]
-    attribution = " ".join(word for word in words if word)
-    return Seen(remote_id, own, updated, attribution=attribution, by_hand=origin == BY_HAND)
+    edit = Edit(who=who, at=updated, how=_ORIGINS.get(origin, ""))
+    return Seen(remote_id, own, updated, edit=edit, by_hand=origin == BY_HAND)
 
 
-def complete(manifest: Manifest, observation: Observation) -> dict[str, Json]:
+def complete(manifest: Manifest, observation: Observation, memory: Memory) -> dict[str, Json]:
     """Add nested ids and the slug, which a dashboard declared by its id keeps from live.
 
     The id is identity, and no part of what is compared.
@@ -96,8 +102,14 @@ def complete(manifest: Manifest, observation: Observation) -> dict[str, Json]:
         by_id = manifest.remote_id is not None or own_id(manifest.spec)
         kept = text(live, "slugName") if by_id else ""
         body["slugName"] = kept or slug_of(manifest)
-    filled = with_nested_ids(body, live, str(manifest.ref))
+    written = [one.get("dashboard", ABSENT) for one in reversed(memory.candidates)]
+    filled = with_nested_ids(body, written, live, str(manifest.ref))
     return {**manifest.spec, "dashboard": filled}
+
+
+def declared_id(manifest: Manifest) -> RemoteId | None:
+    """Give the id that a manifest declares: of its own, else the one inside an export."""
+    return manifest.remote_id or own_id(manifest.spec) or None
 
 
 def identities(manifest: Manifest) -> Mapping[str, str]:
@@ -126,11 +138,15 @@ async def _write(api: Api, sending: Sending) -> Outcome:
         await api.send("PUT", DASHBOARDS, body, request=Request.REPLACE, may_be_empty=True)
     except ServiceRefused as refused:
         return refusal(sending, refused)
+    except InvalidInput as unsent:
+        return Refused(sending.ref, str(unsent), unsent.exit_code)
     return Written(sending.ref, remote_id)
 
 
 def _wrapper(sending: Sending, remote_id: RemoteId | None) -> dict[str, Json]:
-    dashboard = member(sending.document, "dashboard")
+    dashboard = sending.document.get("dashboard")
+    if not isinstance(dashboard, dict):
+        raise InvalidInput("spec has no object `dashboard`, so nothing was sent")
     identified = {"id": remote_id, **dashboard} if remote_id else dashboard
     rest = without(sending.document, frozenset(("dashboard",)))
     if sending.change.action is not Action.CREATE:
@@ -140,16 +156,18 @@ def _wrapper(sending: Sending, remote_id: RemoteId | None) -> dict[str, Json]:
 
 
 async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
-    manifest = sending.change.manifest
-    body = _wrapper(sending, manifest.remote_id or own_id(manifest.spec) or None)
+    asked = declared_id(sending.change.manifest)
+    body = _wrapper(sending, asked)
     try:
         reply = await api.send("POST", DASHBOARDS, body, request=Request.FINDABLE)
     except OutcomeUnknown:
         return await _find_created(api, sending, again=again)
     remote_id = text(reply, "dashboardId")
-    if not remote_id:
+    if not is_part(remote_id):
         return await _find_created(api, sending, again=again)
-    return Written(sending.ref, remote_id)
+    other = asked is not None and asked != remote_id
+    said = f"the service gave it the id {remote_id} instead of the declared {asked}"
+    return Written(sending.ref, remote_id, said if other else "")
 
 
 async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
@@ -162,7 +180,7 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
         if covers(observed.document, sending.document, shape_of(DashboardSpec)):
             return Written(sending.ref, observed.remote_id, "the answer was lost; it was found")
         said = "the answer was lost, and the dashboard that is there now is another"
-        return Refused(sending.ref, said, exit_code=6, sure=False)
+        return Unconfirmed(sending.ref, said, exit_code=6)
     if again:
         return await _create(api, sending, again=False)
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")

@@ -1,5 +1,6 @@
 """The kind `LogPolicySet`."""
 
+from reconciler.kinds.essential import Essential
 from reconciler.kinds.ids import NO_ID
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
@@ -16,6 +17,7 @@ LOG_POLICY_SET = Kind(
     findable=True,
     singleton=True,
     destroyable=("policies",),
+    essentials=(Essential(("policies",)),),
     picture=Ranking(
         ("policies",),
         ("policy", "name"),
@@ -23,5 +25,5 @@ LOG_POLICY_SET = Kind(
     ),
     unsaid=frozenset(("policy", "logRules")),
     limits="The overwrite destroys every policy that the list leaves out. "
-    "The API does not return severities: they are compared with the journal.",
+    "Severities may not be returned: then they are compared with the journal.",
 )

@@ -36,7 +36,7 @@ class LogRules(Part):
         list[Annotated[str, SEVERITY]] | None,
         Unordered(),
         AtMost(6),
-        Field(description="Written, and never returned by the service."),
+        Field(description="Written; a service may return them or not."),
     ] = None
 
 

@@ -5,11 +5,22 @@ The whole ordered list is one resource, because the one write replaces it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reconciler.api.rules import Request
-from reconciler.document import ABSENT, Json, Missing, by_identity, covers, same, value_at
+from reconciler.document import (
+    ABSENT,
+    Json,
+    Missing,
+    Path,
+    by_identity,
+    covers,
+    same,
+    stored_name,
+    value_at,
+)
 from reconciler.errors import (
     OutcomeUnknown,
     ReconcilerError,
@@ -20,11 +31,13 @@ from reconciler.errors import (
 )
 from reconciler.finding import nearest
 from reconciler.journal.history import Memory
-from reconciler.kinds.answers import members, text, without
+from reconciler.kinds.answers import members, text
+from reconciler.kinds.facts import NOTHING, facts_of
 from reconciler.kinds.kind import Identified, Sending, refusal
-from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
+from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import shape_of
-from reconciler.resource import Manifest, Observation, Outcome, Refused, Seen, Written
+from reconciler.kinds.spelling import only_writable
+from reconciler.resource import Edit, Manifest, Observation, Outcome, Seen, Unconfirmed, Written
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
@@ -40,61 +53,127 @@ BULK_TEST = f"{POLICIES}/bulkTestLog"
 LOGS_ONLY = "SOURCE_TYPE_LOGS"
 
 SEVERITIES = ("logRules", "severities")
-READ_ONLY = frozenset(("id", "companyId", "order", "deleted", "createdAt", "updatedAt", "enabled"))
 
 
-async def observe(api: Api, _: Manifest, memory: Memory) -> Observation:
-    """Read the list in the order of `order`; severities are recalled from the journal."""
+async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+    """Read the list in the order of `order`.
+
+    Severities that are not in the answer are recalled from the journal.
+    """
     reply = await _read(api)
-    # Of a first write without an answer nobody knows whether it happened.
-    return seen(reply, memory.candidates if memory.last is not None else ())
+    return seen(reply, (manifest.spec, *memory.candidates), Recall.of(memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What tells the severities that an answer leaves out: what was written last, by name.
+
+    With a write in doubt that is one of several documents. `ids` are those of the last
+    acknowledged overwrite, none where they were never told.
+    """
+
+    written: tuple[Mapping[str, Json], ...]
+    ids: frozenset[str] = frozenset()
+    doubtful: bool = False
+
+    @classmethod
+    def of(cls, memory: Memory) -> Recall:
+        """Give what the journal tells.
+
+        Of a first write without an answer nobody knows whether it happened.
+        """
+        if memory.last is None:
+            return cls(())
+        written = tuple(map(_by_name, memory.candidates))
+        ids = frozenset(memory.last.revision.split())
+        return cls(written, ids, memory.acknowledged is None)
+
+    def severities(self, record: dict[str, Json]) -> Json | Missing:
+        """Give what a policy has, as every overwrite gives each another id."""
+        values = [value_at(_named(one, record), SEVERITIES) for one in self.written]
+        if text(record, "id") in self.ids:
+            return values[0]
+        return ABSENT if self.overwritten(record) else _agreed(values)
+
+    def overwritten(self, record: dict[str, Json]) -> bool:
+        """Tell whether a policy of ours is by now that of somebody else."""
+        ours = self.written and _named(self.written[0], record) is not ABSENT
+        known = self.ids and text(record, "id") not in self.ids
+        return bool(ours and known and not self.doubtful)
 
 
 async def _read(api: Api) -> Json | Missing:
     return await api.read(POLICIES, api.assumptions.parameter("sourceType", LOGS_ONLY))
 
 
-def seen(reply: Json | Missing, recalled: Sequence[dict[str, Json]]) -> Seen:
+def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall) -> Seen:
     """Turn stored records into the form in which policies are written.
 
-    `recalled` are the documents that may have been written last; severities in
-    which they agree are put back.
+    `ours` are the documents that we write, or wrote: what they declare is kept, though
+    it is not known to be writable. Severities that the answer leaves out are put back as
+    far as `recall` tells them.
     """
     stored = [one for one in members(reply, "policies") if one.get("deleted") is not True]
     stored.sort(key=_order)
-    by_name = [_by_name(document) for document in recalled]
+    declared = [*map(_by_name, ours)]
     policies: list[Json] = []
-    paths = []
-    for record in stored:
-        name = text(record, "name")
-        item: dict[str, Json] = {"policy": as_input(record)}
-        severities = _agreed([value_at(one.get(name, ABSENT), SEVERITIES) for one in by_name])
-        if severities is not ABSENT:
-            item["logRules"] = {"severities": severities}
-            paths.append(("policies", name, *SEVERITIES))
+    recalled: list[Path] = []
+    unseen: list[Path] = []
+    overwritten: list[Path] = []
+    for name, record in zip(_names(stored), stored, strict=True):
+        path = ("policies", name, *SEVERITIES)
+        own = (_named(one, record) for one in declared)
+        item = as_input(record, [one for one in own if one is not ABSENT])
         policies.append(item)
-    version = "\n".join(f"{text(one, 'id')} {text(one, 'updatedAt')}" for one in stored)
+        if value_at(item, SEVERITIES) not in (ABSENT, None):
+            continue
+        severities = recall.severities(record)
+        if severities is ABSENT:
+            unseen.append(path)
+            overwritten.extend([path] if recall.overwritten(record) else [])
+            continue
+        rules = item.get("logRules")
+        known = rules if isinstance(rules, dict) else {}
+        item["logRules"] = {**known, "severities": severities}
+        recalled.append(path)
+    told = (f"{text(one, 'id')} {text(one, 'updatedAt')}" for one in stored)
+    version = "\n".join((f"{len(stored)} policies", *told))
     updated = max((text(one, "updatedAt") for one in stored), default="")
     return Seen(
         None,
         {"policies": policies},
         version,
-        tuple(paths),
-        attribution=f"at {updated}" if updated else "",
+        tuple(recalled),
+        edit=Edit(at=updated),
         revision=_revision(stored),
+        unseen=tuple(unseen),
+        overwritten=tuple(overwritten),
     )
 
 
 def _revision(stored: Sequence[dict[str, Json]]) -> str:
     """Give the ids of the list, which every overwrite makes anew; "" where one is not told."""
-    ids = sorted(text(one, "id") for one in stored)
-    return " ".join(ids) if all(ids) else ""
+    ids = " ".join(sorted(text(one, "id") for one in stored))
+    return ids if len(ids.split()) == len(stored) else ""
 
 
 def _by_name(document: dict[str, Json]) -> dict[str, Json]:
     policies = document.get("policies")
     shape = shape_of(LogPolicySetSpec).at("policies")
     return by_identity(policies if isinstance(policies, list) else [], shape) or {}
+
+
+def _named(ours: Mapping[str, Json], record: dict[str, Json]) -> Json | Missing:
+    """Give which of ours a record is, though the service stores its name otherwise."""
+    name = text(record, "name")
+    return ours.get(name, ours.get(stored_name(name), ABSENT))
+
+
+def _names(stored: Sequence[dict[str, Json]]) -> list[str]:
+    """Give what each of the records is called in paths."""
+    names = [text(one, "name") for one in stored]
+    named = _by_name({"policies": [{"policy": {"name": name}} for name in names]})
+    return [*named] if len(named) == len(names) else names
 
 
 def _agreed(values: Sequence[Json | Missing]) -> Json | Missing:
@@ -109,12 +188,18 @@ def _order(record: dict[str, Json]) -> float:
     return order if isinstance(order, int | float) else 0
 
 
-def as_input(record: dict[str, Json]) -> dict[str, Json]:
-    """Give a stored record as the input that would make it: `disabled`, not `enabled`."""
-    policy = without(record, READ_ONLY)
+def as_input(record: dict[str, Json], ours: Sequence[Json]) -> dict[str, Json]:
+    """Give a stored record as the item of an overwrite that would make it.
+
+    Its policy has `disabled`, not `enabled`, and nothing that may not be written.
+    """
+    rules = {"logRules": record["logRules"]} if isinstance(record.get("logRules"), dict) else {}
+    policy = {key: value for key, value in record.items() if key != "logRules"}
     if isinstance(record.get("enabled"), bool):
         policy["disabled"] = not record["enabled"]
-    return policy
+    item = only_writable({**rules, "policy": policy}, PolicyItem, ours)
+    assert isinstance(item, dict)  # noqa: S101 - an object stays one
+    return item
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Outcome]:
@@ -134,26 +219,22 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
         return refusal(sending, refused)
     except OutcomeUnknown as lost:
         now = await _looked_up(api, sending, lost)
-        # Severities are not returned, so only new ids tell a written list from the old one.
+        # Severities may not be returned, so only new ids tell a written list from the old one.
         if now.version == _version_before(sending):
             if not again:
                 raise
             return await _write(api, sending, again=False)
         if covers(now.document, sending.document, shape_of(LogPolicySetSpec)):
-            return Written(sending.ref, None, "the answer was lost; the list shows it was written")
+            told = "the answer was lost; the list shows it was written"
+            return Written(sending.ref, None, told, revision=now.revision)
         said = "the answer was lost, and the list is neither the old nor the new one"
-        return Refused(sending.ref, said, exit_code=6, sure=False)
+        return Unconfirmed(sending.ref, said, exit_code=6)
     return Written(sending.ref, None, revision=_told_revision(sending, reply))
 
 
 def _told_revision(sending: Sending, reply: Json) -> str:
     """Give the revision that the answer tells; "" unless it holds every policy that was sent."""
-    responses = reply.get("createResponses") if isinstance(reply, dict) else None
-    created = [
-        policy
-        for response in (responses if isinstance(responses, list) else [])
-        if isinstance(policy := value_at(response, ("policy",)), dict)
-    ]
+    created = _created(reply)
     sent = sending.document.get("policies")
     whole = isinstance(sent, list) and len(created) == len(sent)
     return _revision(created) if whole else ""
@@ -166,7 +247,8 @@ def _version_before(sending: Sending) -> str | None:
 
 async def _looked_up(api: Api, sending: Sending, lost: OutcomeUnknown) -> Seen:
     try:
-        return seen(await _read(api), [sending.document])
+        sent = Recall((_by_name(sending.document),))
+        return seen(await _read(api), [sending.document], sent)
     except ReconcilerError as error:
         raise OutcomeUnknown(f"{lost}; and so was the look-up: {error}") from error
 
@@ -189,11 +271,13 @@ def flaw_of_input(policy: dict[str, Json]) -> str:
     if not text(policy, "name"):
         return "it has no `name`"
     for field in policy:
+        if field in INPUT_FIELDS:
+            continue
         if field == "enabled":
             return "`enabled` is how a policy is stored; write `disabled` instead"
-        if field in READ_ONLY:
+        if facts_of(Policy).get(field, NOTHING).read_only is not None:
             return f"`{field}` is set by the service only"
-        near = "" if field in INPUT_FIELDS else nearest(field, INPUT_FIELDS)
+        near = nearest(field, INPUT_FIELDS)
         if near:
             return f"unknown field `{field}`; did you mean `{near}`?"
     return ""
@@ -207,14 +291,25 @@ async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dic
     """
     before = {text(one, "id") for one in members(await _read(api), "policies")}
     body: Json = {"policyRequests": list(requests)}
+    names = [text(one, "name") for one in requests]
     try:
         reply = await api.send("POST", BULK_CREATE, body, request=Request.FINDABLE)
     except OutcomeUnknown as lost:
-        return await _added_since(api, before, [text(one, "name") for one in requests], lost)
+        return await _added_since(api, before, names, lost)
+    created = _created(reply)
+    if len(created) != len(names):
+        told = f"the service's answer tells of {len(created)} of {len(names)} policies"
+        return await _added_since(api, before, names, OutcomeUnknown(told))
+    return created
+
+
+def _created(reply: Json) -> list[dict[str, Json]]:
+    """Give the records that an answer to 16 or 17 says were made, as far as it does."""
+    responses = value_at(reply, ("createResponses",))
     return [
         policy
-        for response in members(reply, "createResponses")
-        if isinstance(policy := response.get("policy"), dict)
+        for response in (responses if isinstance(responses, list) else [])
+        if isinstance(policy := value_at(response, ("policy",)), dict)
     ]
 
 

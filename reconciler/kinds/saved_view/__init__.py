@@ -1,9 +1,19 @@
 """The kind `SavedView`."""
 
+from reconciler.kinds.essential import Essential
 from reconciler.kinds.ids import INT32
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, check
 from reconciler.kinds.saved_view.remote import observe, write
+
+ESSENTIALS = (
+    Essential(("viewType",)),
+    Essential(("timeSelection", "quickSelection", "seconds"), "quickSelection"),
+    Essential(("timeSelection", "customSelection", "fromTime")),
+    Essential(("timeSelection", "customSelection", "toTime")),
+    Essential(("searchQuery", "query")),
+    Essential(("filters", "filters")),
+)
 
 SAVED_VIEW = Kind(
     name="SavedView",
@@ -13,5 +23,6 @@ SAVED_VIEW = Kind(
     write=write,
     check=check,
     readable=False,
+    essentials=ESSENTIALS,
     limits="The API cannot read saved views: drift cannot be seen, nor a lost create be found.",
 )

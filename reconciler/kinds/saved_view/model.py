@@ -11,6 +11,7 @@ from reconciler.document import Json
 from reconciler.finding import Finding
 from reconciler.kinds.fields import (
     AtMost,
+    Choosing,
     Flag,
     Keyed,
     LowerUuid,
@@ -30,12 +31,16 @@ VIEW_TYPE: Final = known(
 class QuickSelection(ObservedPart):
     """The last so many seconds."""
 
+    needed: ClassVar[tuple[str, ...]] = ("seconds",)
+
     seconds: Annotated[int | None, AtMost(low=0), Unit.SECONDS] = None
     caption: Text = None
 
 
 class CustomSelection(ObservedPart):
     """From one time to another."""
+
+    needed: ClassVar[tuple[str, ...]] = ("fromTime", "toTime")
 
     from_time: Text = None
     to_time: Text = None
@@ -47,6 +52,7 @@ class TimeSelection(ObservedPart):
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (
         frozenset(("quickSelection", "customSelection")),
     )
+    choosing: ClassVar[Choosing] = Choosing.EXPECTED
     complete: ClassVar[bool] = False
 
     quick_selection: QuickSelection | None = None
@@ -54,9 +60,10 @@ class TimeSelection(ObservedPart):
 
 
 class SearchQuery(ObservedPart):
-    """The query that the view runs; an empty one is fine."""
+    """The query that the view runs; an empty text is fine."""
 
     complete: ClassVar[bool] = False
+    needed: ClassVar[tuple[str, ...]] = ("query",)
 
     query: Text = None
     syntax_type: Text = None

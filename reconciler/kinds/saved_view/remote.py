@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.api.rules import Request
 from reconciler.document import Json
-from reconciler.errors import OutcomeUnknown, ServiceRefused
+from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import without
 from reconciler.kinds.ids import INT32
@@ -82,6 +82,9 @@ async def _create(api: Api, sending: Sending) -> tuple[RemoteId, dict[str, Json]
 
 async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
     body: Json = sending.document
-    reply = await api.send("PUT", f"{SAVED_VIEWS}/{remote_id}", body, request=Request.REPLACE)
-    stored = without(reply, READ_ONLY) if isinstance(reply, dict) else None
-    return Written(sending.ref, remote_id, stored=stored)
+    path = f"{SAVED_VIEWS}/{remote_id}"
+    reply = await api.send("PUT", path, body, request=Request.REPLACE)
+    if not isinstance(reply, dict) or INT32.parse(reply.get("id")) is None:
+        # Nobody can read a view, so this answer is all that could tell of the write.
+        raise UnreadableReply(f"the answer to PUT {path} holds no saved view with an id")
+    return Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))

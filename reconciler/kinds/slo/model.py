@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
@@ -20,6 +21,7 @@ from reconciler.kinds.fields import (
     Text,
     Unit,
     Unordered,
+    closed,
     known,
 )
 
@@ -39,11 +41,15 @@ MISSING_DATA: Final = known("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED"
 class Query(ObservedPart):
     """A metric query."""
 
+    needed: ClassVar[tuple[str, ...]] = ("query",)
+
     query: Text = None
 
 
 class RequestBasedMetricSli(ObservedPart):
     """The share of good events in all events."""
+
+    needed: ClassVar[tuple[str, ...]] = ("goodEvents", "totalEvents")
 
     good_events: Query | None = None
     total_events: Query | None = None
@@ -51,6 +57,8 @@ class RequestBasedMetricSli(ObservedPart):
 
 class WindowBasedMetricSli(ObservedPart):
     """The share of windows in which a metric is on the right side of a threshold."""
+
+    needed: ClassVar[tuple[str, ...]] = ("query", "window", "comparisonOperator", "threshold")
 
     query: Query | None = None
     window: Annotated[Text, WINDOW] = None
@@ -79,7 +87,7 @@ class SloSpec(Part):
     labels: StringMap = None
     slo_time_frame: Annotated[
         Text,
-        known("SLO_TIME_FRAME_", "UNSPECIFIED", "7_DAYS", "14_DAYS", "21_DAYS", "28_DAYS"),
+        closed("SLO_TIME_FRAME_", "UNSPECIFIED", "7_DAYS", "14_DAYS", "21_DAYS", "28_DAYS"),
     ] = None
     request_based_metric_sli: RequestBasedMetricSli | None = None
     window_based_metric_sli: WindowBasedMetricSli | None = None
@@ -93,7 +101,12 @@ class SloSpec(Part):
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield a warning where an SLO measures nothing (api-facts.md, part 5)."""
+    """Yield warnings where an SLO measures nothing, or where its target may be a share of 1."""
+    target = spec.get("targetThresholdPercentage")
+    if isinstance(target, int | float) and 0 < target < 1:
+        path = ("targetThresholdPercentage",)
+        said = f"{target} is less than 1 %; the target is given in per cent"
+        yield warning("M314", path, said, format((Decimal(str(target)) * 100).normalize(), "f"))
     if all(spec.get(sli) is None for sli in SLIS):
         said = "an SLO measures nothing without an indicator"
         yield warning("M310", (), said, " or ".join(SLIS))

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from reconciler.addresses import is_part
 from reconciler.api.rules import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
-from reconciler.errors import OutcomeUnknown, ServiceRefused
+from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
-from reconciler.kinds.answers import member, members, text, texts, without
+from reconciler.kinds.answers import any_members, member, text, texts
 from reconciler.kinds.kind import Answer, Identified, Sending, refusal, side_by_side
+from reconciler.kinds.slo.model import SloSpec
+from reconciler.kinds.spelling import without_read_only
 from reconciler.resource import (
     Absent,
     Action,
+    Edit,
     InDoubt,
     Manifest,
     Observation,
@@ -33,7 +37,8 @@ if TYPE_CHECKING:
 
 SLOS = "/v1/slo/slos"
 VALIDATE = "/v1/slo/slos/validate"
-READ_ONLY = frozenset(("id", "creator", "createTime", "updateTime", "revision", "type"))
+
+REQUIRED = ("name", "targetThresholdPercentage")
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
@@ -54,13 +59,16 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 
 def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
     stored = member(reply, "slo")
+    if missing := [name for name in REQUIRED if stored.get(name) is None]:
+        raise UnreadableReply(f"the answer holds an SLO without `{missing[0]}`")
+    own = without_read_only(stored, SloSpec)
+    assert isinstance(own, dict)  # noqa: S101 - an object stays one
     updated, revision = text(stored, "updateTime"), _revision(stored)
-    numbered = f" (revision {revision})" if revision else ""
     return Seen(
         remote_id,
-        without(stored, READ_ONLY),
+        own,
         version=f"{revision}/{updated}",
-        attribution=f"at {updated}{numbered}" if updated else "",
+        edit=Edit(at=updated, revision=revision if updated else ""),
         revision=revision,
     )
 
@@ -101,19 +109,36 @@ async def preflight(api: Api, sending: Sending) -> Sequence[str]:
     objection = _undocumented(api, sending)
     if objection:
         return [objection]
-    body = _with_id(sending)
-    if api.assumptions.documented_sli_only and body.get("windowBasedMetricSli") is None:
-        # Validation is documented for window-based SLIs, before an SLO is replaced.
+    if not _is_validated(api, sending):
         return ()
+    body = _with_id(sending)
     try:
         reply = await api.ask(VALIDATE, body)
     except ServiceRefused as refused:
         return [str(refused)]
     return [
         f"alert {text(item, 'name') or text(item, 'id')}: {text(item, 'errorMessage')}"
-        for item in members(reply, "alertsValidationResult")
+        for item in any_members(reply, "alertsValidationResult")
         if text(item, "errorMessage")
     ]
+
+
+def _is_validated(api: Api, sending: Sending) -> bool:
+    """Tell whether the service can be asked about a write.
+
+    The API document validates an SLO that exists, before it is replaced, and shows no
+    other SLI than a window-based one. Settings `validateSlos`, `documentedSliOnly`.
+    """
+    assumed = api.assumptions
+    if assumed.documented_sli_only and sending.document.get("windowBasedMetricSli") is None:
+        return False
+    match assumed.validate_slos:
+        case "all":
+            return True
+        case "replaced":
+            return sending.change.action is not Action.CREATE
+        case "none":
+            return False
 
 
 def _with_id(sending: Sending) -> dict[str, Json]:
@@ -152,6 +177,7 @@ async def _create(api: Api, sending: Sending) -> Outcome:
         return InDoubt(sending.ref, str(lost))
     stored = reply.get("slo") if isinstance(reply, dict) else None
     remote_id = text(stored, "id") if isinstance(stored, dict) else ""
-    if not remote_id:
-        return InDoubt(sending.ref, "the service's answer to the create holds no id")
+    if not is_part(remote_id):
+        said = f"holds no id that can be one: {remote_id[:80]!r}" if remote_id else "holds no id"
+        return InDoubt(sending.ref, f"the service's answer to the create {said}")
     return Written(sending.ref, remote_id, revision=_revision(stored))

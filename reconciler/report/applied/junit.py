@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from reconciler.report.junit import Case, junit
+from reconciler.report.reasons import message_of
 from reconciler.resource import (
     Action,
     Change,
@@ -15,6 +16,7 @@ from reconciler.resource import (
     Refused,
     Skipped,
     Unchanged,
+    Unconfirmed,
     Written,
 )
 
@@ -24,7 +26,7 @@ _SUITE = "reconciler apply"
 def applied_junit(plan: Plan, outcomes: Sequence[Outcome]) -> str:
     """Give the XML, ending in a line break.
 
-    What was refused has failed, what is in doubt is an error, and what was not
+    What was refused has failed, what is in doubt or unconfirmed is an error, and what was not
     reached is skipped.
     """
     known = {outcome.ref: outcome for outcome in outcomes}
@@ -41,11 +43,11 @@ def _case(change: Change, outcome: Outcome | None) -> Case:
             return Case(kind, name, "skipped", "the run ended before it", file=file)
         case Written(message=said) | Unchanged(message=said):
             return Case(kind, name, details=(said,) if said else (), file=file)
-        case Refused(message=said):
-            return Case(kind, name, "failure", said, file=file)
+        case Refused():
+            return Case(kind, name, "failure", message_of(outcome), file=file)
         case Skipped(message=said):
             return Case(kind, name, "skipped", said, file=file)
-        case InDoubt(message=said):
+        case InDoubt(message=said) | Unconfirmed(message=said):
             return Case(kind, name, "error", said, file=file)
         case _:
             assert_never(outcome)

@@ -13,6 +13,7 @@ from reconciler.report.applied.text import WORDS, word
 from reconciler.report.comment.body import Origin, folded_plan
 from reconciler.report.limits import COMMENT_BYTES
 from reconciler.report.markup import code, fenced
+from reconciler.report.reasons import message_of
 from reconciler.report.safe import safe
 from reconciler.resource import InDoubt, Outcome, Plan
 
@@ -22,7 +23,7 @@ MOST_LINES = 10
 LONGEST_CELL = 120
 LONGEST_NAME = 80
 LONGEST_LINE = 300
-_FIRST = ("inDoubt", "refused", "skipped", "written", "unchanged")
+_FIRST = ("inDoubt", "unconfirmed", "refused", "skipped", "written", "unchanged")
 _TITLES: dict[State, str] = {
     "applied": "Applied to",
     "partial": "Applied in part to",
@@ -98,7 +99,8 @@ def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield "|---|---|---|"
     ordered = sorted(outcomes, key=lambda one: _FIRST.index(word(one)))
     for outcome in ordered[:MOST_ROWS]:
-        message = code(outcome.message, LONGEST_CELL) if outcome.message else ""
+        said = message_of(outcome)
+        message = code(said, LONGEST_CELL) if said else ""
         yield f"| {_spoken(word(outcome))} | {code(str(outcome.ref), LONGEST_NAME)} | {message} |"
     if len(outcomes) > MOST_ROWS:
         yield f"| | and {len(outcomes) - MOST_ROWS:,} more | |"

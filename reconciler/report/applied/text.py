@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from reconciler.document import Difference, Json
+from reconciler.report.reasons import message_of
 from reconciler.report.safe import safe, safe_json
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import place, plural, value
@@ -18,14 +19,16 @@ from reconciler.resource import (
     Refused,
     Skipped,
     Unchanged,
+    Unconfirmed,
     Written,
 )
 
-WORDS = ("written", "unchanged", "refused", "skipped", "inDoubt")
+WORDS = ("written", "unchanged", "refused", "unconfirmed", "skipped", "inDoubt")
 _COLOURS = {
     "written": Colour.GREEN,
     "unchanged": Colour.DIM,
     "refused": Colour.RED,
+    "unconfirmed": Colour.MAGENTA,
     "skipped": Colour.YELLOW,
     "inDoubt": Colour.MAGENTA,
 }
@@ -43,6 +46,8 @@ def word(outcome: Outcome) -> str:
             return "unchanged"
         case Refused():
             return "refused"
+        case Unconfirmed():
+            return "unconfirmed"
         case Skipped():
             return "skipped"
         case InDoubt():
@@ -54,7 +59,8 @@ def word(outcome: Outcome) -> str:
 def outcome_line(outcome: Outcome, style: Style) -> str:
     """Give one outcome as it is streamed while the run goes on."""
     name = word(outcome)
-    said = f": {safe(outcome.message)}" if outcome.message else ""
+    message = message_of(outcome)
+    said = f": {safe(message)}" if message else ""
     known = ""
     if isinstance(outcome, Written) and outcome.remote_id is not None:
         known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
@@ -108,7 +114,7 @@ def _rewritten_lines(ref: Ref, found: Sequence[Difference], style: Style) -> Ite
 
 
 def _overtaken_lines(ref: Ref, by: Overtaken, style: Style) -> Iterator[str]:
-    who = f" ({by.attribution})" if by.attribution else ""
+    who = f" ({by.edit})" if by.edit.told else ""
     count = plural(len(by.differences), "field")
     said = f"Another writer changed {count} of {ref} right after it was written{who}:"
     yield style.paint(safe(said), Colour.RED)
@@ -140,7 +146,7 @@ def _outcome(outcome: Outcome) -> dict[str, Json]:
         "ref": str(outcome.ref),
         "outcome": word(outcome),
         "remoteId": known,
-        "message": outcome.message,
+        "message": message_of(outcome),
     }
 
 

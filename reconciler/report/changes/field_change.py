@@ -16,7 +16,7 @@ from reconciler.report.changes.spoken_place import spoken_place
 from reconciler.report.changes.spoken_value import spoken_value
 from reconciler.report.safe import safe
 from reconciler.report.words import leaves, live_document, standing
-from reconciler.resource import Change, Drift
+from reconciler.resource import Action, Change, Drift
 from reconciler.template import references_in
 
 LONGEST_ON_ONE_LINE = 100
@@ -55,8 +55,13 @@ class FieldChange:
 
 
 def field_changes(change: Change) -> tuple[FieldChange, ...]:
-    """Give what a planned write does, the resource's own fields first, then part by part."""
+    """Give what a planned write does, the resource's own fields first, then part by part.
+
+    Something new is said whole, also where it is as good as absent: `enabled: false`.
+    """
     found = change.differences if change.action.writes else ()
+    if change.action in (Action.CREATE, Action.ASSERT):
+        found = tuple(Difference((key,), ABSENT, one, "add") for key, one in change.body.items())
     kind = BY_NAME.get(change.ref.kind)
     return _together(_said(one, change.body, live_document(change), kind) for one in found)
 
@@ -89,11 +94,7 @@ def _said(
     facts = facts_at(kind.spec, path) if kind else NOTHING
     match operation:
         case "move":
-            was, now = (_position(one) for one in (difference.before, difference.after))
-            stands = f"from place {was} to place {now}"
-            if was == now:
-                # As the middle one of a list that is turned round.
-                stands = f"past its neighbours, still at place {now}"
+            stands = _moves(difference, documents, kind)
             return FieldChange(path, subject, field, operation, stands=stands)
         case "add":
             place = standing(path, after)
@@ -113,6 +114,21 @@ def _said(
             return FieldChange(path, subject, field, operation, old, new, lines=lines)
 
 
+def _moves(difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None) -> str:
+    """Say from where to where something moves, also out of another list."""
+    now = _position(difference.after)
+    if difference.list_before is not None and isinstance(difference.before, list):
+        was, unsaid = _position(difference.before[-1]), kind.unsaid if kind else frozenset[str]()
+        old, _ = spoken_place(difference.list_before, *reversed(documents), unsaid=unsaid)
+        new, _ = spoken_place(difference.path[:-1], *documents, unsaid=unsaid)
+        return f"from place {was} of {old} to place {now} of {new}"
+    was = _position(difference.before)
+    if was == now:
+        # As the middle one of a list that is turned round.
+        return f"past its neighbours, still at place {now}"
+    return f"from place {was} to place {now}"
+
+
 def _position(place: Json | Missing) -> str:
     return str(place + 1) if isinstance(place, int) else safe(str(place))
 
@@ -125,14 +141,16 @@ def _whole(
     if len(ends) == 1 and ends[0][0] == ():
         return spoken_value(document, facts), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
-    found = []
+    # What belongs to the part itself comes first, so that no line follows under another's name.
+    found: dict[str, list[Leaf]] = {"": []}
     for inner, end in ends:
         if inner[-2:] == ("id", "value") or end in ("", None, []):
             continue
         subject, field = spoken_place(inner, document, unsaid=unsaid)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
-        found.append(Leaf(subject, field, spoken_value(end, known)))
-    return spoken_value(document), tuple(found)
+        leaf = Leaf(subject, field, spoken_value(end, known))
+        found.setdefault(subject, []).append(leaf)
+    return spoken_value(document), tuple(leaf for group in found.values() for leaf in group)
 
 
 def _beyond_name(ends: Sequence[Leaf], subject: str) -> tuple[Leaf, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from reconciler.report.changes.essentials import essentials_of, packed
 from reconciler.report.changes.field_change import FieldChange, Leaf, by_subject, field_changes
 from reconciler.report.changes.line_diff import Line
 from reconciler.report.pictures.sides import drawing_of
@@ -19,6 +20,8 @@ DEEPER = INDENT + "    "
 MOST_LEAVES = 8
 MOST_LINES = 16
 NARROWEST_VALUE = 20
+LONGEST_PAIR = 90
+WIDEST_PICTURE = 120
 _SIGNS = {
     "add": ("+", Colour.GREEN),
     "remove": ("-", Colour.RED),
@@ -29,7 +32,7 @@ _SIGNS = {
 
 def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
     """Yield the picture of a planned write, and its fields part by part, `most` of them."""
-    room = style.width - len(INDENT)
+    room = min(style.width, WIDEST_PICTURE) - len(INDENT)
     for line in picture_lines(drawing_of(change), room):
         yield INDENT + style.paint(line, Colour.DIM)
     found = field_changes(change)
@@ -37,6 +40,15 @@ def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
     yield from subject_lines(shown, style)
     if rest := len(found) - len(shown):
         yield INDENT + style.paint(f"and {plural(rest, 'field')} more (-v shows them)", Colour.DIM)
+
+
+def essential_lines(change: Change, most: int, style: Style) -> Iterator[str]:
+    """Yield what a new resource is in `most` lines, its picture too where that is one line."""
+    room = style.width - len(INDENT)
+    picture = picture_lines(drawing_of(change), room)
+    texts = (*essentials_of(change), *(picture if len(picture) == 1 else ()))
+    for line in packed(texts, room)[:most]:
+        yield INDENT + line
 
 
 def subject_lines(found: Sequence[FieldChange], style: Style) -> Iterator[str]:
@@ -102,14 +114,16 @@ def _whole_lines(
 
 def _changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[str]:
     before, after = change.before, change.after
-    if head.width + columns(before) + columns(after) + 5 <= style.width:
+    # Two long values are compared one below the other, however wide the terminal is.
+    short = columns(before) + columns(after) <= LONGEST_PAIR
+    if short and head.width + columns(before) + columns(after) + 5 <= style.width:
         yield f"{head.text}: {before} → {after}"
         return
     yield f"{head.text}:"
     if change.lines:
         yield from _line_diff(change.lines, style)
         return
-    if columns(before) + columns(after) + len(DEEPER) + 3 <= style.width:
+    if short and columns(before) + columns(after) + len(DEEPER) + 3 <= style.width:
         yield f"{DEEPER}{before} → {after}"
         return
     room = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
@@ -130,14 +144,16 @@ def _line_diff(lines: Sequence[Line], style: Style) -> Iterator[str]:
         yield DEEPER + style.paint(more, Colour.DIM)
 
 
-def wrapped(text: str, style: Style, colour: Colour) -> Iterator[str]:
-    """Yield foreign words below a resource, broken between words where they are too long."""
+def wrapped(
+    text: str, style: Style, *colours: Colour, margin: str = INDENT, hang: str = ""
+) -> Iterator[str]:
+    """Yield foreign words, broken between words where they are too long; `hang` moves the rest."""
     line = ""
     for word in safe(text).split(" "):
-        if line and len(INDENT) + columns(line) + 1 + columns(word) > style.width:
-            yield INDENT + style.paint(line, colour)
-            line = word
+        if line and len(margin) + columns(line) + 1 + columns(word) > style.width:
+            yield margin + style.paint(line, *colours)
+            line = hang + word
         else:
             line = f"{line} {word}" if line else word
     if line:
-        yield INDENT + style.paint(line, colour)
+        yield margin + style.paint(line, *colours)

@@ -27,6 +27,11 @@ OFFLINE = (
     "emulator of the service: the plan shows that the manifests can be applied, and nothing of "
     "what is there now. It cannot be applied from here."
 )
+AGAINST_BASE = (
+    "> **No live comparison.** This change comes without the key, so it was planned on an emulator "
+    "of the service that holds what the base branch declares: **against the base branch, not "
+    "against live**. It cannot be applied from here."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +54,20 @@ class Origin:
         return f"\n<sub>{' · '.join(parts)}</sub>\n" if parts else ""
 
 
-def plan_comment(plan: Plan, marker: Marker, origin: Origin, said: str = "") -> str:
+def plan_comment(
+    plan: Plan, marker: Marker, origin: Origin, said: str = "", *, offline: str = OFFLINE
+) -> str:
     """Give the comment for a plan, within the budget; `said` stands above it.
+
+    `offline` says what a plan that saw nothing live was compared with.
 
     The marker of the comment says whether diffs were left out.
     """
-    above = OFFLINE if marker.state == "offline" else said
+    unseen = offline if marker.state == "offline" else ""
     reviewed = changes_line(plan) if marker.digest else ""
     # Room for the longer of both answers to "truncated".
     longest = replace(marker, truncated=False).line
-    head = "".join(f"{part}\n\n" for part in (above,) if part)
+    head = "".join(f"{part}\n\n" for part in (unseen, said) if part)
     foot = origin.foot(marker)
     room = COMMENT_BYTES - sum(len(part.encode()) + 1 for part in (longest, reviewed, head, foot))
     text = plan_markdown(plan, budget=room, whole=origin.whole)
@@ -67,11 +76,30 @@ def plan_comment(plan: Plan, marker: Marker, origin: Origin, said: str = "") -> 
     return "\n".join(part for part in (line, reviewed, f"{head}{text}{foot}") if part)
 
 
-def failed_comment(marker: Marker, reason: str, errors: Sequence[str], origin: Origin) -> str:
+def postponed_note(edits: Sequence[str]) -> str:
+    """Say which edits of the project file only count after the merge, "" for none.
+
+    Their dotted names are foreign text.
+    """
+    if not edits:
+        return ""
+    named = ", ".join(code(one, LONGEST_NAME) for one in edits[:MOST_ERRORS])
+    more = f" and {len(edits) - MOST_ERRORS:,} more" if len(edits) > MOST_ERRORS else ""
+    return (
+        "> **Edits of the project file take effect after the merge.** Of a change only manifests, "
+        "`manifests:` and `variables:` are used; all else is as on the base branch. Not used: "
+        f"{named}{more}."
+    )
+
+
+def failed_comment(
+    marker: Marker, reason: str, errors: Sequence[str], origin: Origin, said: str = ""
+) -> str:
     """Give the comment for a run that came to no plan: the first ten errors, and no digest."""
     marker = replace(marker, digest="", state="failed")
     title = f"No plan for {code(marker.environment, LONGEST_NAME)}: {reason}"
-    return f"{marker.line}\n{failure_markdown(title, errors)}{origin.foot(marker)}"
+    above = f"{said}\n\n" if said else ""
+    return f"{marker.line}\n{above}{failure_markdown(title, errors)}{origin.foot(marker)}"
 
 
 def refused_comment(

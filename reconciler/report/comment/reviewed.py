@@ -18,8 +18,8 @@ MOST_CHANGES = 100
 LARGEST_LINE = 8_000
 _DIGITS = 12
 _LINE = re.compile(r"<!-- reconciler-changes (\{[^<>]*\}) -->\r?")
-# A moved line or another note is no other change.
-_BESIDE = ("source", "notes")
+# A moved line or another reason is no other change.
+_BESIDE = ("source", "notes", "reasons")
 
 
 def changes_line(plan: Plan) -> str:

@@ -28,6 +28,9 @@ class ComplaintDocument(BaseModel):
     suggestion: Annotated[str, Field(description="What to write instead; may be empty.")]
     ref: Annotated[str, Field(description="Kind/name; empty where the text itself is wrong.")]
     path: Annotated[list[str | int], Field(description="Keys and indices from 0 to the field.")]
+    environments: Annotated[
+        list[str], Field(description="Those it holds in; empty where it holds in all.")
+    ]
 
 
 class ComplaintsDocument(BaseModel):
@@ -70,4 +73,5 @@ def _complaint(complaint: Complaint) -> dict[str, Json]:
         "suggestion": complaint.suggestion,
         "ref": complaint.ref,
         "path": [*field_path(complaint)],
+        "environments": [*complaint.environments],
     }

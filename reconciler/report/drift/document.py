@@ -14,7 +14,7 @@ from reconciler.resource import Drift
 
 def drift_json(drifts: Sequence[Drift], environment: str, target: str) -> str:
     """Give `{"drifted", "summary", "resources": [...]}`, ending in a line break."""
-    summary: dict[str, Json] = dict.fromkeys(("same", "drifted", "gone", "unseen"), 0)
+    summary: dict[str, Json] = dict.fromkeys(("same", "drifted", "gone", "unread", "unseen"), 0)
     document: dict[str, Json] = {
         "formatVersion": 1,
         "environment": environment,

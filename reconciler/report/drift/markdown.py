@@ -12,7 +12,7 @@ from reconciler.report.changes.field_change import drift_changes
 from reconciler.report.changes.folding import WHOLE, Fold, folds_markdown
 from reconciler.report.limits import COMMENT_BYTES
 from reconciler.report.markup import code
-from reconciler.report.words import drift_summary, drift_word
+from reconciler.report.words import drift_summary
 from reconciler.resource import Drift
 
 MOST_ROWS = 50
@@ -28,7 +28,7 @@ def drift_markdown(
 
     What does not fit is left out whole; 40,000 bytes are enough for the rest.
     """
-    found = [drift for drift in drifts if drift.drifted or drift.exit_code]
+    found = [drift for drift in drifts if drift.drifted or drift.state == "unread"]
     head = "\n".join((*_head(drifts, environment), *_table(found)))
     room = budget - len(head.encode()) - 1
     folds = [_fold(drift) for drift in found if drift.differences]
@@ -48,7 +48,7 @@ def _table(found: Sequence[Drift]) -> Iterator[str]:
     for drift in found[:MOST_ROWS]:
         fields = f"{len(drift.differences):,}" if drift.differences else ""
         note = code(drift.note, LONGEST_CELL) if drift.note else ""
-        yield f"| {drift_word(drift)} | {code(str(drift.ref), LONGEST_CELL)} | {fields} | {note} |"
+        yield f"| {drift.state} | {code(str(drift.ref), LONGEST_CELL)} | {fields} | {note} |"
     if len(found) > MOST_ROWS:
         yield f"| | and {len(found) - MOST_ROWS:,} more | | |"
     yield ""

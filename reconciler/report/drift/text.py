@@ -21,7 +21,7 @@ def drift_text(drifts: Sequence[Drift], style: Style) -> str:
     for drift in drifts:
         if drift.drifted:
             lines.extend((*_lines(drift, style), ""))
-        elif drift.exit_code:
+        elif drift.state == "unread":
             sign = style.paint(f"x {safe(str(drift.ref))}", Colour.RED)
             lines.extend((f"  {sign}  {safe(drift.note)}", ""))
         elif style.verbose:
@@ -31,8 +31,9 @@ def drift_text(drifts: Sequence[Drift], style: Style) -> str:
     head = f"{plural(drifted, 'resource')} drifted" if drifted else "No drift"
     same = f"{counts['same']} as applied"
     hidden = f"{counts['unseen']} that the API cannot show"
+    unread = f", {counts['unread']} that could not be read" if counts["unread"] else ""
     rest = f", {counts['unapplied']} never applied" if counts["unapplied"] else ""
-    lines.append(style.paint(f"{head}; {same}, {hidden}{rest}.", Colour.BOLD))
+    lines.append(style.paint(f"{head}; {same}, {hidden}{unread}{rest}.", Colour.BOLD))
     return "\n".join(lines) + "\n"
 
 

@@ -23,7 +23,10 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is shown of one resource. `facets` are what it can be filtered by."""
+    """What is shown of one resource, `said` before it is opened.
+
+    `facets` are what it can be filtered by.
+    """
 
     identity: str
     ref: Ref
@@ -32,6 +35,7 @@ class Card:
     word: str
     facets: Sequence[tuple[str, str]]
     chips: Sequence[Chip]
+    said: Sequence[str]
     body: Sequence[Markup]
 
 
@@ -51,8 +55,15 @@ def card(shown: Card, *, is_open: bool) -> Markup:
         element("h3", None, shown.ref.name),
         of_class("span", "chips", *map(_chip, shown.chips)),
         of_class("span", "source", str(shown.source)),
+        _said(shown.said),
     )
     return element("details", attributes, summary, of_class("div", "body", *shown.body))
+
+
+def _said(texts: Sequence[str]) -> Markup:
+    if not texts:
+        return NOTHING
+    return of_class("span", "said", joined((element("code", None, text) for text in texts), " "))
 
 
 def _chip(chip: Chip) -> Markup:

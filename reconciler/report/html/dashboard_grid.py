@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reconciler.report.html.drawing import box, figure, group, picture, words
+from reconciler.report.html.drawing import box, figure, group, letters_in, picture, words
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
 from reconciler.report.pictures.grid import Cell, Mark, Row, Section, Sides
 
-WIDTH = 508
+WIDTH = 440
 GAP = 6
 HEADING = 26
 NOTE = 15
@@ -27,7 +27,7 @@ def grid_figure(sides: Sides) -> Markup:
     counts = ", ".join(f"{count} {mark.word}" for mark, count in sides.counts.items())
     said = f"Widgets: {counts}" if counts else "The rows change, and no widget by itself"
     if not sides.before:
-        return figure("The dashboard as it would be", _side("After", sides.after, "the new grid"))
+        return figure("The dashboard as it would be", _side("", sides.after, "the new grid"))
     if not sides.after:
         return figure(said, _side("Before", sides.before, said))
     return figure(
@@ -58,7 +58,8 @@ def _side(name: str, sections: Sequence[Section], label: str) -> Markup:
             continue
         drawn += size
         top = _section(shapes, section, number, top)
-    parts = [element("h4", None, name), picture(label, WIDTH, max(top, 1), *shapes)]
+    heading = element("h4", None, name) if name else NOTHING
+    parts = [heading, picture(label, WIDTH, max(top, 1), *shapes)]
     if left_out:
         parts.append(of_class("p", "quiet", f"{left_out:,} more widgets are not drawn"))
     return of_class("div", "side", *parts)
@@ -128,6 +129,6 @@ def _cell(cell: Cell, left: float, top: float, width: float, height: float) -> M
 
 def _query_lines(query: str, room: float, height: float) -> Iterator[str]:
     """Yield as much of a query as the box may hold."""
-    most = max(6, int(room / 6.7))
+    most = max(6, letters_in(room, "c"))
     for at in range(0, min(len(query), most * int(height / 14)), most):
         yield query[at : at + most]

@@ -10,7 +10,7 @@ from reconciler.report.safe import ELLIPSIS, columns
 # Of a letter's height; the widest of the usual fonts, so that nothing runs over an edge.
 _LETTER = 0.58
 _LETTER_OF_CODE = 0.63
-SIZES = {"t": 12.5, "s": 11.0, "c": 10.5}
+SIZES = {"t": 12.5, "s": 11.5, "c": 11.5}
 """Classes of text in a picture and their sizes: title, small, code."""
 
 
@@ -25,10 +25,11 @@ def shape(name: str, classes: str, **places: float) -> Markup:
     return element(name, {"class": Markup(classes), **attributes})
 
 
-def path(classes: str, *steps: str | float) -> Markup:
-    """Give a line by the letters and numbers of its steps."""
+def path(classes: str, *steps: str | float, ends: str = "") -> Markup:
+    """Give a line by the letters and numbers of its steps; `ends` names what it joins."""
     words = (step if isinstance(step, str) else number(step) for step in steps)
-    return element("path", {"class": Markup(classes), "d": Markup(" ".join(words))})
+    attributes: dict[str, str | bool] = {"class": Markup(classes), "d": Markup(" ".join(words))}
+    return element("path", {**attributes, "data-ends": Markup(ends) if ends else False})
 
 
 def box(classes: str, left: float, top: float, width: float, height: float) -> Markup:
@@ -47,8 +48,7 @@ def words(text: str, classes: str, left: float, top: float, room: float | None =
 
 def fitting(text: str, room: float, size: str) -> str:
     """Cut a text to what surely fits."""
-    letter = SIZES[size] * (_LETTER_OF_CODE if size == "c" else _LETTER)
-    most = int(room / letter)
+    most = letters_in(room, size)
     if columns(text) <= most:
         return text
     while text and columns(text) >= most:
@@ -56,14 +56,22 @@ def fitting(text: str, room: float, size: str) -> str:
     return text + ELLIPSIS if most > 1 else ""
 
 
+def letters_in(room: float, size: str) -> int:
+    """Give how many letters surely fit."""
+    return int(room / (SIZES[size] * (_LETTER_OF_CODE if size == "c" else _LETTER)))
+
+
 def group(title: str, *children: Markup) -> Markup:
     """Give shapes that tell what they are when they are pointed at."""
     return element("g", None, element("title", None, title), *children)
 
 
-def picture(label: str, width: float, height: float, *children: Markup) -> Markup:
+def picture(
+    label: str, width: float, height: float, *children: Markup, classes: str = ""
+) -> Markup:
     """Give a picture that a reader who cannot see it is told in one sentence."""
     attributes: Mapping[str, str | bool] = {
+        "class": Markup(classes) if classes else False,
         "viewBox": f"0 0 {number(width)} {number(height)}",
         "width": number(width),
         "height": number(height),

@@ -11,14 +11,17 @@ from reconciler.report.html.card import Card, Chip, card, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
 from reconciler.report.html.fields import fields_table
 from reconciler.report.html.filters import filter_bar
+from reconciler.report.html.made import Made, made_line
 from reconciler.report.html.page import page, skip_link
-from reconciler.report.words import drift_summary, drift_word, plural
+from reconciler.report.words import drift_summary, plural
 from reconciler.resource import Drift
+from reconciler.resource.drift import State
 
 SIDES = "applied", "live"
+SIGNS = "Of each field, - is what was applied and + is live."
 OPEN_UP_TO = 3
 _SIGNS = {"drifted": "~", "gone": "−", "unread": "x"}  # noqa: RUF001 - a minus as wide as a plus
-_STATES = ("unread", "gone", "drifted", "unapplied", "unseen", "same")
+_STATES: tuple[State, ...] = ("unread", "gone", "drifted", "unapplied", "unseen", "same")
 _MEANINGS = {
     "unread": "it was asked for, and the answer was of no use",
     "drifted": "live differs from what was applied",
@@ -29,9 +32,11 @@ _MEANINGS = {
 }
 
 
-def drift_html(drifts: Sequence[Drift], environment: str, target: str) -> str:
+def drift_html(
+    drifts: Sequence[Drift], environment: str, target: str, made: Made | None = None
+) -> str:
     """Give the page, ending in a line break. All that drifted is in it, whole."""
-    told = (drift for drift in drifts if drift.drifted or drift.exit_code)
+    told = (drift for drift in drifts if drift.drifted or drift.state == "unread")
     found = sorted(told, key=lambda one: one.ref)
     shown = [_card(drift, f"drift-{number}") for number, drift in enumerate(found, 1)]
     title = f"Drift of {environment}"
@@ -43,7 +48,9 @@ def drift_html(drifts: Sequence[Drift], environment: str, target: str) -> str:
             None,
             element("h1", None, title),
             of_class("p", "target", target),
+            made_line(made),
             _counts(drifts),
+            of_class("p", "quiet", SIGNS) if shown else NOTHING,
         ),
         element(
             "main",
@@ -57,7 +64,7 @@ def drift_html(drifts: Sequence[Drift], environment: str, target: str) -> str:
 
 
 def _counts(drifts: Sequence[Drift]) -> Markup:
-    counts = Counter(map(drift_word, drifts))
+    counts = Counter(drift.state for drift in drifts)
     items = (
         element(
             "li",
@@ -78,7 +85,7 @@ def _groups(shown: Sequence[Card]) -> Iterator[Markup]:
 
 
 def _card(drift: Drift, identity: str) -> Card:
-    word = drift_word(drift)
+    word = drift.state
     chips = [Chip(plural(len(drift.differences), "field"))] if drift.differences else []
     return Card(
         identity,
@@ -88,12 +95,13 @@ def _card(drift: Drift, identity: str) -> Card:
         word,
         [("kind", drift.ref.kind), ("state", word)],
         chips,
+        (),
         (notes((drift.note,) if drift.note else ()), fields_table(drift_changes(drift), SIDES)),
     )
 
 
 def _rest(drifts: Sequence[Drift]) -> Markup:
-    rest = (drift for drift in drifts if not drift.drifted and not drift.exit_code)
+    rest = (drift for drift in drifts if not drift.drifted and drift.state != "unread")
     calm = sorted(rest, key=lambda one: one.state)
     if not calm:
         return NOTHING

@@ -7,7 +7,7 @@ from typing import Final
 
 from reconciler.report.safe import for_html
 
-VOID: Final = frozenset(("meta", "input", "br", "col"))
+VOID: Final = frozenset(("meta", "input", "br", "col", "wbr"))
 
 LINES: Final = frozenset(("details", "figure", "header", "main", "section", "summary", "tbody"))
 """What ends a line, for those who read the page as text."""
@@ -43,6 +43,11 @@ def joined(children: Iterable[str], between: str = "") -> Markup:
     return Markup(
         between.join(child if isinstance(child, Markup) else for_html(child) for child in children)
     )
+
+
+def breakable(text: str) -> Markup:
+    """Give a dotted name that may go on in the next line behind each dot."""
+    return joined(text.split("."), Markup(".") + element("wbr"))
 
 
 def _attribute(key: str, value: str | bool) -> str:

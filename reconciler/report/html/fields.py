@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from reconciler.report.changes.field_change import FieldChange, Leaf, by_subject
 from reconciler.report.changes.line_diff import Line
-from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
+from reconciler.report.html.element import NOTHING, Markup, breakable, element, joined, of_class
 from reconciler.report.words import place
 
 MOST_LEAVES = 200
@@ -19,20 +19,26 @@ _SIGNS = {"add": "+", "remove": "−", "change": "~", "move": "↕"}  # noqa: RU
 
 def fields_table(found: Sequence[FieldChange], sides: tuple[str, str]) -> Markup:
     """Give a table of all differences, a heading row for each part of the resource."""
-    if not found:
-        return NOTHING
-    columns = ("field", *sides)
+    groups = (_group(subject, changes) for subject, changes in by_subject(found))
+    return _table(("field", *sides), groups) if found else NOTHING
+
+
+def new_table(found: Sequence[FieldChange]) -> Markup:
+    """Give a table of what is sent, where nobody knows of anything that it would replace."""
+    rows = (element("tr", None, _name(change, ""), _value(change)) for change in found)
+    return _table(("field", "value"), [element("tbody", None, *rows)]) if found else NOTHING
+
+
+def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
     head = element("tr", None, *(element("th", {"scope": "col"}, name) for name in columns))
-    return of_class(
-        "div",
-        "scroll",
-        element(
-            "table",
-            {"class": "fields"},
-            element("thead", None, head),
-            joined(_group(subject, changes) for subject, changes in by_subject(found)),
-        ),
-    )
+    body = joined(groups)
+    table = element("table", {"class": "fields"}, element("thead", None, head), body)
+    return of_class("div", "scroll", table)
+
+
+def _value(change: FieldChange) -> Markup:
+    whole = _leaves(change.leaves) if change.leaves else element("code", None, change.after)
+    return element("td", None, whole)
 
 
 def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
@@ -44,17 +50,19 @@ def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
 
 
 def _row(change: FieldChange) -> Markup:
-    word = _WORDS[change.operation]
-    name = element(
-        "th",
-        {"scope": "row", "title": place(change.path)},
-        of_class("span", f"sign op-{change.operation}", _SIGNS[change.operation]),
-        " ",
-        of_class("span", "key", change.field) if change.field else "",
-        " ",
-        of_class("span", "quiet", word),
+    return element("tr", None, _name(change, _WORDS[change.operation]), *_sides(change))
+
+
+def _name(change: FieldChange, word: str) -> Markup:
+    """Name a field, with the sign and word of what becomes of it, where that is known."""
+    sign = of_class("span", f"sign op-{change.operation}", _SIGNS[change.operation])
+    parts = (
+        sign if word else NOTHING,
+        of_class("span", "key", breakable(change.field)) if change.field else NOTHING,
+        of_class("span", "quiet", word) if word else NOTHING,
     )
-    return element("tr", None, name, *_sides(change))
+    named = joined((part for part in parts if part), " ")
+    return element("th", {"scope": "row", "title": place(change.path)}, named)
 
 
 def _sides(change: FieldChange) -> Iterator[Markup]:
@@ -92,7 +100,7 @@ def _leaves(leaves: Sequence[Leaf]) -> Markup:
         if leaf.subject != subject:
             subject = leaf.subject
             items.append(of_class("li", "part", subject))
-        label = of_class("span", "key", leaf.field) if leaf.field else NOTHING
+        label = of_class("span", "key", breakable(leaf.field)) if leaf.field else NOTHING
         items.append(element("li", None, label, " ", element("code", None, leaf.text)))
     if len(leaves) > MOST_LEAVES:
         items.append(of_class("li", "quiet", f"and {len(leaves) - MOST_LEAVES:,} more"))

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from reconciler.report.changes.essentials import essentials_of
 from reconciler.report.changes.field_change import field_changes
 from reconciler.report.html.card import TEAM, Card, Chip, card, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
-from reconciler.report.html.fields import fields_table
+from reconciler.report.html.fields import fields_table, new_table
 from reconciler.report.html.filters import filter_bar
+from reconciler.report.html.made import Made, made_line
 from reconciler.report.html.page import page, skip_link
 from reconciler.report.html.picture import picture_of
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.plan.attention import Notice, notices
+from reconciler.report.reasons import notes_of
 from reconciler.report.words import EVIDENCE_MEANINGS, VERBS, evidence, plural, summary
 from reconciler.resource import Action, Change, Plan, Ref
 
@@ -24,7 +27,7 @@ OPEN_UP_TO = 5
 _ORDER = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE)
 
 
-def plan_html(plan: Plan) -> str:
+def plan_html(plan: Plan, made: Made | None = None) -> str:
     """Give the page, ending in a line break. Every change is in it, whole."""
     changes = [change for change in plan.changes if change.action is not Action.KEEP]
     shown = [_card(change, f"change-{number}") for number, change in enumerate(changes, 1)]
@@ -38,6 +41,7 @@ def plan_html(plan: Plan) -> str:
             None,
             element("h1", None, title),
             of_class("p", "target", plan.target),
+            made_line(made),
             _counts(plan),
         ),
         element(
@@ -129,10 +133,10 @@ def _card(change: Change, identity: str) -> Card:
     facets += [("evidence", evidence(change)), (TEAM, team)]
     found = field_changes(change)
     body = (
-        notes(change.notes),
+        notes(notes_of(change)),
         _destroyed(change),
         picture_of(drawing_of(change)),
-        fields_table(found, SIDES),
+        fields_table(found, SIDES) if change.action is Action.UPDATE else new_table(found),
     )
     return Card(
         identity,
@@ -142,6 +146,7 @@ def _card(change: Change, identity: str) -> Card:
         change.action.word,
         facets,
         list(_chips(change, team)),
+        essentials_of(change),
         body,
     )
 

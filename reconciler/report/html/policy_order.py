@@ -1,37 +1,44 @@
-"""An ordered list before and after, its moves drawn as lines. Pure."""
+"""An ordered list before and after, side by side with its moves drawn as lines. Pure.
+
+Where there is no room for both, the lists stand one below the other, as text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reconciler.report.html.drawing import box, figure, path, picture, words
-from reconciler.report.html.element import Markup
+from reconciler.report.html.drawing import figure, path, picture
+from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
 from reconciler.report.pictures.grid import Mark
 from reconciler.report.pictures.ranking import Ranked, RankingSides
 
-SIDE = 400
-BETWEEN = 200
-WIDTH = 2 * SIDE + BETWEEN
+# The style sheet has the same numbers, in sixteenths of a letter's size.
+BETWEEN = 160
 STEP = 44
 HEIGHT = 36
-HEAD = 26
+EDGE = 4
+TIP = 9
 
 
 def order_figure(sides: RankingSides) -> Markup:
-    """Give both lists side by side, each item joined to its new place; the first match decides."""
+    """Give both lists, each item joined to its new place; the first match decides."""
+    said = _said(sides)
+    label = f"{len(sides.before)} items before, {len(sides.after)} after. {said}"
+    caption = "In order, the first that matches decides."
+    if not sides.before:
+        return figure(caption, _side("", "after", sides.after, Mark.ADDED), wide=True)
     rows = max(len(sides.before), len(sides.after))
-    label = f"{len(sides.before)} items before, {len(sides.after)} after. {_said(sides)}"
-    drawn = picture(
-        label,
-        WIDTH,
-        HEAD + rows * STEP,
-        words("Before", "s heading", 0, 14),
-        words("After", "s heading", SIDE + BETWEEN, 14),
-        *_links(sides.before),
-        *_items(sides.before, 0, Mark.REMOVED),
-        *_items(sides.after, SIDE + BETWEEN, Mark.ADDED),
+    links = picture(label, BETWEEN, rows * STEP, *_links(sides.before))
+    unmarked = any(not one.marks for one in sides.before)
+    hint = of_class("p", "quiet narrow", "What stays is left out here.") if unmarked else NOTHING
+    lists = of_class(
+        "div",
+        "order",
+        _side("Before", "before", sides.before, Mark.REMOVED, hint),
+        of_class("div", "links", links),
+        _side("After", "after", sides.after, Mark.ADDED),
     )
-    return figure(f"In order, the first that matches decides. {_said(sides)}", drawn, wide=True)
+    return figure(f"{caption} {said}", lists, wide=True)
 
 
 def _said(sides: RankingSides) -> str:
@@ -41,38 +48,40 @@ def _said(sides: RankingSides) -> str:
     return f"{words[:1].upper()}{words[1:]}" if words else "Nothing moves"
 
 
-def _middle(place: int) -> float:
-    return HEAD + (place - 1) * STEP + HEIGHT / 2
-
-
 def _links(before: Sequence[Ranked]) -> Iterator[Markup]:
     for one in sorted(before, key=lambda item: Mark.MOVED in item.marks):
         if one.other is None:
             continue
-        start, end = _middle(one.place), _middle(one.other)
-        left, right, bend = SIDE + 4, SIDE + BETWEEN - 4, BETWEEN / 2
+        start, end = (HEIGHT / 2 + (place - 1) * STEP for place in (one.place, one.other))
+        left, right, bend = EDGE, BETWEEN - EDGE, BETWEEN / 2
         moved = Mark.MOVED in one.marks
         bends = ("C", left + bend, start, right - bend, end, right, end)
-        yield path("link moved" if moved else "link", "M", left, start, *bends)
+        ends = f"{one.place} {one.other}"
+        yield path("link moved" if moved else "link", "M", left, start, *bends, ends=ends)
         if moved:
-            back = right - 9
+            back = right - TIP
             yield path("link moved", "M", back, end - 5, "L", right, end, "L", back, end + 5)
 
 
-def _items(side: Sequence[Ranked], left: float, own: Mark) -> Iterator[Markup]:
-    for one in side:
-        top = HEAD + (one.place - 1) * STEP
-        mark = one.marks[0].word if one.marks else "same"
-        yield box(f"cell {mark}", left, top, SIDE, HEIGHT)
-        yield words(f"{one.place}", "s place", left + 10, top + 23)
-        said = ", ".join(_words(one, own))
-        signs = f"{''.join(mark.value for mark in one.marks)} {said}" if said else ""
-        room = SIDE - 44
-        used = len(signs) * 6.4
-        yield words(one.name, "t", left + 34, top + 16, room - used)
-        yield words(one.says, "s quiet", left + 34, top + 30, room)
-        if signs:
-            yield words(signs, f"s mark {mark}", left + SIDE - 10 - used, top + 16)
+def _side(
+    heading: str, name: str, items: Sequence[Ranked], own: Mark, hint: Markup = NOTHING
+) -> Markup:
+    ranks = (_item(one, own) for one in items)
+    head = element("h4", None, heading) if heading else NOTHING
+    return of_class("div", f"side {name}", head, hint, of_class("ol", "ranks", *ranks))
+
+
+def _item(one: Ranked, own: Mark) -> Markup:
+    mark = one.marks[0].word if one.marks else "same"
+    signs = "".join(sign.value for sign in one.marks)
+    said = f"{signs} {', '.join(_words(one, own))}" if signs else ""
+    parts = (
+        of_class("span", "place", f"{one.place}"),
+        of_class("span", "name", one.name),
+        of_class("span", "turn", said) if said else NOTHING,
+        of_class("span", "says", one.says) if one.says else NOTHING,
+    )
+    return of_class("li", f"rank {mark}", joined(parts, " "))
 
 
 def _words(one: Ranked, own: Mark) -> Iterator[str]:

@@ -33,7 +33,10 @@ a { color: var(--link); text-underline-offset: 0.15em; }
 code, .source, .digest { font-family: ui-monospace, "SF Mono", Menlo, Consolas,
   "DejaVu Sans Mono", monospace; font-size: 0.86em; }
 .quiet, .target, footer { color: var(--quiet); font-weight: 400; }
-.target { margin: 0.3rem 0 1.25rem; overflow-wrap: anywhere; }
+.target { margin: 0.3rem 0 0; overflow-wrap: anywhere; }
+.made { margin: 0.2rem 0 0; color: var(--quiet); font-size: 0.9rem; overflow-wrap: anywhere; }
+.made strong { font-weight: 600; }
+header .counts { margin-top: 1.1rem; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 4px; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: 0.5rem; background: var(--card); padding: 0.4rem 0.8rem; }
@@ -107,6 +110,8 @@ _CARDS = """
   color: var(--violet); }
 .chip.danger { background: var(--red-soft); color: var(--red); border-color: var(--red); }
 .source { color: var(--quiet); margin-left: auto; overflow-wrap: anywhere; }
+.said { flex-basis: 100%; display: flex; flex-wrap: wrap; gap: 0.1rem 0.9rem; min-width: 0; }
+.said code { overflow-wrap: anywhere; min-width: 0; }
 .body { padding: 0.2rem 0.9rem 1rem; border-top: 1px solid var(--line); }
 .notes { color: var(--quiet); padding-left: 1.1rem; overflow-wrap: anywhere; }
 div.danger { background: var(--red-soft); color: var(--red); border-radius: 8px;
@@ -123,7 +128,7 @@ _FIELDS = """
   font-size: 0.9rem; }
 .fields > thead th { text-align: left; color: var(--quiet); font-weight: 600;
   font-size: 0.8rem; padding: 0 0.5rem 0.2rem; }
-.fields > thead th:first-child { width: 28%; }
+.fields > thead th:first-child { width: 31%; }
 .fields > tbody > tr > * { border-top: 1px solid var(--line); padding: 0.4rem 0.5rem;
   text-align: left; vertical-align: top; overflow-wrap: anywhere; }
 .fields > tbody > tr > th { font-weight: 400; }
@@ -133,8 +138,11 @@ _FIELDS = """
 td code { white-space: pre-wrap; }
 td.before { background: var(--red-soft); }
 td.after { background: var(--green-soft); }
-td.before > code::before, td.before > del::before { content: "- "; color: var(--red); }
-td.after > code::before, td.after > ins::before { content: "+ "; color: var(--green); }
+td.before > code, td.before > del, td.after > code, td.after > ins
+  { display: block; position: relative; padding-left: 1.1em; }
+td.before > code::before, td.before > del::before { content: "-"; color: var(--red); }
+td.after > code::before, td.after > ins::before { content: "+"; color: var(--green); }
+td > code::before, td > del::before, td > ins::before { position: absolute; left: 0; }
 del, ins { text-decoration: none; }
 mark { background: var(--mark); color: inherit; border-radius: 2px; padding: 0.05em 0; }
 td.lines { padding: 0 !important; }
@@ -149,18 +157,46 @@ td.lines { padding: 0 !important; }
 _PICTURES = """
 .picture { margin: 0.9rem 0 0.4rem; display: flex; flex-wrap: wrap; gap: 0.6rem 1.5rem; }
 .picture figcaption { flex-basis: 100%; font-size: 0.9rem; font-weight: 600; }
-.picture .side { flex: 1 1 20rem; min-width: 0; }
+.picture > .side { flex: 1 1 444px; min-width: 0; overflow-x: auto; padding: 2px; }
+.picture > .side > svg { width: 100%; min-width: 440px; max-width: 540px; }
 .picture .legend { flex-basis: 100%; margin: 0; font-size: 0.85rem; color: var(--quiet);
   display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; }
 svg { max-width: 100%; height: auto; display: block; overflow: visible; }
 text { fill: var(--ink); font-family: system-ui, -apple-system, "Segoe UI", Roboto,
   "Noto Sans", sans-serif; }
 .t { font-size: 12.5px; font-weight: 600; }
-.s { font-size: 11px; }
-.c { font-size: 10.5px; fill: var(--quiet);
+.s { font-size: 11.5px; }
+.c { font-size: 11.5px; fill: var(--quiet);
   font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.middle { text-anchor: middle; }
+.end { text-anchor: end; }
 text.quiet, text.place, text.note { fill: var(--quiet); }
 .cell { fill: var(--grey-soft); stroke: var(--line); stroke-width: 1; }
+.order { flex-basis: 100%; display: grid; align-items: start;
+  grid-template-columns: minmax(0, 1fr) 10rem minmax(0, 1fr); }
+.order h4, .links { margin: 0; }
+.order h4 { height: 1.6rem; }
+.links { padding-top: 1.6rem; }
+.links svg { width: 10rem; }
+.ranks { list-style: none; margin: 0; padding: 0; }
+.rank { display: grid; grid-template-columns: 1.6rem minmax(0, 1fr) auto; column-gap: 0.3rem;
+  height: 2.25rem; margin-bottom: 0.5rem; padding: 0 0.6rem; overflow: hidden;
+  align-content: center; font-size: 0.75rem; line-height: 1rem; border-radius: 5px;
+  background: var(--grey-soft); box-shadow: inset 0 0 0 1px var(--line); }
+.rank .place { color: var(--quiet); grid-row: 1 / 3; align-self: center; }
+.rank .name { font-weight: 600; font-size: 0.8rem; }
+.rank .name, .rank .says { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.rank .says { color: var(--quiet); grid-column: 2 / 4; }
+.rank.added { background: var(--green-soft); box-shadow: inset 0 0 0 2px var(--green); }
+.rank.removed { background: var(--red-soft); box-shadow: none; outline: 2px dashed var(--red);
+  outline-offset: -2px; }
+.rank.moved { background: var(--blue-soft); box-shadow: inset 0 0 0 1.5px var(--blue); }
+.rank.edited { background: var(--amber-soft); box-shadow: inset 0 0 0 1.5px var(--amber); }
+.added .turn { color: var(--green); }
+.removed .turn { color: var(--red); }
+.moved .turn { color: var(--blue); }
+.edited .turn { color: var(--amber); }
+.narrow { display: none; }
 .cell.empty { stroke-dasharray: 3 4; fill: none; }
 .cell.added { fill: var(--green-soft); stroke: var(--green); stroke-width: 2; }
 .cell.removed { fill: var(--red-soft); stroke: var(--red); stroke-width: 2;
@@ -191,8 +227,16 @@ _PAPER = """
   .fields { table-layout: auto; }
   .fields > thead { display: none; }
   .fields > tbody > tr { display: grid; grid-template-columns: 1fr; }
-  .fields > tbody > tr > * { border-top: 0; }
+  .fields > tbody > tr > * { border-top: 0; padding: 0.25rem 0.5rem; }
   .fields > tbody > tr { border-top: 1px solid var(--line); }
+  .order { display: block; }
+  .order .links, .order .before .same { display: none; }
+  .order .before { margin-bottom: 1rem; }
+  .rank { height: auto; min-height: 2.25rem; padding: 0.2rem 0.6rem; }
+  .rank .name, .rank .says { white-space: normal; overflow-wrap: anywhere; }
+  .narrow { display: block; }
+  .roomy { display: none; }
+  p.narrow { margin: 0 0 0.3rem; font-size: 0.85rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
   button, .change > summary { transition: background 0.12s, border-color 0.12s; }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reconciler.document import ABSENT, Json, Missing, Shape, differences, value_at
+from reconciler.document import ABSENT, Json, Missing, Shape, differences, stored_name, value_at
 from reconciler.kinds.facts import Facts, facts_at
 from reconciler.kinds.fields import Part
 from reconciler.kinds.picture import Ranking
@@ -55,8 +55,9 @@ def ranking_sides(
 def _named(picture: Ranking, items: Json | Missing) -> dict[str, Json]:
     found = {}
     for place, item in enumerate(items if isinstance(items, list) else (), 1):
-        name = value_at(item, picture.name)
-        found[name if isinstance(name, str) and name not in found else f"{place}"] = item
+        said = value_at(item, picture.name)
+        name = stored_name(said) if isinstance(said, str) else ""
+        found[name if isinstance(said, str) and name not in found else f"{place}"] = item
     return found
 
 

@@ -33,7 +33,7 @@ def picture_lines(drawing: Drawing | None, room: int = WIDTH) -> list[str]:
         case RankingSides():
             lines = list(_ranking(drawing))
         case AimSides():
-            lines = list(_objective(drawing))
+            lines = list(_objective(drawing, room))
         case _:
             assert_never(drawing)
     if len(lines) > MOST_LINES:
@@ -118,9 +118,13 @@ def _ranked(one: Ranked) -> str:
     return f"{one.place:>3} {signs or ' '} {one.name}{said}"
 
 
-def _objective(sides: AimSides) -> Iterator[str]:
+def _objective(sides: AimSides, room: int) -> Iterator[str]:
     if sides.before is not None and sides.changed:
-        yield f"may fail: {budget_words(sides.before)} → {budget_words(sides.after)}"
+        before, after = f"may fail: {budget_words(sides.before)}", f"→ {budget_words(sides.after)}"
+        whole = f"{before} {after}"
+        yield from (whole,) if columns(whole) <= room else (before, f"  {after}")
+    if sides.before is None and sides.after.budget is not None:
+        yield f"may fail: {budget_words(sides.after)}"
 
 
 def _quoted(text: str) -> str:

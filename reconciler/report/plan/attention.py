@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reconciler.report.reasons import remark_words
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, Plan, Ref
+from reconciler.resource import Action, Change, Plan, Ref, RenamedFrom
 
 MOST_NAMED = 5
 
@@ -33,6 +34,8 @@ def notices(plan: Plan) -> Iterator[Notice]:
         rest = f"{plural(plan.not_examined, 'resource')} not"
         said = f"only what changed since {plan.changed_since} was examined; {rest}"
         yield Notice("partial", said=said)
+    for remark in plan.remarks:
+        yield Notice("note", said=remark_words(remark))
     for guard in plan.guarded:
         refs = (guard.ref,) if guard.ref else ()
         yield Notice("needs consent", "", refs, guard.message, ways=guard.ways_out)
@@ -45,6 +48,7 @@ def notices(plan: Plan) -> Iterator[Notice]:
         never = f"reconciler journal settle {one.ref} --never-happened"
         yield Notice("in doubt", words, (one.ref,), ways=(way, never))
     yield from _protection(plan)
+    yield from _renamed(plan)
     yield from _under(plan, Action.BLOCKED, "blocked", "cannot be done")
     yield from _under(
         plan, Action.ASSERT, "unverified", "written without having seen what is there"
@@ -68,6 +72,17 @@ def _protection(plan: Plan) -> Iterator[Notice]:
         refs = tuple(change.ref for change in turns if change.manifest.protect is begins)
         if refs:
             yield Notice("protection", words, refs)
+
+
+def _renamed(plan: Plan) -> Iterator[Notice]:
+    refs = tuple(
+        change.ref
+        for change in plan.changes
+        for reason in change.reasons
+        if isinstance(reason, RenamedFrom)
+    )
+    if refs:
+        yield Notice("renamed", "the same object had another name at its last apply", refs)
 
 
 def _under(plan: Plan, action: Action, title: str, words: str) -> Iterator[Notice]:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
 
-from reconciler.document import ABSENT, Difference, Json
-from reconciler.errors import InvalidInput
+from reconciler.document import ABSENT, Difference, Json, digest
+from reconciler.errors import InvalidInput, Stale
+from reconciler.report.reasons import notes_of
 from reconciler.report.safe import safe_json
-from reconciler.resource import Action, Change, Plan
+from reconciler.resource import Action, Change, Edit, Plan, Reason, Ref, Remark
 from reconciler.template import references_in
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 FORMAT_VERSION = 1
 
@@ -30,7 +35,10 @@ class FieldDocument(_Part):
     ]
     operation: Annotated[
         Literal["add", "remove", "change", "move"],
-        Field(description="For a move, before and after are positions from 0."),
+        Field(
+            description="For a move, before and after are positions from 0; out of another list, "
+            "before is the path of that list, ended by the position there."
+        ),
     ]
     before: JsonValue = None
     after: JsonValue = None
@@ -46,6 +54,14 @@ class SourceDocument(_Part):
     line: int
 
 
+class ReasonDocument(_Part):
+    """Why a change is as it is: a code of docs/plan.md, and the data that belongs to it."""
+
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True, extra="allow")
+
+    code: str
+
+
 class ChangeDocument(_Part):
     """One declared resource."""
 
@@ -58,7 +74,8 @@ class ChangeDocument(_Part):
     source: SourceDocument
     fields: list[FieldDocument]
     destroys: Annotated[list[str], Field(description="What the write removes for good, by name.")]
-    notes: list[str]
+    notes: Annotated[list[str], Field(description="The reasons in words, for people.")]
+    reasons: list[ReasonDocument] = []
 
 
 class OrphanDocument(_Part):
@@ -102,11 +119,17 @@ class PlanDocument(_Part):
     environment: str
     target: str
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+    sum: Annotated[
+        str, Field(description="Of all else in the document, so that an edited one is noticed.")
+    ] = ""
     summary: SummaryDocument
     changes: list[ChangeDocument]
     orphans: list[OrphanDocument]
     unsettled: list[UnsettledDocument]
     guards: list[GuardDocument] = []
+    remarks: Annotated[
+        list[ReasonDocument], Field(description="What is to be said of the plan as a whole.")
+    ] = []
     changed_since: Annotated[
         str, Field(description="What the plan of a part was compared with; empty for a whole one.")
     ] = ""
@@ -117,6 +140,16 @@ class PlanDocument(_Part):
 
 def plan_document(plan: Plan) -> dict[str, Json]:
     """Give a plan's JSON form. Every resource is in it; secrets are sealed."""
+    document = _document(plan)
+    return {**document, "sum": _sum_of(document)}
+
+
+def _sum_of(document: dict[str, Json]) -> str:
+    """Give the sum over a document's content; it is evidence and no secret."""
+    return digest({name: value for name, value in document.items() if name != "sum"})
+
+
+def _document(plan: Plan) -> dict[str, Json]:
     return {
         "formatVersion": FORMAT_VERSION,
         "environment": plan.environment,
@@ -138,6 +171,7 @@ def plan_document(plan: Plan) -> dict[str, Json]:
             }
             for one in plan.guarded
         ],
+        "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
     }
@@ -156,8 +190,32 @@ def change_document(change: Change) -> dict[str, Json]:
         "source": {"file": source.file, "line": source.line},
         "fields": [difference_document(one) for one in change.differences],
         "destroys": list(change.destroys),
-        "notes": list(change.notes),
+        "notes": list(notes_of(change)),
+        "reasons": [reason_document(reason) for reason in change.reasons],
     }
+
+
+def reason_document(reason: Reason | Remark) -> dict[str, Json]:
+    """Give a reason's JSON form: its code, and its data in camelCase."""
+    return {"code": reason.code, **_members(reason)}
+
+
+def _members(value: DataclassInstance) -> dict[str, Json]:
+    return {to_camel(one.name): _plain(getattr(value, one.name)) for one in fields(value)}
+
+
+def _plain(value: object) -> Json:
+    match value:
+        case Ref():
+            return str(value)
+        case tuple():
+            return [_plain(one) for one in value]
+        case Edit():
+            return {name: said for name, said in _members(value).items() if said}
+        case None | bool() | int() | str():
+            return value
+        case _:
+            raise TypeError(f"a reason holds {value!r}")
 
 
 def difference_document(difference: Difference) -> dict[str, Json]:
@@ -181,9 +239,16 @@ def plan_json(plan: Plan) -> str:
 
 
 def read_plan(text: str, name: str) -> PlanDocument:
-    """Read what `plan --out` wrote. Raises InvalidInput naming the file and the field."""
+    """Read what `plan --out` wrote.
+
+    Raises InvalidInput naming the file and the field, and Stale for one that was edited.
+    """
     try:
-        return PlanDocument.model_validate_json(text)
+        read = PlanDocument.model_validate_json(text)
+        if _sum_of(json.loads(text)) == read.sum:
+            return read
+        said = f"{name} is not as `plan` wrote it: its content does not give the sum that it names"
+        raise Stale(f"{said}. Make a new plan, and review that")
     except ValidationError as invalid:
         first = invalid.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"

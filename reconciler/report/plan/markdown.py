@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from reconciler.report.changes.change_markdown import LONGEST_INLINE, diff_lines
+from reconciler.report.changes.essentials import BETWEEN, essentials_of
 from reconciler.report.changes.field_change import field_changes
 from reconciler.report.changes.folding import WHOLE, Fold, folds_markdown
 from reconciler.report.limits import COMMENT_BYTES
@@ -19,6 +20,8 @@ from reconciler.report.markup import code
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.plan.attention import Notice, notices
+from reconciler.report.plan.partial import emptiness
+from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.words import EVIDENCE_MEANINGS, evidence, plural, summary
 from reconciler.resource import Action, Change, Plan
@@ -31,6 +34,9 @@ MOST_NAMES = 500
 OPEN_BELOW_LINES = 10
 LONGEST_CELL = 80
 LONGEST_SAID = 300
+LONGEST_WHAT = 160
+LONGEST_TURNS = 100
+TABLE_BYTES = 30_000
 LIVE = "live"
 
 _ORDER = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE)
@@ -73,7 +79,10 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
 def _head(plan: Plan) -> Iterator[str]:
     yield f"### Plan for {code(plan.environment, LONGEST_CELL)}: {summary(plan)}"
     yield ""
-    if not plan.has_changes:
+    if not plan.changes:
+        yield emptiness(plan)
+        yield ""
+    elif not plan.has_changes:
         yield f"{plural(len(plan.changes), 'resource')} as declared."
         yield ""
 
@@ -118,7 +127,8 @@ def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
         picture, lines = picture_lines(drawing_of(change)), list(_lines(change))
         if len(picture) == 1:
             lines.append(f"# {picture.pop()}")
-        key = change.ref.kind, change.action, change.evidence, *change.notes[:1], *picture, *lines
+        first = telling_notes(change)[:1]
+        key = change.ref.kind, change.action, change.evidence, *first, *picture, *lines
         said[key] = picture, lines
         groups.setdefault(key, []).append(change)
     for key, alike in groups.items():
@@ -129,7 +139,7 @@ def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
 
 
 def _lines(change: Change) -> Iterator[str]:
-    for note in change.notes[1:]:
+    for note in telling_notes(change)[1:]:
         yield f"# {safe(note)}"
     yield from diff_lines(field_changes(change))
 
@@ -148,22 +158,39 @@ def _kinds(changes: Sequence[Change]) -> Iterator[str]:
 def _table(groups: Sequence[_Group]) -> Iterator[str]:
     if not groups:
         return
-    yield "| action | resource | fields | evidence | note |"
-    yield "|---|---|--:|---|---|"
+    yield "| action | resource | what | evidence | note |"
+    yield "|---|---|---|---|---|"
+    room, shown = TABLE_BYTES, 0
     for group in groups[:MOST_ROWS]:
-        yield _row(group.first, len(group.changes) - 1)
-    if rest := sum(len(group.changes) for group in groups[MOST_ROWS:]):
+        row = _row(group.first, len(group.changes) - 1)
+        room -= len(row.encode()) + 1
+        if room < 0:
+            break
+        shown += 1
+        yield row
+    if rest := sum(len(group.changes) for group in groups[shown:]):
         yield f"| | and {rest:,} more | | | |"
     yield ""
 
 
 def _row(change: Change, others: int) -> str:
-    fields = f"{len(change.differences):,}" if change.action is Action.UPDATE else ""
-    note = code(change.notes[0], LONGEST_CELL) if change.notes else ""
+    note = "".join(code(said, LONGEST_CELL) for said in telling_notes(change)[:1])
     sign = f"`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
     named = code(str(change.ref), LONGEST_CELL)
-    return f"| {sign} | {named}{more} | {fields} | {evidence(change)} | {note} |"
+    return f"| {sign} | {named}{more} | {_what(change)} | {evidence(change)} | {note} |"
+
+
+def _what(change: Change) -> str:
+    """Say what an update changes, or how much where that is long, and what something new is."""
+    if change.action is not Action.UPDATE:
+        said = BETWEEN.join(essentials_of(change))
+        return code(said, LONGEST_WHAT) if said else ""
+    found = field_changes(change)
+    turns = BETWEEN.join(f"{one.field}: {one.before} → {one.after}" for one in found)
+    told = all(one.operation == "change" and not one.subject for one in found)
+    is_short = 0 < len(turns) <= LONGEST_TURNS
+    return code(turns) if told and is_short else plural(len(change.differences), "field")
 
 
 def _legend(changes: Sequence[Change]) -> Iterator[str]:

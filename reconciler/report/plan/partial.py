@@ -1,4 +1,4 @@
-"""What a plan of a part says of the rest. Pure."""
+"""What a plan says of what it does not hold. Pure."""
 
 from __future__ import annotations
 
@@ -13,3 +13,11 @@ def partial_words(plan: Plan) -> str:
         return ""
     rest = plural(plan.not_examined, "resource")
     return f"Only what changed since {safe(plan.changed_since)} was examined; {rest} not."
+
+
+def emptiness(plan: Plan) -> str:
+    """Say why a plan holds nothing, and where the rest is."""
+    if not plan.changed_since:
+        return "No manifest applies to this environment."
+    rest = plural(plan.not_examined, "other resource")
+    return f"Nothing that is declared changed. Without `--changed-since`, {rest} would be examined."

@@ -11,11 +11,9 @@ from reconciler.report.plan.document import (
 )
 from reconciler.resource import Plan
 
-MOST_NAMED = 5
-
 
 def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
-    """Name the resources whose change is not the reviewed one, and the fields that differ.
+    """Name the resources whose change is not the reviewed one, and every field that differs.
 
     The digest has decided that the plan is stale; this only explains.
     """
@@ -23,15 +21,24 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
         str(change.ref): ChangeDocument.model_validate(change_document(change))
         for change in now.changes
     }
-    before = {change.ref: change for change in reviewed.changes}
-    names = []
-    for ref in sorted(before.keys() | current.keys()):
+    known = {change.ref: change for change in reviewed.changes}
+    names = [
+        f"{what}: was {before!r}, is {after!r}"
+        for what, before, after in (
+            ("environment", reviewed.environment, now.environment),
+            ("target", reviewed.target, now.target),
+        )
+        if before != after
+    ]
+    for ref in sorted(known.keys() | current.keys()):
         if ref not in current:
             names.append(f"{ref}: no longer declared")
-        elif ref not in before:
+        elif ref not in known:
             names.append(f"{ref}: new since the review")
-        elif _essence(current[ref]) != _essence(before[ref]):
-            names.append(f"{ref}: {_difference(before[ref], current[ref])}")
+        elif _essence(current[ref]) != _essence(known[ref]):
+            names.append(f"{ref}: {_difference(known[ref], current[ref])}")
+    if not names and reviewed.digest != now.digest:
+        return ["what would be written is as reviewed; what is live changed in other fields"]
     return names
 
 
@@ -44,10 +51,10 @@ def _difference(before: ChangeDocument, now: ChangeDocument) -> str:
         return f"was {before.action}, is {now.action}"
     from deepdiff import DeepDiff  # noqa: PLC0415 - heavy, and only for a stale plan
 
-    parts = sorted(DeepDiff(_parts(before), _parts(now)).affected_root_keys)
-    named = ", ".join(parts[:MOST_NAMED])
-    more = f" and {len(parts) - MOST_NAMED} more" if len(parts) > MOST_NAMED else ""
-    return f"another {before.action}" + (f": {named}{more}" if parts else "")
+    # With its own threshold it names no key where most of them differ.
+    found = DeepDiff(_parts(before), _parts(now), threshold_to_diff_deeper=0)
+    named = ", ".join(sorted(found.affected_root_keys))
+    return f"another {before.action}" + (f": {named}" if named else "")
 
 
 def _parts(change: ChangeDocument) -> dict[str, Json]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from reconciler.report.changes.field_lines import INDENT, change_lines, wrapped
-from reconciler.report.plan.partial import partial_words
+from reconciler.report.changes.essentials import essentials_of
+from reconciler.report.changes.field_change import FieldChange, field_changes
+from reconciler.report.changes.field_lines import INDENT, change_lines, essential_lines, wrapped
+from reconciler.report.plan.partial import emptiness, partial_words
+from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import evidence, plural, summary
@@ -23,14 +27,24 @@ _COLOURS = {
 # What may hurt comes first.
 _ORDER = (Action.BLOCKED, Action.UPDATE, Action.CREATE, Action.ASSERT, Action.KEEP)
 
-MOST_LISTED = 25
 FEWEST_ALIKE = 5
 WIDEST_NAME = 44
 
 # A long plan shows fewer fields of each resource: first of all it has to be read to its end.
 LONG_PLAN = 30
-MOST_FIELDS = 12
-MOST_FIELDS_OF_MANY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much is shown of each: fields of an update, lines of a create or assert."""
+
+    fields: int
+    lines: int
+    listed: int
+
+
+FEW = _Room(fields=12, lines=6, listed=25)
+MANY = _Room(fields=4, lines=1, listed=15)
 
 
 def plan_text(plan: Plan, style: Style) -> str:
@@ -41,42 +55,60 @@ def plan_text(plan: Plan, style: Style) -> str:
     so are long lists of fields; `verbose` unfolds all and lists what is
     unchanged.
     """
-    busy = sum(change.action is Action.UPDATE for change in plan.changes)
-    most = MOST_FIELDS if busy <= LONG_PLAN else MOST_FIELDS_OF_MANY
-    lines = [_title(plan, style), *filter(None, (partial_words(plan),)), ""]
+    room = _room(plan, style)
+    lines = [*_bold(_title(plan), style), *filter(None, (partial_words(plan),))]
+    for remark in plan.remarks:
+        lines.extend(wrapped(remark_words(remark), style, Colour.CYAN))
+    lines.append("")
     for kind, changes in groupby(plan.changes, key=lambda change: change.ref.kind):
-        lines.extend(_kind_lines(kind, list(changes), most, style))
+        lines.extend(_kind_lines(kind, list(changes), room, style))
     lines.extend(_guard_lines(plan, style))
     lines.extend(_orphan_lines(plan, style))
     lines.extend(_unsettled_lines(plan, style))
     lines.extend(_legend(plan, style))
-    lines.append(style.paint(_closing(plan), Colour.BOLD))
+    lines.extend(_bold(_closing(plan), style))
     lines.append(style.paint(f"Digest {plan.digest}", Colour.DIM))
     return "\n".join(lines) + "\n"
 
 
-def _title(plan: Plan, style: Style) -> str:
-    where = safe(f"{plan.environment} ({plan.target})")
-    return style.paint(f"Plan for {where}: {summary(plan)}", Colour.BOLD)
+def _room(plan: Plan, style: Style) -> _Room:
+    if style.verbose:
+        whole = max((len(change.differences) for change in plan.changes), default=0)
+        return replace(FEW, fields=whole, listed=len(plan.changes))
+    updates = plan.count(Action.UPDATE)
+    made = plan.count(Action.CREATE) + plan.count(Action.ASSERT)
+    about_updates, about_made = (FEW if one <= LONG_PLAN else MANY for one in (updates, made))
+    return _Room(about_updates.fields, about_made.lines, about_made.listed)
+
+
+def _title(plan: Plan) -> str:
+    return f"Plan for {plan.environment} ({plan.target}): {summary(plan)}"
+
+
+def _bold(text: str, style: Style) -> Iterator[str]:
+    """Yield a sentence; in a log, where no terminal would break it, as one line."""
+    if style.terminal:
+        yield from wrapped(text, style, Colour.BOLD, margin="", hang="  ")
+    else:
+        yield style.paint(safe(text), Colour.BOLD)
 
 
 def _closing(plan: Plan) -> str:
     if not plan.changes:
-        return "No manifest applies to this environment."
-    if not plan.has_changes and plan.turns_protection:
-        count = sum(change.turns_protection for change in plan.changes)
-        return f"Nothing to send; an apply notes the protection of {plural(count, 'resource')}."
+        return emptiness(plan)
+    if not plan.has_changes and plan.is_noted:
+        count = sum(change.is_noted for change in plan.changes)
+        what = "the protection" if plan.turns_protection else "the new name"
+        return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
     if not plan.has_changes:
         return f"Nothing to do: {plural(len(plan.changes), 'resource')} as declared."
     return f"{summary(plan)[0].upper()}{summary(plan)[1:]}."
 
 
-def _kind_lines(kind: str, changes: Sequence[Change], most: int, style: Style) -> Iterator[str]:
+def _kind_lines(kind: str, changes: Sequence[Change], room: _Room, style: Style) -> Iterator[str]:
     kept = [change for change in changes if change.action is Action.KEEP]
     shown = [
-        one
-        for one in changes
-        if style.verbose or one.turns_protection or one.action is not Action.KEEP
+        one for one in changes if style.verbose or one.is_noted or one.action is not Action.KEEP
     ]
     shown.sort(key=lambda change: _ORDER.index(change.action))
     if not shown:
@@ -85,36 +117,34 @@ def _kind_lines(kind: str, changes: Sequence[Change], most: int, style: Style) -
     yield style.paint(kind, Colour.BOLD) + style.paint(f"  {count} to do", Colour.DIM)
     widest = min(WIDEST_NAME, max(len(safe(change.ref.name)) for change in shown))
     for action, run in groupby(shown, key=lambda change: change.action):
-        if action in (Action.CREATE, Action.ASSERT, Action.KEEP):
-            yield from _run_lines(list(run), widest, style)
-        else:
-            for alike, details in _groups(list(run), most, style):
-                yield from _group_lines(alike, details, widest, style)
+        groups = list(_groups(list(run), room, style))
+        most = room.listed if action in (Action.CREATE, Action.ASSERT) else len(groups)
+        for alike, details in groups[:most]:
+            yield from _group_lines(alike, details, widest, style)
+        if rest := sum(len(alike) for alike, _ in groups[most:]):
+            # They overwrite nothing, so the first of many say what they are.
+            more = f"  {action.value} and {rest:,} more (-v lists them)"
+            yield style.paint(more, Colour.DIM)
     if kept and not style.verbose:
         yield style.paint(f"  = {len(kept):,} unchanged", Colour.DIM)
     yield ""
 
 
-def _run_lines(run: Sequence[Change], widest: int, style: Style) -> Iterator[str]:
-    """Yield changes that overwrite nothing: the first of many, and how many more there are."""
-    listed = run if style.verbose else run[:MOST_LISTED]
-    for change in listed:
-        yield _head(change, widest, style)
-        yield from _details(change, len(change.differences), style)
-    if rest := len(run) - len(listed):
-        more = f"  {run[0].action.value} and {rest:,} more (-v lists them)"
-        yield style.paint(more, Colour.DIM)
-
-
 def _groups(
-    run: Sequence[Change], most: int, style: Style
+    run: Sequence[Change], room: _Room, style: Style
 ) -> Iterator[tuple[list[Change], tuple[str, ...]]]:
-    """Yield changes with what is said below them; together where it is the same for many."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Change]] = {}
+    """Yield changes with what is said below them; together where it is the same for many.
+
+    What is new is the same only where all of it is, also what is not said.
+    """
+    groups: dict[tuple[str, tuple[str, ...], tuple[FieldChange, ...]], list[Change]] = {}
+    many = len(run) >= FEWEST_ALIKE and not style.verbose
     for change in run:
-        details = tuple(_details(change, most, style))
-        groups.setdefault((evidence(change), details), []).append(change)
-    for (_, details), alike in groups.items():
+        details = tuple(_details(change, room, style))
+        whole = many and change.action in (Action.CREATE, Action.ASSERT)
+        unsaid = field_changes(change) if whole else ()
+        groups.setdefault((evidence(change), details, unsaid), []).append(change)
+    for (_, details, _), alike in groups.items():
         if len(alike) < FEWEST_ALIKE or style.verbose:
             yield from (([change], details) for change in alike)
         else:
@@ -142,21 +172,16 @@ def _head(change: Change, widest: int, style: Style) -> str:
     return f"  {sign}  {style.paint(where, Colour.DIM)}"
 
 
-def _details(change: Change, most: int, style: Style) -> Iterator[str]:
-    for note in _notes(change):
+def _details(change: Change, room: _Room, style: Style) -> Iterator[str]:
+    for note in telling_notes(change):
         yield from wrapped(note, style, Colour.CYAN)
     if change.action is Action.UPDATE or (change.action.writes and style.verbose):
-        yield from change_lines(change, most, style)
+        yield from change_lines(change, room.fields, style)
+    else:
+        yield from essential_lines(change, room.lines, style)
     for name in change.destroys:
         foreign = " (not written by this journal)" if name in change.foreign else ""
         yield INDENT + style.paint(f"- destroys {safe(name, 80)}{foreign}", Colour.RED)
-
-
-def _notes(change: Change) -> Sequence[str]:
-    """Leave out of creates what every line of the kind would say."""
-    if change.action in (Action.KEEP, Action.CREATE, Action.ASSERT):
-        return [note for note in change.notes if note != getattr(change.observation, "why", "")]
-    return change.notes
 
 
 def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
@@ -169,10 +194,9 @@ def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
 
 
 def _wrapped_guard(one: Objection, style: Style) -> Iterator[str]:
-    code = f" [{one.code}]" if one.code else ""
-    yield from wrapped(f"{one.message}{code}", style, Colour.RED)
+    yield from wrapped(f"{one.message} [{one.code}]", style, Colour.RED, margin="  ", hang="  ")
     for way in one.ways_out:
-        yield from wrapped(f"- {way}", style, Colour.CYAN)
+        yield from wrapped(f"- {way}", style, Colour.CYAN, margin=INDENT, hang="  ")
 
 
 def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:
@@ -207,6 +231,8 @@ def _legend(plan: Plan, style: Style) -> Iterator[str]:
         words.append("unseen   cannot be read, and the journal has no write of it")
     if any(change.action is Action.ASSERT for change in todo):
         words.append("!        written unseen: it replaces whatever is there")
+    if not style.verbose and any(map(essentials_of, todo)):
+        words.append("-v       shows every field of what is new")
     for line in words:
         yield style.paint(line, Colour.DIM)
     if words:

@@ -1,0 +1,247 @@
+"""Commits and their files, each object checked by the digest that is its name.
+
+So it does not matter who made the repository: what a commit is said to hold is
+what the commit holds, whatever was replaced, grafted or written into its place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from reconciler.git import GitFailed, reading
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_DIGESTS = {40: hashlib.sha1, 64: hashlib.sha256}
+_AT_ONCE = 1000
+_CHUNK = 1 << 20
+_DEEPEST = 64
+_NO_NAMES = (b"", b".", b"..")
+
+REGULAR = frozenset((0o100644, 0o100755, 0o100664))
+LINK = 0o120000
+FOLDER = 0o040000
+SUBMODULE = 0o160000
+
+
+class Unreadable(Exception):
+    """The repository has not got an object, or not the one that it says; the text says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file, link, folder or submodule of a commit; `path` is seen from the repository."""
+
+    path: PurePosixPath
+    mode: int
+    name: str
+
+
+@dataclass(slots=True)
+class Commits:
+    """The commits of the repository whose working tree stands at `top`."""
+
+    top: Path
+    environ: Mapping[str, str] = field(repr=False)
+    _known: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether commits are missing that others come from."""
+        return self._said("rev-parse", "--is-shallow-repository") == "true"
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether another repository stands around this one."""
+        return any(os.path.exists(folder / ".git") for folder in self.top.parents)  # noqa: PTH110 - never raises
+
+    def head(self) -> str:
+        """Give the commit that is said to be checked out, "" where there is none."""
+        return self._commit("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+
+    def fetched(self, branch: str) -> str:
+        """Give where a branch of the remote `origin` stood when it was fetched, "" for none."""
+        name = f"refs/remotes/origin/{branch}"
+        return self._commit("show-ref", "--verify", "--hash", name) if branch else ""
+
+    def origin(self) -> str:
+        """Give the address that the repository has for `origin`, "" for none."""
+        return self._said("config", "--get", "remote.origin.url")
+
+    def has(self, commit: str) -> bool:
+        """Tell whether a commit is there, and is the one of its name."""
+        try:
+            self._tree_of(commit)
+        except Unreadable:
+            return False
+        return True
+
+    def contains(self, tip: str, commit: str) -> bool:
+        """Tell whether a commit is `tip`, or one of those that it comes from."""
+        if not tip or not commit:
+            return False
+        if tip == commit:
+            return self.has(tip)
+        between = self._said("rev-list", "--ancestry-path", f"{commit}..{tip}").split()
+        parents: dict[str, list[str]] = {}
+        try:
+            for start in range(0, len(between), _AT_ONCE):
+                some = between[start : start + _AT_ONCE]
+                parents |= dict(zip(some, map(_parents, self._read(some)), strict=True))
+        except Unreadable:
+            return False
+        return _leads(parents, tip, commit)
+
+    def entry(self, commit: str, path: PurePosixPath) -> Entry | None:
+        """Give what stands at a path of a commit; None where nothing does. Raises Unreadable."""
+        here = Entry(PurePosixPath(), FOLDER, self._tree_of(commit))
+        for part in path.parts:
+            if here.mode != FOLDER:
+                return None
+            inside = _entries(self._read([here.name])[0], here)
+            found = [one for one in inside if one.path.name == part]
+            if not found:
+                return None
+            here = found[0]
+        return here
+
+    def content(self, entry: Entry) -> bytes:
+        """Give the content of a file or link. Raises Unreadable."""
+        return self._read([entry.name])[0]
+
+    def entries(self, commit: str, below: PurePosixPath) -> Iterator[Entry]:
+        """Yield every file, link and submodule of a commit below a folder. Raises Unreadable."""
+        top = self.entry(commit, below)
+        folders = [top] if top is not None and top.mode == FOLDER else []
+        for _ in range(_DEEPEST):
+            inner: list[Entry] = []
+            trees = self._read([folder.name for folder in folders])
+            for folder, tree in zip(folders, trees, strict=True):
+                for one in _entries(tree, folder):
+                    if one.mode == FOLDER:
+                        inner.append(one)
+                    else:
+                        yield one
+            if not inner:
+                return
+            folders = inner
+        raise Unreadable(f"folders are nested deeper than {_DEEPEST}")
+
+    def _tree_of(self, commit: str) -> str:
+        if not _COMMIT.fullmatch(commit):
+            raise Unreadable("there is no commit")
+        first = self._read([commit])[0].split(b"\n", 1)[0]
+        kind, _, tree = first.decode("ascii", "replace").partition(" ")
+        if kind != "tree" or not _COMMIT.fullmatch(tree):
+            raise Unreadable(f"{commit} is no commit")
+        return tree
+
+    def _read(self, names: Sequence[str]) -> list[bytes]:
+        """Read objects, each once, and check it. Raises Unreadable."""
+        new = [name for name in dict.fromkeys(names) if name not in self._known]
+        if new:
+            self._known |= dict(zip(new, self._read_new(new), strict=True))
+        return [self._known[name] for name in names]
+
+    def _read_new(self, names: Sequence[str]) -> list[bytes]:
+        given = "".join(f"{name}\n" for name in names).encode()
+        try:
+            answer = reading(self.top, self.environ).run("cat-file", "--batch", given=given)
+        except GitFailed as error:
+            raise Unreadable(str(error)) from error
+        found = []
+        start = 0
+        for name in names:
+            end = answer.find(b"\n", start)
+            said = answer[start:end].split()
+            if end < 0 or len(said) != 3 or not said[2].isdigit():  # noqa: PLR2004 - name, type, size
+                raise Unreadable(f"{name} is not in this repository")
+            size = int(said[2])
+            content = answer[end + 1 : end + 1 + size]
+            if name_of(said[1], BytesIO(content), size, name) != name:
+                raise Unreadable(f"what this repository has for {name} is something else")
+            found.append(content)
+            start = end + size + 2
+        return found
+
+    def _commit(self, *arguments: str) -> str:
+        said = self._said(*arguments)
+        return said if _COMMIT.fullmatch(said) else ""
+
+    def _said(self, *arguments: str) -> str:
+        try:
+            return os.fsdecode(reading(self.top, self.environ).run(*arguments)).strip()
+        except GitFailed:
+            return ""
+
+
+def name_of(kind: bytes, content: IO[bytes], size: int, like: str) -> str:
+    """Give the name that git gives an object of so many bytes, by the digest of another name."""
+    digest = _DIGESTS[len(like)](usedforsecurity=False)
+    digest.update(b"%s %d\0" % (kind, size))
+    while part := content.read(_CHUNK):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def repository_around(folder: Path) -> Path | None:
+    """Give the folder of the nearest repository that a folder stands in, no link followed."""
+    for place in (folder, *folder.parents):
+        if os.path.exists(place / ".git"):  # noqa: PTH110 - never raises
+            return place
+    return None
+
+
+def _parents(commit: bytes) -> list[str]:
+    head = commit.split(b"\n\n", 1)[0].split(b"\n")
+    return [
+        line.removeprefix(b"parent ").decode() for line in head[1:] if line.startswith(b"parent ")
+    ]
+
+
+def _leads(parents: Mapping[str, Iterable[str]], tip: str, commit: str) -> bool:
+    """Tell whether one commit comes from another, by their checked parents alone."""
+    waiting, seen = [tip], {tip}
+    while waiting:
+        new = set(parents.get(waiting.pop(), ())) - seen
+        if commit in new:
+            return True
+        seen |= new
+        waiting.extend(new)
+    return False
+
+
+def _entries(tree: bytes, folder: Entry) -> Iterator[Entry]:
+    """Take a tree apart: mode, blank, name, NUL, digest. Raises Unreadable."""
+    size = len(folder.name) // 2
+    start = 0
+    while start < len(tree):
+        end = tree.find(b"\0", start)
+        mode, _, name = tree[start:end].partition(b" ")
+        digest = tree[end + 1 : end + 1 + size]
+        sound = end > 0 and len(digest) == size and mode.isdigit()
+        if not sound or name in _NO_NAMES or b"/" in name:
+            raise Unreadable(f"{folder.name} is no folder of a commit")
+        path = folder.path / os.fsdecode(name)
+        yield Entry(path, int(mode, 8), digest.hex())
+        start = end + 1 + size
+
+
+def is_regular(entry: Entry) -> bool:
+    """Tell a regular file."""
+    return entry.mode in REGULAR
+
+
+def is_link(path: Path) -> bool:
+    """Tell a link, wherever it leads."""
+    try:
+        return stat.S_ISLNK(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,119 @@
+"""What people type who know other tools of this kind, and what does it here.
+
+Loaded only for a mistake. What is in `COMMANDS`, or an option of the command, never comes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+_PLAN = "`reconciler plan` shows what an apply would change, and changes nothing"
+_APPLY = "`reconciler apply` makes the service hold what the manifests declare"
+_CHECK = "`reconciler validate` checks manifests offline"
+_DRIFT = "`reconciler drift` tells what was changed by hand since the last apply"
+_LOOK = (
+    "`reconciler journal show` and `reconciler journal history` tell what was applied; events, "
+    "incidents, cases and policies are listed, as by `reconciler incidents list`"
+)
+_DELETE = (
+    "nothing is deleted from here, as the API has no delete for most things: take it out of the "
+    "manifests, delete it in the web interface, then `reconciler journal forget KIND/NAME`"
+)
+_SETUP = (
+    "nothing has to be set up: write manifests and a reconciler.yaml beside them, then "
+    "`reconciler validate`"
+)
+_TAKE_OVER = (
+    "write it as a manifest with `metadata.id`, the body of the API under `spec`; "
+    "`reconciler plan` shows whether the two agree"
+)
+_FORMAT = "there is no formatter here; `reconciler validate` says what is wrong in manifests"
+_BACK = "`git revert` the change of the manifests, then `reconciler apply`"
+_KEY = (
+    "the key is read from RECONCILER_API_KEY, and never kept; `reconciler doctor` checks it and "
+    "all else that a run needs"
+)
+_ENVIRONMENT = "environments stand in reconciler.yaml, and `-e NAME` chooses one"
+_SERVE = "`reconciler emulator serve` runs the management API on this machine"
+_UNLOCK = "`reconciler journal unlock` says who holds the lock of a journal, and takes it by its id"
+_HELP = "`reconciler --help` lists the commands, and each of them takes `--help`"
+
+_FILES = "files and folders are arguments: `reconciler apply PATH`"
+_VALUES = "`variables:` of an environment in reconciler.yaml are the values of `${var:NAME}`"
+_TARGET = "the address is `baseUrl` of an environment in reconciler.yaml, or RECONCILER_BASE_URL"
+
+# What does it here, and the words for it elsewhere.
+COMMAND_WORDS = {
+    _PLAN: "diff preview changes status dry-run what-if template render build synth",
+    _APPLY: "up sync deploy create update push replace patch install upgrade run reconcile edit",
+    _CHECK: "check lint test verify",
+    _DRIFT: "refresh detect",
+    _LOOK: "get list ls describe show state output logs",
+    "`reconciler journal history` tells who applied what, and when": "history log runs",
+    _DELETE: "destroy delete down uninstall rm remove prune",
+    _SETUP: "init new start bootstrap setup",
+    _TAKE_OVER: "import adopt pull export dump generate clone",
+    _FORMAT: "fmt format tidy",
+    _BACK: "rollback undo revert restore",
+    _KEY: "login logout auth configure config whoami",
+    _ENVIRONMENT: "workspace env environment stack context use",
+    _SERVE: "serve server local mock",
+    _UNLOCK: "unlock force-unlock cancel",
+    _HELP: "help commands man",
+    "`reconciler --version` tells it": "version about",
+    "`reconciler schema` prints what may stand in a manifest": "explain schemas api-resources",
+}
+OPTION_WORDS = {
+    "`--yes` applies without asking": "auto-approve y approve non-interactive no-input input batch "
+    "force confirm skip-preview",
+    _PLAN: "dry-run preview diff what-if refresh-only",
+    _FILES: "f filename file k kustomize recursive R target resource only include",
+    _VALUES: "var var-file values set config",
+    _ENVIRONMENT: "n namespace context stack s env workspace",
+    _KEY: "key api-key token password auth",
+    _TARGET: "url base-url endpoint server host api-url address",
+    "`--format json` prints what programs read": "o output json",
+    _DELETE: "prune destroy delete cascade",
+    "`reconciler plan --exit-code` exits with 2 where there are changes": "detailed-exitcode",
+    "NO_COLOR=1 in the environment turns colour off": "no-color nocolor color",
+    "`-v` shows everything, nothing folded": "debug trace log-level",
+    "`-q` prints no words beside the data": "silent",
+    "at most 16 requests are open at once, and no option changes that": "parallelism concurrency",
+    "`--lock-timeout 5m` waits while another run holds the journal": "lock wait timeout",
+}
+
+
+def about_word(word: str) -> str:
+    """Say what does here what a command of this name does elsewhere; "" where nobody can know."""
+    return _meaning(COMMAND_WORDS, word.lower())
+
+
+def about_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
+    """Say what to type instead of an option that there is not; "" where nobody can know."""
+    name = _typed(error.option_name, arguments).lstrip("-")
+    known = _options_of(error.ctx)
+    if name in known:
+        return f"write `--{name}`: a name of more than one letter has two dashes"
+    return _meaning(OPTION_WORDS, name)
+
+
+def _meaning(table: Mapping[str, str], word: str) -> str:
+    return next((said for said, words in table.items() if word in words.split()), "")
+
+
+def _typed(option: str, arguments: Sequence[str]) -> str:
+    """Give an option as it was typed, without its value: of `-auto-approve`, `-a` is read."""
+    if option.startswith("--"):
+        return option
+    names = (argument.partition("=")[0] for argument in arguments)
+    clusters = (one for one in names if one.startswith("-") and not one.startswith("--"))
+    return next((one for one in clusters if option[1:] in one), option)
+
+
+def _options_of(context: click.Context | None) -> list[str]:
+    if context is None:
+        return []
+    flags = (one for parameter in context.command.params for one in parameter.opts)
+    return [one.removeprefix("--") for one in flags if one.startswith("--")]

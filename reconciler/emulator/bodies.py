@@ -1,0 +1,34 @@
+"""The body of a request, read and treated as the profile says."""
+
+import unicodedata
+
+from reconciler.emulator.models.wire import WireObject
+from reconciler.emulator.profile import Profile
+from reconciler.emulator.reading import Model, read
+from reconciler.emulator.rendering import as_json
+from reconciler.emulator.unknown_fields import objects_in, received
+
+_TEXTS = ("name", "display_name", "title", "label", "description")
+
+
+def body_of(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
+    """Read a body, or the part of one that stands at `root`. Raises InvalidRequestError."""
+    content = received(model, value, profile, *root)
+    if profile.texts == profile.unicode == "as_sent":
+        return content
+    for _, part in objects_in(content, root):
+        _tidy(part, profile)
+    # A name of blanks is none: what is stored has to keep the rules too.
+    return read(model, as_json(content), *root)
+
+
+def _tidy(part: WireObject, profile: Profile) -> None:
+    for name in _TEXTS:
+        text = getattr(part, name, None)
+        if not isinstance(text, str):
+            continue
+        if profile.texts == "trimmed":
+            text = text.strip()
+        if profile.unicode == "nfc":
+            text = unicodedata.normalize("NFC", text)
+        setattr(part, name, text)

@@ -1,0 +1,191 @@
+"""The syntax of `${...}` in manifests, for all who read, check, hide or offer it. Pure.
+
+Every other `${...}` is data: dashboards and templates use such forms themselves.
+A near miss of an expression is no data, as whoever wrote it meant one; `$${`
+says that a `${` is meant as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeAlias
+
+from reconciler.finding import Spot, nearest
+
+OPEN: Final = "${"
+LITERAL: Final = "$${"
+"""How a `${` is written that is meant as text."""
+
+
+class Word(Enum):
+    """What an expression gives; its value is the word that it begins with."""
+
+    VARIABLE = "var"
+    SECRET = "secret"  # noqa: S105 - the word, and no secret
+    REFERENCE = "ref"
+
+
+_PROCESS_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+_NAMES: Final = {
+    Word.VARIABLE: re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*"),
+    Word.SECRET: re.compile(_PROCESS_NAME),
+    Word.REFERENCE: re.compile(r"[A-Za-z]+/[a-z0-9][a-z0-9._-]*"),
+}
+_SHOWN: Final = {Word.VARIABLE: "NAME", Word.SECRET: "NAME", Word.REFERENCE: "Kind/name"}
+_WORDS: Final = {word.value: word for word in Word}
+# What other tools call the same things; `nearest` finds slips of the fingers.
+_OTHER_WORDS: Final = {
+    "env": Word.SECRET,
+    "environ": Word.SECRET,
+    "variable": Word.VARIABLE,
+    "variables": Word.VARIABLE,
+    "reference": Word.REFERENCE,
+    "references": Word.REFERENCE,
+}
+
+LONGEST_NAME: Final = 300
+"""Characters of a near miss; what is longer is some other text, and is not searched to its end."""
+
+FARTHEST: Final = 10_000
+"""Up to this offset in a text an expression is told apart from others that read the same."""
+
+_ANY: Final = "|".join(_WORDS)
+_EXPRESSION: Final = re.compile(
+    rf"\$\$\{{|\$\{{({_ANY}):([^}}]*)(\}}?)|\$\{{[ \t]*([A-Za-z]+)[ \t]*([:.])"
+    rf"([^}}\n]{{0,{LONGEST_NAME}}})\}}"
+)
+_SEALED: Final = re.compile(rf"\$\{{secret:({_PROCESS_NAME}) (sha256:[0-9a-f]{{16}})\}}")
+_SECRET: Final = re.compile(rf"\$\{{secret:({_PROCESS_NAME})\}}")
+_ESCAPED_OPEN: Final = re.compile(r"\\(?:x|u00|U000000)24|\$\\")
+_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+_LARGEST_CHARACTER: Final = 0x10FFFF
+
+EDITOR_PATTERN: Final = rf"\$\{{({_ANY}):[^}}]+\}}"
+"""A regular expression for editors, which take an expression for a value of any type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression, and where it stands in the text."""
+
+    word: Word
+    name: str
+    spot: Spot
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """What begins as an expression and is none."""
+
+    word: Word
+    spot: Spot
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """What was likely meant as an expression, and would go out as text.
+
+    `meant` is the expression, and `sure` tells that hardly anything else can be meant.
+    """
+
+    meant: str
+    spot: Spot
+    sure: bool
+
+
+Part: TypeAlias = str | Expression | Malformed | NearMiss
+"""A piece of a text; what is plain text has no escape left in it."""
+
+
+def form_of(word: Word) -> str:
+    """Give the form of an expression, as `${var:NAME}`."""
+    return expression(word, _SHOWN[word])
+
+
+def expression(word: Word, name: str) -> str:
+    """Write an expression."""
+    return f"${{{word.value}:{name}}}"
+
+
+def parts_of(text: str) -> Iterator[Part]:
+    """Yield the pieces of a text in their order."""
+    end = 0
+    for match in _EXPRESSION.finditer(text):
+        found = _part(match, text)
+        if found is not None:
+            yield text[end : match.start()]
+            yield found
+            end = match.end()
+    yield text[end:]
+
+
+def _part(match: re.Match[str], text: str) -> Part | None:
+    written = match.group()
+    if written == LITERAL:
+        return OPEN
+    word, name, closed, other, separator, rest = match.groups()
+    # Counting through a megabyte for each of its expressions would take minutes.
+    near_enough = match.start() < FARTHEST
+    spot = Spot(written, text.count(written, 0, match.start()) if near_enough else -1)
+    if word is None:
+        return _near_miss(other, separator, rest.strip(), spot)
+    kind = _WORDS[word]
+    if closed and _NAMES[kind].fullmatch(name):
+        return Expression(kind, name, spot)
+    return Malformed(kind, spot)
+
+
+def _near_miss(word: str, separator: str, name: str, spot: Spot) -> NearMiss | None:
+    folded = word.casefold()
+    if separator == ".":
+        # Other tools read fields so, and only the very word makes it doubtful.
+        kind = _WORDS.get(folded)
+    else:
+        kind = _OTHER_WORDS.get(folded) or _WORDS.get(nearest(folded, _WORDS))
+    if kind is None or not _NAMES[kind].fullmatch(name):
+        return None
+    return NearMiss(expression(kind, name), spot, sure=separator == ":")
+
+
+def may_stand_in(source: str) -> bool:
+    """Tell whether a file's text may hold an expression, also where quotes hide its signs."""
+    return OPEN in source or _ESCAPED_OPEN.search(source) is not None
+
+
+def secrets_in(source: str) -> set[str]:
+    """Give the names of the secrets that a file's text holds, also where it cannot be parsed."""
+    if not may_stand_in(source):
+        return set()
+    return {*_SECRET.findall(source), *_SECRET.findall(_ESCAPE.sub(_unescaped, source))}
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    number = int(next(filter(None, match.groups())), 16)
+    return chr(number) if number <= _LARGEST_CHARACTER else match.group()
+
+
+def is_open(text: str) -> bool:
+    """Tell a text that is filled in only when it is sent, so that its form says nothing."""
+    return _opens(text, Word.SECRET) or _opens(text, Word.REFERENCE)
+
+
+def holds_reference(text: str) -> bool:
+    """Tell a text that waits for the id of another resource."""
+    return _opens(text, Word.REFERENCE)
+
+
+def _opens(text: str, word: Word) -> bool:
+    return f"{OPEN}{word.value}:" in text
+
+
+def sealed_form(name: str, seal: str) -> str:
+    """Write what stands for a secret in plans and journals."""
+    return expression(Word.SECRET, f"{name} {seal}")
+
+
+def find_sealed(text: str) -> re.Match[str] | None:
+    """Find the first that `sealed_form` wrote; its groups are name and seal."""
+    return _SEALED.search(text)

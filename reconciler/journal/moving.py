@@ -1,0 +1,140 @@
+"""A journal carried to another place, or along to another address of its service.
+
+A move can be stopped between any two writes: one journal counts at every moment
+(see `places`), and the same move again finishes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from reconciler.errors import InvalidInput
+from reconciler.journal.content import Content
+from reconciler.journal.entries import Arrived, Header, Moved, RunEntry
+from reconciler.journal.journal import Journal
+from reconciler.journal.places import check_place, content_at, has_left
+from reconciler.journal.waiting import Patience
+
+
+class Became(Enum):
+    """What a move came to."""
+
+    MOVED = "moved"
+    FINISHED = "finished"
+    ALREADY = "already"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """From where to where, as the project file writes it, and the target at the end."""
+
+    origin: str
+    to: str
+    target: str
+
+
+def move(here: Journal, there: Journal, way: Way, run: RunEntry, patience: Patience) -> Became:
+    """Carry all entries to another store, and leave a last line that refuses.
+
+    Raises Locked, JournalError, and InvalidInput where there is no journal here, or
+    one there that is not of this one.
+    """
+    # What is no journal at all gets no lock beside it.
+    there.read()
+    with (
+        here.locked(run.run, patience, as_it_is=True),
+        there.locked(run.run, patience, as_it_is=True),
+    ):
+        header = _header(here)
+        match here.entries[-1:]:
+            case [Moved(run=left)]:
+                return _finished(here, there, left, run)
+            case _:
+                here.check()
+        if not _gives_way(there.content, here.content):
+            raise InvalidInput(
+                f"there is a journal of its own at {there.place} already: name a place where "
+                "there is none, or take that one away first"
+            )
+        arrived = Arrived(here.now(), run.run, way.origin)
+        there.replace(_at(header, way.target, here), [*here.entries, arrived])
+        here.append([Moved(here.now(), run.run, way.to)])
+        there.append([run])
+        return Became.MOVED
+
+
+def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became:
+    """Do what is left to do of a move whose last line stands here."""
+    arrived = [one for one in there.entries if isinstance(one, Arrived) and one.run == left]
+    if not arrived:
+        here.check()
+    if there.entries[-1:] != arrived:
+        return Became.ALREADY
+    there.append([run])
+    return Became.FINISHED
+
+
+def stay(here: Journal, run: RunEntry, patience: Patience) -> Became:
+    """Let a copy count that is at its place, where nothing is left of its origin.
+
+    Raises InvalidInput where the journal at its origin is the one that counts.
+    """
+    with here.locked(run.run, patience, as_it_is=True):
+        _header(here)
+        match here.entries[-1:]:
+            case [Arrived(origin=origin) as arrived]:
+                left = content_at(origin, here.look)
+                if left.header is not None and not has_left(left, arrived):
+                    here.check()
+                here.append([run])
+                return Became.FINISHED
+            case _:
+                here.check()
+                return Became.ALREADY
+
+
+def readdress(here: Journal, target: str, run: RunEntry, patience: Patience) -> Became:
+    """Say in the journal that its target is at another address, in one write."""
+    with here.locked(run.run, patience, as_it_is=True):
+        header = _header(here)
+        check_place(here.content, here.place, here.environment, here.look)
+        if (header.environment, header.target) == (here.environment, target):
+            return Became.ALREADY
+        here.check()
+        here.replace(_at(header, target, here), [*here.entries, run])
+        return Became.MOVED
+
+
+def _header(journal: Journal) -> Header:
+    if journal.header is None:
+        raise InvalidInput(f"there is no journal at {journal.place}")
+    return journal.header
+
+
+def _at(header: Header, target: str, journal: Journal) -> Header:
+    """Give the header at the end of a move; digests of secrets stay those that they are."""
+    sealed_for = header.sealed_for or header.target
+    return replace(
+        header,
+        target=target,
+        continues=journal.content.end,
+        sealed_for="" if sealed_for == target else sealed_for,
+    )
+
+
+def _gives_way(there: Content, here: Content) -> bool:
+    """Tell whether nothing is lost when a journal takes the place of what is there.
+
+    That is nothing at all; the same lines; the copy of an unfinished move from
+    here; or the journal that this one itself was moved from.
+    """
+    if there.header is None:
+        return True
+    match there.entries[-1:]:
+        case [Arrived()]:
+            return there.header.continues in here.known_ends
+        case [Moved(run=run)]:
+            return any(isinstance(one, Arrived) and one.run == run for one in here.entries)
+        case _:
+            return there.sums == here.sums

@@ -1,0 +1,173 @@
+"""The items of a dashboard that are told apart by an id: sections, rows, widgets and so on."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, count
+from typing import Final, TypeAlias
+
+from reconciler.document import Json, Missing, canonical_text, is_zero, value_at
+
+ItemId: TypeAlias = "tuple[ItemList, str]"
+"""An id together with the list it counts in: a widget may have the id of a section."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemList:
+    """A list whose items have ids: where it stands, and what its items are known by.
+
+    `label` is what people call an item, `form` leads to the part whose keys say
+    what an item is (`lineChart`, `markdown`), `identity` to its id. Where the
+    service does not require ids, none is `made_up`.
+    """
+
+    path: tuple[str, ...]
+    label: tuple[str, ...] = ()
+    form: tuple[str, ...] = ()
+    inner: tuple[ItemList, ...] = ()
+    identity: tuple[str, ...] = ("id", "value")
+    made_up: bool = True
+
+    def id_of(self, item: Json) -> str:
+        """Give the id of an item; "" where it has none."""
+        value = value_at(item, self.identity)
+        return value if isinstance(value, str) else ""
+
+    def with_id(self, item: dict[str, Json], item_id: str) -> dict[str, Json]:
+        """Give the item with an id in front."""
+        first, *rest = self.identity
+        identity: Json = item_id
+        for step in reversed(rest):
+            identity = {step: identity}
+        return {first: identity, **{key: value for key, value in item.items() if key != first}}
+
+
+_WIDGETS = ItemList(("widgets",), ("title",), ("definition",))
+_ROWS = ItemList(("rows",), inner=(_WIDGETS,))
+_SECTIONS = ItemList(("layout", "sections"), ("options", "custom", "name"), inner=(_ROWS,))
+_FILTERS = ItemList(("filters",), ("displayName",), ("source",))
+_VARIABLES = ItemList(("variablesV2",), ("name",), ("source",))
+_ACTIONS = ItemList(("actions",), ("name",), ("definition",), identity=("id",), made_up=False)
+_ANNOTATIONS = ItemList(("annotations",), ("name",), ("source",), identity=("id",), made_up=False)
+
+DASHBOARD: Final = ItemList(
+    (), inner=(_SECTIONS, _FILTERS, _VARIABLES, _ACTIONS, _ANNOTATIONS), made_up=False
+)
+
+
+@dataclass(eq=False)
+class Item:
+    """One item, or the dashboard itself, and the items inside, list by list.
+
+    `item_id` is "" where the document gives none. `index` counts the items of
+    its list, `order` all items in reading order.
+    """
+
+    known_by: ItemList
+    document: dict[str, Json]
+    item_id: str = ""
+    within: Item | None = None
+    index: int = 0
+    order: int = 0
+    inner: list[list[Item]] = field(default_factory=list)
+
+    @cached_property
+    def own(self) -> dict[str, Json]:
+        """What is said of the item itself: without its id, and without the items inside."""
+        apart = {self.known_by.identity[0], *(one.path[0] for one in self.known_by.inner)}
+        return {key: value for key, value in self.document.items() if key not in apart}
+
+    @cached_property
+    def content(self) -> str:
+        """One text for all that is said of the item and of what is inside, ids left out."""
+        lists = (",".join(item.content for item in items) for items in self.inner)
+        return "\n".join((canonical_text(self.own), *lists))
+
+    @cached_property
+    def label(self) -> str:
+        """What people call it, without what services trim, compose or lower; "" for nothing."""
+        value = value_at(self.document, self.known_by.label)
+        if not isinstance(value, str):
+            return ""
+        return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+
+    @cached_property
+    def form(self) -> frozenset[str]:
+        """What it is, as far as its keys tell."""
+        part = value_at(self.document, self.known_by.form) if self.known_by.form else None
+        return frozenset(part) if isinstance(part, dict) else frozenset()
+
+    @cached_property
+    def leaves(self) -> frozenset[Leaf]:
+        """The values said of the item itself, each with its place; without label and zeros."""
+        return frozenset(_leaves(self.own, (), self.known_by.label))
+
+    def equals(self, other: Item) -> bool:
+        """Tell whether the same is said of both, ids left out."""
+        return (
+            self.own == other.own
+            and [len(items) for items in self.inner] == [len(items) for items in other.inner]
+            and all(
+                one.equals(another)
+                for mine, theirs in zip(self.inner, other.inner, strict=True)
+                for one, another in zip(mine, theirs, strict=True)
+            )
+        )
+
+    def inside(self) -> Iterator[Item]:
+        """Yield the items of its lists."""
+        return chain.from_iterable(self.inner)
+
+    @cached_property
+    def all_inside(self) -> list[Item]:
+        """All items inside, in reading order."""
+        found: list[Item] = []
+        for item in self.inside():
+            found.append(item)
+            found.extend(item.all_inside)
+        return found
+
+
+Leaf: TypeAlias = tuple[tuple[str, ...], "str | int | float"]
+"""A value and the keys that lead to it; all items of a list stand at one place."""
+
+
+def _leaves(value: Json, place: tuple[str, ...], label: tuple[str, ...]) -> Iterator[Leaf]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            if (*place, key) != label:
+                yield from _leaves(inner, (*place, key), label)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, place, label)
+    elif isinstance(value, dict):
+        # An empty object says something: `{all: {}}`.
+        yield place, "{}"
+    elif value is not None and not is_zero(value):
+        yield place, value
+
+
+def items_of(dashboard: Json | Missing) -> Item:
+    """Give a dashboard as items; what is no object, or not in a list, has none."""
+    document = dashboard if isinstance(dashboard, dict) else {}
+    return _with_inner(Item(DASHBOARD, document), count(1))
+
+
+def _with_inner(item: Item, order: Iterator[int]) -> Item:
+    for known_by in item.known_by.inner:
+        members = value_at(item.document, known_by.path)
+        documents = members if isinstance(members, list) else []
+        item.inner.append(
+            [
+                _with_inner(
+                    Item(known_by, document, known_by.id_of(document), item, index, next(order)),
+                    order,
+                )
+                for index, document in enumerate(documents)
+                if isinstance(document, dict)
+            ]
+        )
+    return item

@@ -1,0 +1,208 @@
+"""Which manifest is about which object of the service, told before anything is decided. Pure.
+
+Memory follows the object and not the name. A manifest of another name for the same id, slug or
+list is the same resource, and what the journal knows of it, its protection too, goes with it.
+Two manifests that are about one object would overwrite each other for ever.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from reconciler.document import Json, canonical_text, value_at
+from reconciler.journal.history import History, Memory, renamed_memory
+from reconciler.kinds import BY_NAME
+from reconciler.resource import (
+    Absent,
+    AnotherObject,
+    Manifest,
+    Observation,
+    Reason,
+    Ref,
+    RemoteId,
+    RenamedFrom,
+    SameObject,
+)
+
+Object: TypeAlias = tuple[str, RemoteId | None]
+"""An object of the service: its kind, and its id; None for a list of which there is one."""
+
+ALIKE = 0.5
+"""From this share of equal fields on, two documents may be one resource under two names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identities:
+    """What each manifest is about.
+
+    `history` holds memories under the names that are declared now. `reasons` say of a
+    manifest that it was renamed, is about another object by now, or shares one.
+    """
+
+    history: History
+    reasons: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
+
+    def shared(self, ref: Ref) -> SameObject | None:
+        """Give with whom a manifest shares its object, None for nobody."""
+        found = (one for one in self.reasons.get(ref, ()) if isinstance(one, SameObject))
+        return next(found, None)
+
+
+def identify(
+    manifests: Sequence[Manifest],
+    history: History,
+    observed: Mapping[Ref, Observation] | None = None,
+) -> Identities:
+    """Tell which object each manifest is about: by its own id, by a look-up, else by the journal.
+
+    `observed` is what look-ups found, where they were made already.
+    """
+    meant = {one.ref: _meant(one, history, (observed or {}).get(one.ref)) for one in manifests}
+    claims: dict[Object, list[Ref]] = {}
+    for ref, thing in meant.items():
+        if thing is not None:
+            claims.setdefault(thing, []).append(ref)
+    memories: dict[Ref, Memory] = {}
+    reasons: dict[Ref, tuple[Reason, ...]] = {}
+    owners = _owners(history)
+    taken: set[Ref] = set()
+    for ref, thing in meant.items():
+        own = history.of(ref)
+        mine = _object(ref.kind, own)
+        rivals = tuple(sorted(one for one in claims.get(thing, ()) if one != ref)) if thing else ()
+        if rivals and thing is not None:
+            reasons[ref] = (SameObject(rivals, thing[1]),)
+            memories[ref] = own
+        elif thing is None or mine == thing:
+            memories[ref] = own
+        else:
+            was = next((one for one in owners.get(thing, ()) if meant.get(one) != thing), None)
+            memories[ref], reasons[ref] = _followed(ref, own, mine, was, history)
+            taken.update(() if was is None else (was,))
+    left = {
+        ref: memory
+        for ref, memory in history.memories.items()
+        if ref not in meant and ref not in taken
+    }
+    for ref, told in reasons.items():
+        if ref not in taken and any(isinstance(one, AnotherObject) for one in told):
+            # What the name was about until now is still there, and may be protected.
+            left[aside(ref, history)] = history.of(ref)
+    known = replace(history, memories={**left, **memories})
+    return Identities(known, reasons)
+
+
+def aside(ref: Ref, history: History) -> Ref:
+    """Give the name under which what a manifest was about is kept, which no manifest can have."""
+    return Ref(ref.kind, f"{ref.name}~{history.of(ref).remote_id}")
+
+
+def _followed(
+    ref: Ref, own: Memory, mine: Object | None, was: Ref | None, history: History
+) -> tuple[Memory, tuple[Reason, ...]]:
+    """Give the memory of the object that a manifest is about by now, and why it is that one."""
+    other = AnotherObject(own.remote_id) if mine and own.remote_id is not None else None
+    before: tuple[Reason, ...] = (other,) if other is not None else ()
+    if was is not None:
+        return renamed_memory(history.of(was), ref, own.attempts), (RenamedFrom(was), *before)
+    if mine is not None:
+        return Memory(attempts=own.attempts, formerly=own.remote_id), before
+    # What is in doubt under this name may well be this object.
+    return own, before
+
+
+def _meant(manifest: Manifest, history: History, seen: Observation | None) -> Object | None:
+    """Give the object that a manifest is about, None where nothing tells."""
+    kind = BY_NAME[manifest.ref.kind]
+    if kind.singleton:
+        return kind.name, None
+    found = None if seen is None or isinstance(seen, Absent) else seen.remote_id
+    own = history.of(manifest.ref)
+    known = kind.declared_id(manifest) if found is None else found
+    if known is None or known == own.instead_of:
+        known = own.remote_id
+    return None if known is None else (kind.name, kind.normal_id(known))
+
+
+def _object(kind: str, memory: Memory) -> Object | None:
+    """Give the object that a memory is of, None where it is of none."""
+    if BY_NAME[kind].singleton:
+        return None if memory.is_blank else (kind, None)
+    known = memory.remote_id
+    return None if known is None else (kind, BY_NAME[kind].normal_id(known))
+
+
+def _owners(history: History) -> dict[Object, list[Ref]]:
+    """Map each object to the names under which the journal remembers it, the newest first."""
+    owners: dict[Object, list[Ref]] = {}
+    for ref, memory in history.memories.items():
+        thing = _object(ref.kind, memory) if ref.kind in BY_NAME else None
+        if thing is not None:
+            owners.setdefault(thing, []).insert(0, ref)
+    return owners
+
+
+def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
+    """Give what was written once and is no longer declared, under any name."""
+    declared = {one.ref for one in manifests}
+    about = {_object(ref.kind, history.of(ref)) for ref in declared} - {None}
+    return [
+        (ref, memory)
+        for ref, memory in sorted(history.memories.items())
+        if memory.exists
+        and ref not in declared
+        and (ref.kind not in BY_NAME or _object(ref.kind, memory) not in about)
+    ]
+
+
+def displaced_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
+    """Give what was written under names that declare something quite different by now.
+
+    Names that go round look like edits, each by itself.
+    """
+    found = []
+    for one in manifests:
+        memory = history.of(one.ref)
+        kind = BY_NAME[one.ref.kind]
+        if memory.last is None or kind.singleton or kind.declared_id(one) is not None:
+            continue
+        if not much_like(one.ref.kind, one.spec, [(one.ref, memory)]):
+            found.append((one.ref, memory))
+    return found
+
+
+def much_like(
+    kind: str, declared: dict[str, Json], orphans: Sequence[tuple[Ref, Memory]]
+) -> tuple[Ref, ...]:
+    """Name what is no longer declared and may be what is declared now: same title, or alike."""
+    title = value_at(declared, BY_NAME[kind].title)
+    leaves = Counter(_leaves(declared))
+    found = []
+    for ref, memory in orphans:
+        before = memory.last.declared if memory.last is not None else None
+        if ref.kind != kind or before is None:
+            continue
+        entitled = isinstance(title, str) and value_at(before, BY_NAME[kind].title) == title
+        if entitled or _likeness(leaves, Counter(_leaves(before))) >= ALIKE:
+            found.append(ref)
+    return tuple(found)
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    most = max(one.total(), other.total())
+    return (one & other).total() / most if most else 1.0
+
+
+def _leaves(document: Json, place: str = "") -> Iterator[str]:
+    """Yield each end of a document with its place, items of lists without theirs."""
+    if isinstance(document, dict) and document:
+        for key, value in document.items():
+            yield from _leaves(value, f"{place}.{key}")
+    elif isinstance(document, list) and document:
+        for item in document:
+            yield from _leaves(item, f"{place}[]")
+    else:
+        yield f"{place}={canonical_text(document)}"

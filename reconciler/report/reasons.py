@@ -1,0 +1,177 @@
+"""The words of reasons and remarks: nothing else in the program speaks of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from reconciler.document import Path
+from reconciler.resource import (
+    Action,
+    AnotherId,
+    AnotherObject,
+    CannotBeAsked,
+    CannotBeCreated,
+    Change,
+    CouldNotBeRead,
+    CreateLost,
+    DependsOn,
+    Edit,
+    EditedBy,
+    GoneSince,
+    IncidentsUnread,
+    LooksLike,
+    NeverSeen,
+    NoJournal,
+    NotPermitted,
+    Objected,
+    Outcome,
+    OverwritesEdit,
+    OverwrittenSince,
+    ProtectionTurns,
+    Reason,
+    Recalled,
+    Ref,
+    Refused,
+    Remark,
+    RenamedFrom,
+    SameObject,
+    TakesOver,
+    WriteLost,
+)
+
+MOST_NAMED = 4
+
+
+def notes_of(change: Change) -> tuple[str, ...]:
+    """Give what is to be said of a change, one sentence a reason."""
+    return tuple(words_of(reason, change.ref) for reason in change.reasons)
+
+
+def telling_notes(change: Change) -> tuple[str, ...]:
+    """Leave out of what is new or kept what its evidence says already."""
+    silent = change.action not in (Action.UPDATE, Action.BLOCKED)
+    return tuple(
+        words_of(reason, change.ref)
+        for reason in change.reasons
+        if not (silent and isinstance(reason, CannotBeAsked))
+    )
+
+
+def message_of(outcome: Outcome) -> str:
+    """Give what is to be said of an outcome; "" for nothing."""
+    if isinstance(outcome, Refused) and outcome.reasons:
+        return words_of(outcome.reasons[0], outcome.ref)
+    return outcome.message
+
+
+def words_of(reason: Reason, ref: Ref) -> str:  # noqa: C901, PLR0911, PLR0912 - one case a reason
+    """Say one reason of a change."""
+    match reason:
+        case CannotBeAsked(said=said) | CannotBeCreated(said=said) | Objected(said=said):
+            return said
+        case CouldNotBeRead(said=said):
+            return f"it could not be read: {said}"
+        case DependsOn(refs=refs):
+            return f"depends on {listed(refs)}, which is blocked"
+        case CreateLost():
+            return _lost(reason, ref)
+        case WriteLost(at=at):
+            return f"the answer to an earlier write ({at}) was lost, or no read showed what it did"
+        case GoneSince(at=at):
+            return f"written {at} and gone since: it will be created again"
+        case NeverSeen(at=at):
+            return f"sent {at} and never seen since: it will be created again"
+        case EditedBy(edit=edit):
+            return f"live was last changed {edit}"
+        case OverwritesEdit(paths=paths, edit=edit):
+            return f"undoes what someone changed since our last write{_by(edit)}: {fields(paths)}"
+        case OverwrittenSince(paths=paths, edit=edit):
+            return (
+                f"overwritten by someone since our last write{_by(edit)}: "
+                f"{last_steps(paths)} cannot be seen, and are sent again"
+            )
+        case TakesOver(edit=edit):
+            return f"it is there, differs, and this journal never wrote it{_by(edit)}"
+        case Recalled(paths=paths):
+            return f"{last_steps(paths)}: not in the answer, compared with the journal"
+        case RenamedFrom(ref=was):
+            return f"renamed: until its last apply it was {was}"
+        case LooksLike(refs=refs):
+            return f"much like what was {listed(refs)} at its last apply"
+        case AnotherObject(remote_id=was):
+            return f"until now this was about {was}"
+        case AnotherId(declared=declared, found=found):
+            return (
+                f"the service has nothing with the declared id {declared}, and the journal or the "
+                f"slug leads to {found}: declare that id, or correct or remove the declared one"
+            )
+        case SameObject():
+            return _same(reason)
+        case ProtectionTurns(begins=True):
+            return "it is protected from this apply on"
+        case ProtectionTurns():
+            return "its protection ends with this apply; from the next one on it may be changed"
+        case IncidentsUnread(said=said):
+            return f"its incidents could not be listed ({said}): it may have open ones"
+        case _:
+            assert_never(reason)
+
+
+def remark_words(remark: Remark) -> str:
+    """Say one remark on a plan as a whole."""
+    match remark:
+        case NoJournal():
+            return (
+                "this environment has no journal: nothing was applied from here yet, "
+                "or its journal is lost"
+            )
+        case NotPermitted(said=said):
+            return f"the target answers, and the key may not list policies ({said})"
+        case _:
+            assert_never(remark)
+
+
+def _lost(reason: CreateLost, ref: Ref) -> str:
+    lost = f"the answer to its create ({reason.at}) was lost"
+    settle = f"`reconciler journal settle {ref} --id ID`"
+    match reason.became:
+        case "happened":
+            return f"{lost}; it did happen"
+        case "never-happened":
+            return f"{lost}; it did not happen"
+        case "another":
+            return (
+                f"{lost}, and what is live now is not what was sent: look at it, then run {settle}"
+            )
+        case "unknown":
+            return (
+                f"{lost}, and the API cannot be asked: look for it, then run {settle} "
+                "or `--never-happened`"
+            )
+
+
+def _same(reason: SameObject) -> str:
+    thing = "list" if reason.remote_id is None else f"object {reason.remote_id}"
+    return f"about the same {thing} as {listed(reason.refs)}: declare it once"
+
+
+def _by(edit: Edit) -> str:
+    return f", last {edit}" if edit.told else ""
+
+
+def listed(refs: Iterable[Ref]) -> str:
+    """Give names, joined by commas."""
+    return ", ".join(map(str, refs))
+
+
+def last_steps(paths: Iterable[Path]) -> str:
+    """Name fields by their last step, each once."""
+    return ", ".join(sorted({str(path[-1]) for path in paths}))
+
+
+def fields(paths: Iterable[Path]) -> str:
+    """Name fields, and say how many more there are."""
+    named = [".".join(map(str, path)) for path in paths]
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    return ", ".join(named[:MOST_NAMED]) + more

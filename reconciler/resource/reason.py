@@ -1,0 +1,231 @@
+"""Why a change is as it is: values with a code. Their words are made in `report`. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from reconciler.document import Path
+from reconciler.resource.naming import Ref, RemoteId
+from reconciler.resource.observation import Edit
+
+
+@dataclass(frozen=True, slots=True)
+class CannotBeAsked:
+    """The API has no way to ask for it; `said` is what the kind knows of that."""
+
+    code: ClassVar[str] = "cannot-be-asked"
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class CouldNotBeRead:
+    """It was asked for, and the answer is of no use."""
+
+    code: ClassVar[str] = "unread"
+    said: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class CannotBeCreated:
+    """It is not there, and creating it is no way to make it so."""
+
+    code: ClassVar[str] = "cannot-be-created"
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Objected:
+    """The service was asked about the write, and this is what it objects to."""
+
+    code: ClassVar[str] = "objected"
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class DependsOn:
+    """What it refers to is blocked."""
+
+    code: ClassVar[str] = "depends-on"
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CreateLost:
+    """The answer to its create was lost; `became` is what is known of that by now.
+
+    `unknown` where nobody can be asked, `another` where something else stands in its place.
+    """
+
+    code: ClassVar[str] = "create-lost"
+    at: str
+    became: Literal["happened", "never-happened", "unknown", "another"]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteLost:
+    """The answer to an earlier write was lost."""
+
+    code: ClassVar[str] = "write-lost"
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoneSince:
+    """It was written, and is there no longer."""
+
+    code: ClassVar[str] = "gone-since"
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class NeverSeen:
+    """It was sent, be it acknowledged or not, and no read has shown it."""
+
+    code: ClassVar[str] = "never-seen"
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditedBy:
+    """Someone else changed it after our last write."""
+
+    code: ClassVar[str] = "edited-by"
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class OverwritesEdit:
+    """The write would undo what someone else changed in these fields since our last write."""
+
+    code: ClassVar[str] = "overwrites-edit"
+    paths: tuple[Path, ...]
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class OverwrittenSince:
+    """Someone wrote it again since our last write, and these fields are not in the answer."""
+
+    code: ClassVar[str] = "overwritten-since"
+    paths: tuple[Path, ...]
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class TakesOver:
+    """It is there, differs, and this journal never wrote it."""
+
+    code: ClassVar[str] = "takes-over"
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """These fields are not in the answer, and are compared with the journal."""
+
+    code: ClassVar[str] = "recalled"
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RenamedFrom:
+    """The same object was declared under another name at its last apply."""
+
+    code: ClassVar[str] = "renamed-from"
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class LooksLike:
+    """It would be created, and is much like what is no longer declared."""
+
+    code: ClassVar[str] = "looks-like"
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnotherObject:
+    """Until now the manifest was about the object of this id."""
+
+    code: ClassVar[str] = "another-object"
+    remote_id: RemoteId
+
+
+@dataclass(frozen=True, slots=True)
+class AnotherId:
+    """There is nothing with the declared id, and the journal or a slug leads to another object."""
+
+    code: ClassVar[str] = "another-id"
+    declared: RemoteId
+    found: RemoteId
+
+
+@dataclass(frozen=True, slots=True)
+class SameObject:
+    """Other manifests are about the same object of the service; `remote_id` is None for a list."""
+
+    code: ClassVar[str] = "same-object"
+    refs: tuple[Ref, ...]
+    remote_id: RemoteId | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionTurns:
+    """It is protected from this apply on, or no longer."""
+
+    code: ClassVar[str] = "protection"
+    begins: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentsUnread:
+    """It would be silenced, and whether it has open incidents could not be found out."""
+
+    code: ClassVar[str] = "incidents-unread"
+    said: str
+
+
+Reason: TypeAlias = (
+    CannotBeAsked
+    | CouldNotBeRead
+    | CannotBeCreated
+    | Objected
+    | DependsOn
+    | CreateLost
+    | WriteLost
+    | GoneSince
+    | NeverSeen
+    | EditedBy
+    | OverwritesEdit
+    | OverwrittenSince
+    | TakesOver
+    | Recalled
+    | RenamedFrom
+    | LooksLike
+    | AnotherObject
+    | AnotherId
+    | SameObject
+    | ProtectionTurns
+    | IncidentsUnread
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NoJournal:
+    """Nothing was ever applied from here, or the journal of it is lost."""
+
+    code: ClassVar[str] = "no-journal"
+
+
+@dataclass(frozen=True, slots=True)
+class NotPermitted:
+    """The target is there and knows the key, which may not read what proves more."""
+
+    code: ClassVar[str] = "not-permitted"
+    said: str
+
+
+Remark: TypeAlias = NoJournal | NotPermitted
+"""What is to be said of a plan as a whole."""

@@ -1,0 +1,122 @@
+"""Write the table of docs/reliability.md of what was tried from outside, and what closed it.
+
+Commits name the promises that they close in a line `Promise: P14, P15`; laws are marked with
+`@pytest.mark.promise("P14")`.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "reliability.md"
+BEGIN, END = "<!-- promises -->\n", "<!-- /promises -->\n"
+
+PROMISES = {
+    "P1": "In CI trust belongs to a commit: whatever the event, no key for a checkout that is "
+    "neither the event's own commit nor in the default branch",
+    "P2": "Under `ci` the project file is a regular file at its own path, in checkout and base",
+    "P3": "Of an untrusted change only manifests, `manifests:` and `variables:` count; no dot "
+    "segments in `basePath`",
+    "P4": "Every path that a job reads is asked where it comes from, sub-folders too",
+    "P5": "A project file that is a link is not followed, so no other file is quoted",
+    "P6": "Emulator data and journals of a change stay inside the project or the temporary folder",
+    "P7": "What is asked of this machine never passes a proxy",
+    "P8": "Neither the key nor a job's own credentials can stand in a body",
+    "P9": "No slug or id leaves its part of the path, whoever gives it",
+    "P10": "Memory follows the id: a rename is said, journaled, and guarded as before",
+    "P11": "Two manifests about one object are both blocked and named",
+    "P12": "The first write of an alert is guarded by what it sends, and shows it",
+    "P13": "A create that looks like a rename is refused until somebody says which it is",
+    "P14": "An item of a dashboard keeps the id that it was given; a retitle is one field",
+    "P15": "What a colleague changed is overwritten only by a plan that somebody reviewed",
+    "P16": "An environment without a journal says so, and makes no twins unasked",
+    "P17": "A journal can be begun, moved, and told of renames and of what is gone",
+    "P18": "An id belongs to its environment",
+    "P19": "A declared dashboard id that leads nowhere blocks, with both ids named",
+    "P20": "Policies overwritten by someone with the same names are noticed by their ids",
+    "P21": "A write body is a list of what may be written; severities that come back are read",
+    "P22": "An SLO is validated before a replace; before a create where a setting says so",
+    "P23": "A required part that is missing makes an answer unreadable, never empty",
+    "P24": "Required parts are errors offline; a failure before sending leaves nothing open",
+    "P25": "Every plan and drift proves target and key",
+    "P26": "A read-back that finds nothing is no success",
+    "P27": "A lost journal repeats no `requestId`, and the answer's id is read back",
+    "P28": "What may have happened is an outcome of its own",
+    "P29": "What is destroyed is judged after what the service is known to rewrite",
+    "P30": "Not declared and zero are two things on our side",
+    "P31": "Zero values of enumerations equal absent only where the field is an enumeration",
+    "P32": "Two secrets of one value are compared by what was sent",
+    "P33": "A plan file is evidence whole: an edited one is refused",
+    "P34": "A plan that names a file whose name is no text can be read back",
+    "P35": "A stale plan names every field that differs",
+    "P36": "Closed lists, missing parts, odd values and near misses are told offline",
+    "P37": "A near miss of a documented word is an error everywhere",
+    "P38": "A pair of surrogate escapes is one character",
+    "P39": "A pasted record is one complaint, and `validate --fix` repairs it",
+    "P40": "Complaints stand at their own place, with the repaired value; all environments at once",
+    "P41": "What tools install, what git ignores and what `exclude:` names is no manifest",
+    "P42": "A stdout that cannot be written has an exit code, and an apply goes on unread",
+    "P43": "SIGHUP ends as SIGTERM does",
+    "P44": "A journal whose folder was replaced during a run takes no more lines",
+    "P45": "A journal's folder that is a link is refused",
+    "P46": "The journal keeps itself out of `git add -A`",
+    "P47": "The distribution has a name of its own, and a wheel of it works anywhere",
+    "P48": "What is waited for is said",
+    "P49": "A run that did nothing says what to do next",
+    "P50": "Create lines show what matters",
+    "P51": "Pages say when, from what and by whom, and can be read on a telephone",
+    "P52": "Assumptions are called so, and failures hint at the setting that may mend them",
+    "P53": "The published OpenAPI describes every body whole",
+    "P54": "Queries of cases, ranges and labels take the forms that a deployment wants",
+    "P55": "Every place that has to name something new is found by a test",
+}
+
+OPEN = frozenset(("P32", "P39", "P48"))
+"""What does not hold yet: it has no law."""
+
+
+def commits() -> dict[str, list[str]]:
+    """Map each promise to the short ids of the commits that name it, oldest first."""
+    log = subprocess.run(
+        ["git", "log", "--reverse", "--abbrev=7", "--format=%h%x00%B%x01"],  # noqa: S607 - git of the PATH
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    found: dict[str, list[str]] = {}
+    for entry in log.split("\x01"):
+        commit, _, body = entry.strip().partition("\0")
+        for line in re.findall(r"^Promises?: (.*)$", body, re.MULTILINE):
+            for name in re.findall(r"P\d+", line):
+                found.setdefault(name, []).append(commit)
+    return found
+
+
+def table() -> str:
+    """Give the table, one row a promise."""
+    known = commits()
+    rows = [
+        f"| {name} | {said} | {_closed_by(name, known)} | `pytest --promise {name}` |"
+        for name, said in PROMISES.items()
+    ]
+    return "\n".join(("| | What holds now | Closed by | Try it |", "|---|---|---|---|", *rows, ""))
+
+
+def _closed_by(name: str, known: dict[str, list[str]]) -> str:
+    return "not yet" if name in OPEN else ", ".join(dict.fromkeys(known.get(name, ())))
+
+
+def main() -> None:
+    """Put the table in the place of the one that stands there."""
+    text = PAGE.read_text(encoding="utf-8")
+    head, _, rest = text.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    PAGE.write_text(f"{head}{BEGIN}{table()}{END}{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Every command that runs without a service, and every way to lose what it prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+from processes import WORKSPACE, command
+from shops import PROJECT
+from sunk import Came, Job, Sink, run_all
+from terminals import environment
+
+from reconciler.commands.overview import COMMANDS
+from reconciler.commands.root import cli
+from reconciler.errors import worst
+
+FULL, UNREAD = 74, 141
+LOST: dict[Sink, int] = {"closed": FULL, "full": FULL, "unread": UNREAD}
+BROKEN: tuple[tuple[Sink, Sink], ...] = (
+    *((one, "kept") for one in LOST),
+    *(("kept", one) for one in LOST),
+    ("closed", "closed"),
+    ("unread", "unread"),
+)
+VIEW = "SavedView/errors"
+# What a command needs to do something; any other is run without arguments.
+ARGUMENTS = {
+    "apply": ["--yes"],
+    "ci": ["validate"],
+    "journal settle": [VIEW, "--never-happened"],
+    "policies test": ["--severity", "error"],
+    "policies add": ["policies.json", "--yes"],
+    "conformance": ["--project", "reconciler.yaml"],
+    "emulator tick": ["--data", "demo.db"],
+}
+BESIDE = (
+    *(["ci", one] for one in ("plan", "apply", "drift")),
+    ["validate", "--format", "json"],
+    ["plan", "--format", "html"],
+    *(["events", "list", "--format", one] for one in ("json", "jsonl")),
+    ["apply", "--yes", "--format", "json"],
+    ["--version"],
+    ["--help"],
+    ["plan", "--help"],
+    ["plan", "--no-such-option"],
+    ["no-such-command"],
+    ["plan", "--exit-code", "--out", "plan.json"],
+)
+# It runs until it is stopped, and prints nothing but words.
+ENDLESS = "emulator serve"
+CHANGING = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|sha256:[0-9a-f]+|[0-9]+|/\S+")
+
+
+def leaves() -> Iterator[str]:
+    """Name every command that is no group."""
+    context = click.Context(cli)
+    for name in COMMANDS:
+        found = cli.get_command(context, name)
+        if isinstance(found, click.Group):
+            yield from (f"{name} {one}" for one in found.commands)
+        else:
+            yield name
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory, demo_data: Path) -> Path:
+    """Give a project on a seeded emulator, with one apply behind it and another to come."""
+    root = tmp_path_factory.mktemp("sunk") / "shop"
+    (root / "manifests").mkdir(parents=True)
+    (root / "reconciler.yaml").write_text(PROJECT, encoding="utf-8")
+    shutil.copyfile(demo_data, root / "demo.db")
+    policy = {"name": "added", "priority": "PRIORITY_TYPE_HIGH"}
+    (root / "policies.json").write_text(json.dumps([policy]), encoding="utf-8")
+    first, *_, view = WORKSPACE.split("---\n")
+    manifests = root / "manifests" / "all.yaml"
+    manifests.write_text(first, encoding="utf-8")
+    (came,) = run_all([Job(str(root), ["apply", "--yes"])])
+    assert came.code == 0, came.err
+    manifests.write_text(f"{first}---\n{view}", encoding="utf-8")
+    return root
+
+
+def state(folder: Path) -> object:
+    """Give what a run left behind: rows of the service, entries of the journal, files."""
+    with sqlite3.connect(folder / "demo.db") as connection:
+        names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        rows = {
+            name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()  # noqa: S608 - of the schema
+            for (name,) in names.fetchall()
+        }
+    connection.close()
+    journal = folder / ".reconciler" / "local.journal.jsonl"
+    entries = [json.loads(line) for line in journal.read_text("utf-8").splitlines()]
+    told = [(one.get("entry"), one.get("ref")) for one in entries]
+    files = {one.name for one in folder.rglob("*") if one.suffix != ".kept"}
+    return rows, told, files
+
+
+def told(text: str) -> str:
+    """Give a text without what differs from run to run."""
+    return CHANGING.sub("#", text)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The command lines to try, and what came of each with both streams kept."""
+
+    shop: Path
+    jobs: list[list[str]]
+    whole: list[tuple[Came, object]]
+
+
+@pytest.fixture(scope="module")
+def trial(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """Run each command line with both streams kept."""
+    (listed,) = run_all([Job(str(shop), ["incidents", "list", "--open", "--format", "json"])])
+    given = {**ARGUMENTS, "incidents close": [json.loads(listed.out)[0]["id"], "--yes"]}
+    jobs = [[*name.split(), *given.get(name, [])] for name in leaves() if name != ENDLESS]
+    jobs += BESIDE
+    whole = run_on_copies(shop, tmp_path_factory.mktemp("whole"), jobs, "kept", "kept")
+    return Trial(shop, jobs, whole)
+
+
+def run_on_copies(
+    shop: Path, root: Path, jobs: list[list[str]], out: Sink, err: Sink
+) -> list[tuple[Came, object]]:
+    """Run each command line on a copy of the shop; give what came of it, and what it left."""
+    folders = [shutil.copytree(shop, root / f"{out}-{err}-{place}") for place in range(len(jobs))]
+    rows = [
+        Job(str(folder), arguments, out, err)
+        for folder, arguments in zip(folders, jobs, strict=True)
+    ]
+    found = [(came, state(folder)) for came, folder in zip(run_all(rows), folders, strict=True)]
+    for folder in folders:
+        shutil.rmtree(folder)
+    return found
+
+
+@pytest.mark.promise("P42")
+@pytest.mark.parametrize(("out", "err"), BROKEN)
+def test_every_command_and_every_broken_sink(
+    trial: Trial, tmp_path: Path, out: Sink, err: Sink
+) -> None:
+    """Whatever becomes of what it prints, a command does the same, and says so with its code."""
+    broken = run_on_copies(trial.shop, tmp_path, trial.jobs, out, err)
+
+    every = zip(trial.jobs, trial.whole, broken, strict=True)
+    for arguments, (plain, left), (came, now) in every:
+        lost = out != "kept" and plain.out != ""
+        code = worst({plain.code, LOST[out]}) if lost else plain.code
+        assert (came.code, now) == (code, left), (arguments, came)
+        assert "internal error" not in came.err + plain.err, arguments
+        assert "Traceback" not in came.err + plain.err, arguments
+        if out == "kept":
+            assert told(came.out) == told(plain.out), arguments
+        elif err == "kept":
+            is_said = "stdout could not be written: " in came.err
+            assert is_said == (lost and out != "unread"), arguments
+
+
+@pytest.mark.promise("P42")
+def test_lost_data_is_an_exit_code_of_its_own(shop: Path, tmp_path: Path) -> None:
+    """A full disk behind stdout is 74 with the system's reason; a closed pipe is 141, unsaid."""
+    copy = str(shutil.copytree(shop, tmp_path / "copy"))
+
+    closed, full, unread = run_all([Job(copy, ["plan"], out) for out in LOST])
+
+    assert (closed.code, full.code, unread.code) == (74, 74, 141)
+    assert closed.err.endswith("error: stdout could not be written: it is closed\n")
+    assert full.err.endswith("error: stdout could not be written: No space left on device\n")
+    assert "stdout" not in unread.err
+
+
+@pytest.mark.promise("P42")
+@pytest.mark.parametrize(
+    ("sinks", "code"), [("2>&1 | head -1", 141), ("2>/dev/full", 0), (">&- 2>&-", 74)]
+)
+def test_nobody_reads_an_apply(tmp_path: Path, sinks: str, code: int) -> None:
+    """An apply writes and journals all of it when its words and its data are lost, by a shell."""
+    (tmp_path / "reconciler.yaml").write_text(PROJECT, encoding="utf-8")
+    (tmp_path / "manifests").mkdir()
+    (tmp_path / "manifests" / "all.yaml").write_text(WORKSPACE, encoding="utf-8")
+    line = f"set -o pipefail; {' '.join(command('apply', '--yes'))} {sinks}"
+
+    ended = subprocess.run(
+        ["bash", "-c", line],  # noqa: S607 - the shell of the PATH
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == code, ended.stderr
+    journal = (tmp_path / ".reconciler" / "local.journal.jsonl").read_text("utf-8")
+    kinds = [json.loads(line).get("entry") for line in journal.splitlines()]
+    assert kinds.count("written") == 5
+
+
+@pytest.mark.promise("P42")
+def test_closed_stdin(shop: Path, tmp_path: Path) -> None:
+    """Without a stdin nobody can be asked, which is a usage error and no other."""
+    copy = shutil.copytree(shop, tmp_path / "copy")
+    line = f"{' '.join(command('apply'))} <&-"
+
+    ended = subprocess.run(
+        ["bash", "-c", line],  # noqa: S607 - the shell of the PATH
+        cwd=copy,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout) == (64, "")
+    assert "nobody can be asked here" in ended.stderr

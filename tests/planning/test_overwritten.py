@@ -1,0 +1,315 @@
+"""Policies that somebody else overwrote are told by their new ids, whatever else shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sites import (
+    OVERWRITE,
+    POLICIES,
+    SALT,
+    Meddler,
+    Site,
+    answer_with,
+    assert_settled,
+    lost_after,
+    lost_before,
+    outcomes,
+    paths,
+    policy,
+    policy_set,
+    untouched,
+)
+
+from reconciler.api.door import Api
+from reconciler.document import Json
+from reconciler.emulator import create_app
+from reconciler.emulator.profile import Profile
+from reconciler.journal.compacting import compacted
+from reconciler.journal.entries import RunEntry, WrittenEntry
+from reconciler.journal.history import History
+from reconciler.planning.drift import find_drift
+from reconciler.report.reasons import notes_of
+from reconciler.resource import Change, Drift, OverwritesEdit, OverwrittenSince, Seen, TakesOver
+
+A, B = policy("a"), policy("b", "INFO")
+THEIRS = policy("a", "DEBUG")
+BOTH = policy_set(A, B)
+REF = BOTH.ref
+WATCHED = ("logRules", "severities")
+
+
+def overwrite(site: Site, *policies: dict[str, Json]) -> None:
+    """Put in a list as someone else does."""
+    site.outside("POST", OVERWRITE, {"policies": list(policies)})
+
+
+def add(site: Site, name: str) -> None:
+    """Add one policy behind the others, as someone else does."""
+    made: Json = {"name": name, "description": "", "priority": "PRIORITY_TYPE_LOW"}
+    site.outside("POST", f"{POLICIES}/bulkCreate", {"policyRequests": [made]})
+
+
+def overwritten(change: Change) -> list[str]:
+    """Name the policies that a change says were overwritten by others."""
+    return [
+        str(path[1])
+        for reason in change.reasons
+        if isinstance(reason, OverwrittenSince)
+        for path in reason.paths
+    ]
+
+
+def revision(site: Site) -> str:
+    """Give the ids that the journal keeps."""
+    last = site.journal.history.of(REF).last
+    return last.revision if last is not None else ""
+
+
+def live_ids(site: Site) -> str:
+    """Give the ids that the service has."""
+    return " ".join(sorted(one["id"] for one in site.outside("GET", POLICIES)["policies"]))
+
+
+def drift(site: Site) -> Drift:
+    """Compare live with what was applied."""
+
+    async def ask(api: Api) -> Drift:
+        (found,) = await find_drift(api, (BOTH,), site.journal.history, SALT)
+        return found
+
+    return site.ask(ask)
+
+
+@pytest.mark.promise("P20")
+def test_overwritten_by_someone(site: Site) -> None:
+    """The same names with other severities are no keep: they are sent again, and it says why."""
+    site.apply(BOTH)
+    overwrite(site, THEIRS, B)
+
+    change = site.change(BOTH)
+    applied = site.apply(BOTH)
+
+    assert change.action.word == "update"
+    assert overwritten(change) == ["a", "b"]
+    assert {path[:2] for path in paths(change)} == {("policies", "a"), ("policies", "b")}
+    assert any(
+        "overwritten by someone" in note and "severities" in note for note in notes_of(change)
+    )
+    assert isinstance(change.observation, Seen)
+    assert change.observation.recalled == ()
+    assert any(isinstance(one, OverwritesEdit) for one in change.reasons)
+    assert outcomes(applied) == {str(REF): "written"}
+    (severities, _) = site.app.state.store.rows(
+        "SELECT severities FROM log_policies ORDER BY place"
+    )
+    assert severities == ('["SEVERITY_ERROR"]',)
+    assert_settled(site, BOTH)
+
+
+@pytest.mark.promise("P20")
+def test_drift_of_what_cannot_be_seen(site: Site) -> None:
+    """`drift` tells an overwrite by someone else, and none where the ids are ours."""
+    site.apply(BOTH)
+    same = drift(site)
+    overwrite(site, A, B)
+
+    found = drift(site)
+
+    assert same.state == "same"
+    assert found.state == "drifted"
+    assert found.note.startswith("overwritten by someone since")
+
+
+@pytest.mark.promise("P20")
+def test_only_what_was_overwritten(site: Site) -> None:
+    """A policy that somebody adds leaves the ids of the others, and so what is known of them."""
+    site.apply(BOTH)
+    add(site, "new")
+
+    change = site.change(BOTH)
+
+    assert overwritten(change) == []
+    assert paths(change) == [("policies", "new")]
+    assert isinstance(change.observation, Seen)
+    assert [path[1] for path in change.observation.recalled] == ["a", "b"]
+
+
+@pytest.mark.promise("P20")
+def test_severities_that_come_back(tmp_path: Path) -> None:
+    """Where severities are returned, an overwrite by someone hides nothing and is told as it is."""
+    site = Site(tmp_path, create_app(profile=Profile(policy_severities="returned")))
+    site.apply(BOTH)
+    overwrite(site, A, B)
+    same = site.change(BOTH)
+    overwrite(site, THEIRS, B)
+
+    change = site.change(BOTH)
+
+    assert (same.action.word, same.reasons) == ("keep", ())
+    assert overwritten(change) == []
+    assert paths(change) == [("policies", "a", *WATCHED)]
+
+
+def untold(reply: dict[str, Any]) -> Json:
+    """Take the policies out of an answer."""
+    del reply["createResponses"]
+    return reply
+
+
+def half_told(reply: dict[str, Any]) -> Json:
+    """Leave out the id of one policy."""
+    reply["createResponses"][0]["policy"].pop("id")
+    return reply
+
+
+@pytest.mark.promise("P20")
+@pytest.mark.parametrize("cut", [None, untold, half_told])
+def test_journaled_ids(site: Site, cut: Any) -> None:
+    """The ids of our overwrite are journaled: the answer's, else those of the read after it."""
+
+    async def meddle(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        response = await inner.handle_async_request(request)
+        reply = json.loads(await response.aread())
+        return httpx.Response(200, json=reply if cut is None else cut(reply))
+
+    site.meddle("POST", OVERWRITE, meddle)
+
+    site.apply(BOTH)
+
+    assert revision(site) == live_ids(site) != ""
+
+
+@pytest.mark.promise("P20")
+def test_answer_tells_and_not_the_read(site: Site) -> None:
+    """Where someone overwrites right after us, the ids that are journaled are ours."""
+
+    async def raced(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        ours = await inner.handle_async_request(request)
+        answer = json.loads(await ours.aread())
+        headers = {k: v for k, v in request.headers.items() if k != "content-length"}
+        body: Json = {"policies": [THEIRS, B]}
+        again = httpx.Request("POST", request.url, headers=headers, json=body)
+        await (await inner.handle_async_request(again)).aread()
+        return httpx.Response(200, json=answer)
+
+    site.meddle("POST", OVERWRITE, raced)
+
+    applied = site.apply(BOTH)
+
+    assert applied.exit_codes == {6}
+    assert revision(site) not in ("", live_ids(site))
+    assert overwritten(site.change(BOTH)) == ["a", "b"]
+
+
+@pytest.mark.promise("P20")
+@pytest.mark.parametrize("lose", [lost_after, lost_before])
+@pytest.mark.parametrize("blind", [False, True])
+def test_recovery(site: Site, lose: Meddler, blind: bool) -> None:
+    """New ids of an overwrite of our own whose answer was lost make no difference for ever."""
+    site.apply(policy_set(A))
+    site.meddle("POST", OVERWRITE, lose, *[lose] * (5 if blind else 0))
+    if blind:
+        # The look-up after the lost answer fails too, as if the process had died there.
+        site.meddle("GET", POLICIES, untouched, untouched, *[answer_with(500)] * 9)
+    site.apply(BOTH)
+    site.wire.meddlers.clear()
+
+    change = site.change(BOTH)
+    site.apply(BOTH)
+
+    assert overwritten(change) == []
+    assert not any(isinstance(one, OverwritesEdit) for one in change.reasons)
+    if blind and lose is lost_before:
+        # The ids are still those of the overwrite before it, which tells its severities.
+        assert isinstance(change.observation, Seen)
+        assert change.observation.recalled == (("policies", "a", *WATCHED),)
+    assert_settled(site, BOTH)
+    assert revision(site) == live_ids(site)
+
+
+@pytest.mark.promise("P15")
+@pytest.mark.parametrize("there", [[], [THEIRS]])
+def test_first_write_that_never_happened(site: Site, there: list[dict[str, Json]]) -> None:
+    """Live that is as it was before a first write in doubt was edited by nobody since."""
+    overwrite(site, *there)
+    site.meddle("POST", OVERWRITE, lost_before, lost_before)
+    site.apply(BOTH)
+
+    change = site.change(BOTH)
+    overwrite(site, policy("c"))
+    edited = site.change(BOTH)
+
+    assert not any(isinstance(one, OverwritesEdit) for one in change.reasons)
+    assert any(isinstance(one, TakesOver) for one in change.reasons) == bool(there)
+    assert any(isinstance(one, OverwritesEdit) for one in edited.reasons)
+
+
+@pytest.mark.promise("P20")
+def test_adopted_ids(site: Site) -> None:
+    """What is adopted is ours from then on, and so are its ids."""
+    site.apply(policy_set(A))
+    site.apply(BOTH)
+    overwrite(site, A, B)
+    bare = {"policies": [{"policy": A["policy"]}, {"policy": B["policy"]}]}
+    undeclared = policy_set()
+    undeclared.spec.update(bare)  # type: ignore[arg-type]  # policies without severities
+
+    site.apply(undeclared)
+
+    assert revision(site) == live_ids(site)
+
+
+@pytest.mark.promise("P20")
+def test_journal_of_an_earlier_version(site: Site) -> None:
+    """A journal that has no ids yet learns them by an apply that keeps, and then tells others."""
+    site.apply(BOTH)
+    journal = site.journal
+    entries = [
+        WrittenEntry(one.run, one.at, one.ref, one.remote_id)
+        if isinstance(one, WrittenEntry)
+        else one
+        for one in journal.entries
+    ]
+    with journal.locked():
+        assert journal.header is not None
+        journal.replace(journal.header, entries)
+    assert revision(site) == ""
+
+    assert site.change(BOTH).action.word == "keep"
+    site.apply(BOTH)
+    assert revision(site) == live_ids(site)
+    before = len(site.entries())
+    site.apply(BOTH)
+    assert len(site.entries()) == before
+    overwrite(site, THEIRS, B)
+    assert overwritten(site.change(BOTH)) == ["a", "b"]
+
+
+@pytest.mark.promise("P20")
+def test_compacted(site: Site) -> None:
+    """Compacting keeps the ids."""
+    site.apply(BOTH)
+    short = History()
+
+    short.add(compacted(site.journal.entries, "2026-01-01T00:00:00Z"))
+
+    last = short.of(REF).last
+    assert last is not None
+    assert last.revision == revision(site) == live_ids(site)
+
+
+@pytest.mark.promise("P20")
+def test_compacted_on_disk(site: Site) -> None:
+    """A compacted journal is read back with its ids."""
+    site.apply(BOTH)
+    journal = site.journal
+    with journal.locked():
+        journal.compact(RunEntry("run", "2026-01-01T00:00:00Z", "me", "", "", "journal compact"))
+
+    assert revision(site) == live_ids(site)
+    assert_settled(site, BOTH)

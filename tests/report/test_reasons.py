@@ -1,0 +1,82 @@
+"""Reasons and remarks: values with a code, whose words are made in reports alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
+from reconciler.document import Json
+from reconciler.report.plan.document import reason_document
+from reconciler.report.reasons import remark_words, words_of
+from reconciler.resource import Edit, Reason, Ref, Remark
+from reconciler.resource.reason import CreateLost
+
+DOCS = Path(__file__).parents[2] / "docs" / "plan.md"
+REF = Ref("SLO", "checkout")
+EXAMPLES: dict[object, object] = {
+    str: "words",
+    int: 9,
+    bool: True,
+    Ref: REF,
+    Edit: Edit(who="Ann", at="2025-01-31T09:00:00Z"),
+    tuple[Ref, ...]: (REF,),
+    tuple[tuple[str | int, ...], ...]: (("policies", 0, "name"),),
+    str | int: "id",
+    str | int | None: 7,
+}
+
+
+def example(reason: type[Reason | Remark]) -> Reason | Remark:
+    """Give a reason with something in every field."""
+    hints = get_type_hints(reason)
+    known = {
+        one.name: EXAMPLES.get(hints[one.name], get_args(hints[one.name])[:1] and "unknown")
+        for one in dataclasses.fields(reason)
+    }
+    return reason(**known)  # type: ignore[arg-type]  # each type has its example
+
+
+def codes_after(first: str) -> list[str]:
+    """Give the codes of the table of docs/plan.md that begins with this one."""
+    text = DOCS.read_text("utf-8")
+    rows = text[text.index(f"| `{first}` |") :].split("\n\n")[0].splitlines()
+    cells = [row.strip("| ").split(" | ") for row in rows]
+    return [code.strip("`") for code, *_ in cells]
+
+
+@pytest.mark.promise("P55")
+def test_reasons_are_documented() -> None:
+    """docs/plan.md names each reason and remark with its code, and none that there is not."""
+    assert codes_after("cannot-be-asked") == [one.code for one in get_args(Reason)]
+    assert codes_after("no-journal") == [one.code for one in get_args(Remark)]
+
+
+@pytest.mark.parametrize("reason", get_args(Reason), ids=lambda one: one.code)
+def test_reasons_have_words_and_data(reason: type[Reason]) -> None:
+    """Each reason can be said in words, and stands in JSON with its code and all its data."""
+    one = example(reason)
+
+    document: Json = json.loads(json.dumps(reason_document(one)))
+
+    assert words_of(one, REF)  # type: ignore[arg-type]  # an example of a reason
+    assert isinstance(document, dict)
+    assert document.pop("code") == reason.code
+    assert len(document) == len(dataclasses.fields(reason))
+
+
+@pytest.mark.parametrize("remark", get_args(Remark), ids=lambda one: one.code)
+def test_remarks_have_words(remark: type[Remark]) -> None:
+    """Each remark can be said in words."""
+    assert remark_words(example(remark))  # type: ignore[arg-type]  # an example of itself
+
+
+@pytest.mark.parametrize("became", get_args(get_type_hints(CreateLost)["became"]))
+def test_lost_creates_have_words(became: str) -> None:
+    """Whatever became of a lost create is said, with the way to settle it where one is needed."""
+    said = words_of(CreateLost("now", became), REF)  # type: ignore[arg-type]  # one of them
+
+    assert ("journal settle SLO/checkout" in said) == (became in ("unknown", "another"))

@@ -1,0 +1,218 @@
+"""The trust table: every event, checkout and project file, and where the key arrives in each.
+
+`TRUST_TABLE=whole` tries all events of the forge with a listener, and not only one of each sort.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from canned import Canned, serving
+from processes import KEY
+from trust_cells import (
+    CHECKOUTS,
+    EVENTS,
+    MAIN,
+    PROJECTS,
+    SHORT,
+    Places,
+    Repository,
+    kept_variables,
+    repositories,
+    wanted,
+)
+
+from reconciler.commands.ci.trust import (
+    Checkout,
+    Found,
+    Lost,
+    Missing,
+    OverBase,
+    Reviewed,
+    Settings,
+    Whole,
+    may_use,
+)
+from reconciler.commands.root import run
+from reconciler.forge.event import read_event
+from reconciler.project import Project, ProjectFile
+
+TRIED = EVENTS if os.environ.get("TRUST_TABLE") == "whole" else SHORT
+
+FEWER = len(TRIED) if len(TRIED) > len(SHORT) else 6
+CANARY = "canary-of-a-file-51d0"
+SECRET = f"[x]\n  token: {CANARY}\n"
+NOT_FOUND = b'{"message": "Not Found: it"}'
+
+
+@dataclass(frozen=True)
+class World:
+    """Two services that listen, a folder of somebody else, and every repository."""
+
+    services: tuple[Canned, Canned]
+    places: Places
+    repositories: dict[tuple[str, str], Repository]
+
+    def arrived(self) -> list[str]:
+        """Give where the key arrived since the last question."""
+        found = [one.url for one in self.services if any(KEY in key for _, _, key in one.asked)]
+        for service in self.services:
+            service.asked.clear()
+        return found
+
+    def left_outside(self) -> set[str]:
+        """Give the files that stand outside since the last question, and take them away."""
+        found = set()
+        for file in self.places.outside.iterdir():
+            if file != self.places.secret:
+                found.add(file.name)
+                file.unlink()
+        assert self.places.secret.read_text(encoding="utf-8") == SECRET
+        return found
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("trust")
+    with serving(Canned(404, NOT_FOUND)) as good, serving(Canned(404, NOT_FOUND)) as evil:
+        places = Places(good.url, evil.url, folder / "outside")
+        places.outside.mkdir()
+        places.secret.write_text(SECRET, encoding="utf-8")
+        made = {(one.checkout, one.project): one for one in repositories(folder, places)}
+        yield World((good, evil), places, made)
+
+
+def job(repository: Repository, folder: Path, name: str, ref: str, **inputs: str) -> int:
+    """Run `ci plan` as a job on an event; give its exit code."""
+    given = {f"INPUT_{key.upper()}": value for key, value in inputs.items()}
+    environ = {**kept_variables(), **repository.variables(folder, name, ref), **given}
+    environ |= {"RUNNER_TEMP": str(folder), "RECONCILER_API_KEY": KEY}
+    before = Path.cwd()
+    os.chdir(repository.root)
+    try:
+        with mock.patch.dict(os.environ, environ, clear=True):
+            return run(["ci", "plan"])
+    finally:
+        os.chdir(before)
+
+
+@pytest.mark.promise("P1", "P2", "P3", "P4")
+@pytest.mark.parametrize("project", PROJECTS)
+@pytest.mark.parametrize("checkout", CHECKOUTS)
+def test_where_the_key_arrives(world: World, tmp_path: Path, checkout: str, project: str) -> None:
+    """In every cell the key arrives where the rule says, and never where main does not lead."""
+    repository = world.repositories[checkout, project]
+    for name, ref in TRIED:
+        code = job(repository, tmp_path, name, ref)
+        arrived = world.arrived()
+
+        expected = wanted(repository, name, ref, world.places)
+        assert arrived == ([expected] if expected else []), (name, ref, code)
+        assert code == (0 if expected else 11) or project == "link", (name, ref)
+        named = {repository.names, *([world.places.evil] if is_main(repository, ref) else [])}
+        assert set(arrived) <= named, (name, ref)
+        assert world.left_outside() == set()
+
+
+@pytest.mark.promise("P6", "P5")
+@pytest.mark.parametrize("project", PROJECTS)
+@pytest.mark.parametrize("checkout", CHECKOUTS)
+def test_files_outside_of_the_project(
+    world: World,
+    tmp_path: Path,
+    checkout: str,
+    project: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In every cell nothing outside is written or told, but where main itself names the place."""
+    repository = world.repositories[checkout, project]
+    link = repository.root / repository.inputs.get("INPUT_PROJECT", "reconciler.yaml")
+    for name, ref in TRIED[:FEWER]:
+        job(repository, tmp_path, name, ref, environment="files")
+        outside = world.left_outside()
+        led = wanted(repository, name, ref, world.places) == world.places.evil
+        assert bool(outside) == led, (name, ref, outside)
+        assert world.arrived() == []
+    if project == "link":
+        link.unlink()
+        link.symlink_to(world.places.secret)
+        for name, ref in TRIED[:FEWER]:
+            assert job(repository, tmp_path, name, ref, environment="files") == 4
+        link.unlink()
+        link.symlink_to("other/reconciler.yaml")
+    assert CANARY not in capsys.readouterr().out
+
+
+def is_main(repository: Repository, ref: str) -> bool:
+    """Tell whether what is checked out is what the forge calls the newest commit of main."""
+    return repository.checkout == "own" and ref == MAIN
+
+
+@pytest.mark.promise("P1")
+def test_the_size_of_the_table() -> None:
+    """The table has 120 cells and more, of every event that was ever believed too much."""
+    assert len(TRIED) * len(CHECKOUTS) * len(PROJECTS) >= 120
+    assert FEWER * len(CHECKOUTS) * len(PROJECTS) >= 120
+    assert set(SHORT) <= set(EVENTS)
+    assert len({name for name, _ in EVENTS}) >= 30
+    assert len(set(EVENTS)) == len(EVENTS)
+
+
+@pytest.mark.promise("P1")
+@pytest.mark.parametrize("checkout", CHECKOUTS)
+def test_every_event(world: World, tmp_path: Path, checkout: str) -> None:
+    """To the rule every event of the forge is like one that is tried with a listener."""
+    repository = world.repositories[checkout, "edited"]
+
+    def facts(name: str, ref: str) -> tuple[bool, str, str]:
+        event = read_event(repository.variables(tmp_path, name, ref))
+        return event.is_try, event.named_commit if event.is_on_default else "", event.commit
+
+    tried = [facts(*one) for one in SHORT]
+    assert [one for one in EVENTS if facts(*one) not in tried] == []
+
+
+EVIL = "https://evil.test"
+PRODUCTION = {"environments": {"production": {"baseUrl": EVIL}}}
+OWN = Project(Path("/work"), None, ProjectFile.model_validate(PRODUCTION))
+BASE = ProjectFile.model_validate({"environments": {"production": {"baseUrl": "https://a.test"}}})
+HEAD, OTHER = "a" * 40, "b" * 40
+STATES = [
+    Checkout(commit=HEAD, is_contained=contained, differs=differs)
+    for contained in (False, True)
+    for differs in ("", "all.yaml")
+]
+REVIEWED: tuple[Reviewed, ...] = (
+    Found(OTHER, BASE),
+    Missing(OTHER),
+    Missing(OTHER, "x/reconciler.yaml"),
+    Lost("lost"),
+)
+
+
+@pytest.mark.promise("P1", "P4")
+@pytest.mark.parametrize(("name", "ref"), EVENTS)
+def test_the_rule_itself(tmp_path: Path, name: str, ref: str) -> None:
+    """For every event, checkout and base: all is used of a reviewed commit, and else no address."""
+    made = Repository("other", "same", tmp_path, HEAD, OTHER, "")
+    for commit, checkout, reviewed, allowed in product(
+        (HEAD, OTHER), STATES, REVIEWED, (False, True)
+    ):
+        event = read_event({**made.variables(tmp_path, name, ref), "GITHUB_SHA": commit})
+        use = may_use(
+            event, checkout, Settings(own=OWN, reviewed=reviewed, allow_untrusted=allowed)
+        )
+
+        is_own = ref == MAIN and commit == HEAD
+        is_trusted = not checkout.differs and (checkout.is_contained or is_own)
+        assert isinstance(use, Whole) == is_trusted
+        if isinstance(use, OverBase):
+            assert use.project.settings.environments["production"].base_url != EVIL
+            assert use.postponed == ("environments.production.baseUrl",)
+            assert name != "pull_request_target" or allowed

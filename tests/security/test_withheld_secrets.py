@@ -1,0 +1,157 @@
+"""The API key and the credentials of a CI system stand in no body, whatever a manifest says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from canned import Canned, serving
+from ci_jobs import a_shop
+from processes import KEY, Ended, in_this_process
+from workspaces import Workspace
+
+from reconciler.document import Json
+from reconciler.manifests.expressions import Scope, fill
+from reconciler.manifests.withheld import withheld_from
+from reconciler.template import reveal
+
+TOKEN = "canary-token-51f0"  # noqa: S105 - a canary
+VIEW = """\
+apiVersion: reconciler/v1
+kind: SavedView
+metadata: {name: errors}
+spec:
+  name: 'Errors %s'
+  searchQuery: {query: x}
+  timeSelection: {quickSelection: {caption: x, seconds: 900}}
+  filters: {filters: []}
+"""
+KEYS = ("RECONCILER_API_KEY", "INPUT_API_KEY")
+TOKENS = (
+    *("GITHUB_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
+    *("CI_JOB_TOKEN", "CI_REPOSITORY_URL", "CIRCLE_OIDC_TOKEN", "BUILDKITE_AGENT_ACCESS_TOKEN"),
+    *("BITBUCKET_STEP_OIDC_TOKEN", "SYSTEM_ACCESSTOKEN"),
+)
+# What each system sets, and any other name of those that it keeps for itself.
+OWN = [
+    ("GITHUB_ACTIONS", ("GITHUB_SHA", "ACTIONS_CACHE_URL", "RUNNER_TEMP", "INPUT_ANYTHING")),
+    ("GITLAB_CI", ("CI_JOB_ID", "CI_ANYTHING_NEW", "GITLAB_USER_LOGIN")),
+    ("CIRCLECI", ("CIRCLE_SHA1",)),
+    ("BUILDKITE", ("BUILDKITE_BRANCH",)),
+    ("BITBUCKET_BUILD_NUMBER", ("BITBUCKET_COMMIT",)),
+    ("TF_BUILD", ("SYSTEM_COLLECTIONURI", "BUILD_SOURCEVERSION", "AGENT_NAME")),
+    ("JENKINS_URL", ("JENKINS_HOME", "BUILD_TAG")),
+]
+
+
+def filled(text: Json, **environ: str) -> tuple[list[str], Json]:
+    """Fill a document in where these are the variables; give the codes and what would be sent."""
+    found = fill(text, Scope("local", {}, environ, lambda: "salt", withheld_from(environ)))
+    return [finding.code for finding in found.findings], reveal(found.document)
+
+
+def planned(folder: Path, written: str, **environ: str) -> tuple[Ended, list[str]]:
+    """Plan and apply a view whose name holds a text; give the end and all bodies that were sent."""
+    (folder / "all.yaml").write_text(VIEW % written, encoding="utf-8")
+    (folder / "reconciler.yaml").write_text("environments: {production: {}}\n", encoding="utf-8")
+    canned = Canned(body=json.dumps({"id": 7, "policies": []}).encode())
+    with serving(canned) as service:
+        ended = in_this_process(folder, service.url, "apply", "--yes", more=environ)
+    return ended, [path for method, path, _ in canned.asked if method != "GET"]
+
+
+@pytest.mark.promise("P8")
+@pytest.mark.parametrize("name", [*KEYS, *TOKENS])
+def test_at_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """The key and each token are refused offline, on any machine, at the expression's own place."""
+    workspace = Workspace(tmp_path, capsys)
+    workspace.write("all.yaml", VIEW % f"${{secret:{name}}}")
+    ran = workspace.run("validate")
+
+    assert ran.code == 4
+    assert f"error[M505]: `${{secret:{name}}}` " in ran.out
+    assert ("is the API key" if name in KEYS else "belongs to the CI system") in ran.out
+    assert "--> all.yaml:5:" in ran.out
+    assert "remove it, or name a secret of your own" in ran.out
+
+
+@pytest.mark.promise("P8")
+@pytest.mark.parametrize(("marker", "names"), OWN, ids=[marker for marker, _ in OWN])
+def test_what_the_system_sets(marker: str, names: tuple[str, ...]) -> None:
+    """Inside a CI system every name that it sets is refused; elsewhere such a name is anyone's."""
+    for name in names:
+        text = f"${{secret:{name}}}"
+        assert filled(text, **{marker: "true", name: TOKEN}) == (["M505"], "")
+        assert filled(text, **{name: TOKEN}) == ([], TOKEN)
+
+
+@pytest.mark.promise("P8")
+@pytest.mark.parametrize("name", ["RECONCILER_API_KEY", "GITHUB_TOKEN", "INPUT_TOKEN"])
+@pytest.mark.parametrize("given", ["{}", "Bearer {}", "https://x:{}@host"])
+def test_under_another_name(name: str, given: str) -> None:
+    """A value that is or holds the key's or a token's is refused, whatever its name is."""
+    text = "x ${secret:HOOK} y"
+
+    assert filled(text, HOOK=given.format(TOKEN), **{name: TOKEN}) == (["M505"], "x  y")
+    assert filled(text, HOOK="another", **{name: TOKEN}) == ([], "x another y")
+
+
+@pytest.mark.promise("P8")
+def test_put_together() -> None:
+    """Neither two halves nor a variable nor the text itself make up the key."""
+    halves = {"A": TOKEN[:9], "B": TOKEN[9:], "RECONCILER_API_KEY": TOKEN}
+    scope = Scope("local", {"key": TOKEN}, halves, lambda: "salt", withheld_from(halves))
+
+    for text in ("${secret:A}${secret:B}", f"{TOKEN[:9]}${{secret:B}}", "${var:key}", f"a {TOKEN}"):
+        found = fill({"a": [text]}, scope)
+        assert [(one.code, one.path) for one in found.findings] == [("M505", ("a", 0))], text
+    assert fill("${secret:A}", scope).findings == []
+
+
+@pytest.mark.promise("P8")
+def test_a_short_key() -> None:
+    """A key of a few letters is refused as a whole, and not looked for inside of words."""
+    environ = {"RECONCILER_API_KEY": "any", "A": "any", "B": "company"}
+
+    assert filled("${secret:A}", **environ)[0] == ["M505"]
+    assert filled("any ${secret:B}", **environ) == ([], "any company")
+
+
+@pytest.mark.promise("P8")
+@pytest.mark.parametrize(
+    "written", ["${secret:RECONCILER_API_KEY}", "${secret:HOOK}", KEY, "${secret:GITHUB_TOKEN}"]
+)
+def test_nothing_is_sent(tmp_path: Path, written: str) -> None:
+    """Such a manifest ends an apply before its first request, and nothing told holds the value."""
+    ended, writes = planned(tmp_path, written, HOOK=KEY, GITHUB_TOKEN=TOKEN)
+
+    assert (ended.code, writes) == (4, [])
+    assert "error[M505]" in ended.err
+    assert TOKEN not in ended.out + ended.err
+    assert KEY not in ended.out + ended.err
+
+
+@pytest.mark.promise("P8")
+@pytest.mark.parametrize("command", ["validate", "plan"])
+@pytest.mark.parametrize("name", ["RECONCILER_API_KEY", "INPUT_TOKEN", "GITHUB_SHA", "MINE"])
+def test_in_a_job(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    name: str,
+) -> None:
+    """A job refuses its own credentials too, and says where they stand."""
+    with a_shop(tmp_path, capsys) as shop:
+        monkeypatch.chdir(shop.root)
+        shop.edit("description: first", f"description: ${{secret:{name}}}")
+        shop.more = {"MINE": f"token {shop.token}"} if command == "plan" else {}
+        ran = shop.change(command)
+
+    if name == "MINE" and command == "validate":
+        assert ran.code == 0
+        return
+    assert (ran.code, ran.outputs["failure-reason"]) == (4, "validation")
+    assert [line for line in ran.spoken if "M505" in line and "file=all.yaml" in line]
+    assert shop.token not in ran.log.partition("| ")[2] + ran.summary

@@ -1,0 +1,116 @@
+"""Each place that a new code, format, guard, expression or limit has to be named is one place.
+
+Where a second place cannot be avoided, a law here fails until it names the new one too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_house import python_files, syntax
+
+from reconciler.finding import CODES
+from reconciler.guards.consent import GUARD_CODES
+from reconciler.kinds import KINDS
+
+ROOT = Path(__file__).parent.parent
+FINDING_CODE = re.compile(r"[A-Z]\d{3}")
+GUARD_CODE = re.compile(r"[a-z]+(-[a-z]+)+")
+
+
+def texts(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield line and value of each text below a node."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.lineno, one.value
+
+
+def named_texts(file: Path) -> dict[str, str]:
+    """Give the texts that a module gives a name in capitals."""
+    return {
+        target.id: node.value.value
+        for node in syntax(file).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+        and target.id.isupper()
+        and isinstance(node.value.value, str)
+    }
+
+
+@pytest.mark.promise("P55")
+def test_every_finding_code_is_listed() -> None:
+    """No line of code holds the code of a complaint that `CODES`, where reports look, has not."""
+    unknown = [
+        f"{file.relative_to(ROOT)}:{line} {text}"
+        for file in python_files("reconciler")
+        for line, text in texts(syntax(file))
+        if FINDING_CODE.fullmatch(text) and text not in CODES
+    ]
+
+    assert unknown == []
+
+
+@pytest.mark.promise("P55")
+def test_every_guard_code_is_listed() -> None:
+    """Each code that a guard gives its objections is among `GUARD_CODES`, which the docs have."""
+    given = {
+        text
+        for file in python_files("reconciler/guards")
+        for text in named_texts(file).values()
+        if GUARD_CODE.fullmatch(text) or text in GUARD_CODES
+    }
+
+    assert given | {code for kind in KINDS for code in kind.consents} == set(GUARD_CODES)
+
+
+@pytest.mark.promise("P55")
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_weakening_that_asks_is_declared(kind: object) -> None:
+    """What a kind asks consent for is in its declaration, so that a project file can give it."""
+    weakens = kind.weakens.__module__  # type: ignore[attr-defined]  # a kind
+    file = ROOT / (weakens.replace(".", "/") + ".py")
+    names = named_texts(file)
+    asking = {
+        names[call.args[0].id]
+        for call in ast.walk(syntax(file))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "Weakening"
+        and isinstance(call.args[0], ast.Name)
+        and "Consent" in ast.dump(call)
+    }
+
+    assert asking == set(kind.consents)  # type: ignore[attr-defined]  # a kind
+
+
+@pytest.mark.promise("P55")
+def test_expressions_are_read_in_one_place() -> None:
+    """No pattern for `${...}` stands anywhere but in the one file of their syntax."""
+    patterns = [
+        f"{file.relative_to(ROOT)}:{call.lineno}"
+        for file in python_files("reconciler")
+        for call in ast.walk(syntax(file))
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func) == "re.compile"
+        and any(r"\$" in text for _, text in texts(call))
+        and file.name != "expressions.py"
+    ]
+
+    assert patterns == []
+
+
+@pytest.mark.promise("P55")
+def test_the_bulk_limit_stands_once() -> None:
+    """How many alerts one request may carry is a number of one file; all others name it."""
+    places = [
+        str(file.relative_to(ROOT))
+        for file in python_files("reconciler")
+        if "emulator" not in file.parts and re.search(r"(?i)bulk.*\b100\b", file.read_text("utf-8"))
+    ]
+
+    assert places == ["reconciler/assumptions.py"]
