@@ -98,6 +98,10 @@ class Shown:
     @contextmanager
     def away(self) -> Iterator[None]:
         """Clear the line, and draw none until the end of the block."""
+        if self.width is None:
+            # A log has nothing to clear, and whoever does not read it must stop nothing else.
+            yield
+            return
         with self._turn:
             self._draw("")
             yield
