@@ -7,6 +7,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+# Says how far it is, as this takes a minute.
+INSTALL := $(BIN)/python scripts/install.py
 INSTALL_PIP := $(PIP) install --require-hashes -r requirements/installer.txt
 # The project itself comes last: its dependencies are there by then, and so is what builds it.
 INSTALL_SELF := $(PIP) install --no-deps --no-build-isolation --editable .
@@ -125,15 +127,17 @@ $(BIN)/python:
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt requirements/installer.txt \
 		pyproject.toml | $(BIN)/python
-	@echo 'Installing reconciler and what it needs (once)'
+	@echo 'Installing reconciler and what it needs (once, about a minute): first the installer'
 	@$(INSTALL_PIP)
-	@$(PIP) install --require-hashes -r requirements/runtime.txt -r requirements/build.txt
+	@$(INSTALL) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
+	@echo '  and reconciler itself'
 	@$(INSTALL_SELF)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt requirements/installer.txt pyproject.toml | $(BIN)/python
-	@echo 'Installing reconciler and the tools of its tests (once)'
+	@echo 'Installing reconciler and the tools of its tests (once, minutes): first the installer'
 	@$(INSTALL_PIP)
-	@$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
+	@$(INSTALL) --no-compile --require-hashes -r requirements/dev.txt
+	@echo '  and reconciler itself'
 	@$(INSTALL_SELF)
 	@touch $(VENV)/.runtime $@

@@ -38,6 +38,7 @@ from reconciler.errors import (
     UnreadableReply,
     WrongRoute,
 )
+from reconciler.waits import AskedAgain, Waits
 
 __all__ = ["Api", "Method", "Parameters", "Patience", "Request"]
 
@@ -62,7 +63,7 @@ class Api:
 
     The key is bound to the base URL: it is put into no request to another origin.
     `redaction` covers secrets in whatever the service says in an error; the key
-    is added to it.
+    is added to it. `waits` is where it notes what it waits for.
     """
 
     base_url: str
@@ -73,6 +74,7 @@ class Api:
     patience: Patience = field(default_factory=Patience)
     budget: RetryBudget = field(default_factory=RetryBudget)
     redaction: Redaction = field(default_factory=Redaction)
+    waits: Waits = field(default_factory=Waits)
     _exchange: Exchange | None = None
     _route_proof: asyncio.Task[bool] | None = None
 
@@ -85,7 +87,7 @@ class Api:
         self.redaction.add(self.key.reveal())
         deadline = self.patience.deadline
         client = open_client(self.base_url, self.key, self.authorization, self.transport, deadline)
-        self._exchange = Exchange(client, deadline, self.redaction)
+        self._exchange = Exchange(client, deadline, self.redaction, self.waits)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -246,7 +248,10 @@ class Api:
             step = self._affordable(step, cost)
         if isinstance(step, GiveUp):
             raise marked(gave_up(call, attempt, step, self.way), doubtful=doubtful)
-        await self.patience.sleep(step.seconds)
+        until = self.waits.clock() + step.seconds
+        status = attempt.reply.status if attempt.reply is not None else None
+        with self.waits.on(AskedAgain(call.method, call.path, until, status, attempt.why)):
+            await self.patience.sleep(step.seconds)
         return cost
 
     def _affordable(self, step: Wait, cost: int) -> Wait | GiveUp:

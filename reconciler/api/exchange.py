@@ -25,6 +25,7 @@ from reconciler.api.transport import MOST_CONNECTIONS, was_never_sent
 from reconciler.api.unpacking import UnusableBodyError, unpacked
 from reconciler.api.wire_words import describe
 from reconciler.points import Point, reached
+from reconciler.waits import Answering, Waits
 
 LARGEST_REPLY = 16 << 20
 
@@ -50,13 +51,15 @@ class Exchange:
     client: httpx.AsyncClient
     deadline: float
     redaction: Redaction
+    waits: Waits = field(default_factory=Waits)
     _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_CONNECTIONS))
 
     async def attempt(self, call: Call) -> Attempt:
         """Send once, and read the answer to its end. Never raises for what the wire does."""
         try:
             async with self._gate, asyncio.timeout(self.deadline):
-                reply = await self._exchange(call)
+                with self.waits.on(Answering(call.method, call.path)):
+                    reply = await self._exchange(call)
         except TimeoutError:
             return Attempt(Phase.LOST, why=f"no answer within {self.deadline:g} seconds")
         except UnusableBodyError as error:

@@ -50,6 +50,7 @@ from reconciler.resource import (
     Unchanged,
     Written,
 )
+from reconciler.waits import Deed, Step
 
 __all__ = ["Applied", "Run"]
 
@@ -68,6 +69,7 @@ class Run:
     ids: dict[Ref, RemoteId] = field(default_factory=dict)
     failed: set[Ref] = field(default_factory=set)
     applied: Applied = field(default_factory=Applied)
+    _step: Step | None = None
 
     async def apply(self, plan: Plan) -> Applied:
         """Write every change of a plan that writes.
@@ -76,6 +78,11 @@ class Run:
         rest. A lost service, a refused key, a broken journal or a lost lock
         does: nothing is sent after it, and `Applied.stopped_by` says what it was.
         """
+        total = sum(change.action is not Action.KEEP for change in plan.changes)
+        with self.api.waits.step(Deed.WRITING, total=total) as self._step:
+            return await self._apply(plan)
+
+    async def _apply(self, plan: Plan) -> Applied:
         for change in plan.changes:
             if change.remote_id is not None:
                 self.ids[change.ref] = change.remote_id
@@ -251,6 +258,8 @@ class Run:
         elif outcome.remote_id is not None:
             self.ids[outcome.ref] = outcome.remote_id
         self.applied.outcomes.append(outcome)
+        if self._step is not None:
+            self._step.done += 1
         self.tell(outcome)
 
     async def _read_back(self, kind: Kind, written: Sequence[Acknowledged]) -> None:

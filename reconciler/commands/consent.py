@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-import click
-
 from reconciler.commands.interrupts import line_or_signal
-from reconciler.commands.output import stderr_style, words
+from reconciler.commands.output import question, stderr_style, words
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import Agreed, unmet
 from reconciler.report.plan.document import PlanDocument
@@ -87,19 +85,19 @@ def ask(made: Plan, *, verbose: bool) -> bool:
     style = stderr_style(verbose=verbose)
     words(plan_text(made, style))
     where = safe(f"{made.environment} ({made.target})")
-    question = f"Apply to {where}: {summary(made)}? Only `yes` is taken: "
-    return _answer(question) == "yes"
+    asking = f"Apply to {where}: {summary(made)}? Only `yes` is taken: "
+    return _answer(asking) == "yes"
 
 
-def agreed(question: str) -> bool:
+def agreed(asking: str) -> bool:
     """Ask a question, and tell whether the answer is yes; no answer is no."""
-    return _answer(f"{question} [y/N]: ").lower() in ("y", "yes")
+    return _answer(f"{asking} [y/N]: ").lower() in ("y", "yes")
 
 
-def _answer(question: str) -> str:
+def _answer(asking: str) -> str:
     # Not `click.prompt`: what it asks with loses a signal that comes while the question is
     # written, and writes into stdout.
-    click.echo(question, err=True, nl=False)
+    question(asking)
     line = line_or_signal(sys.stdin)
     if not line.endswith("\n"):
         words("")

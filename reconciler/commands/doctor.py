@@ -79,7 +79,10 @@ def _checks(asked: Asked) -> list[Check]:
     except ReconcilerError as error:
         return [*checks, _failed("target", error)]
     named = named_secrets(asked, project)
-    bench = Bench(project, name, environment, target, Workspace((), ()), whole=False, named=named)
+    nothing, waits = Workspace((), ()), asked.waits
+    bench = Bench(
+        project, name, environment, target, nothing, whole=False, named=named, waits=waits
+    )
     way = [Check("target", State.OK, _target_words(bench))]
     if isinstance(target, Service):
         way += [_key(), _proxy(target), _tls(target)]

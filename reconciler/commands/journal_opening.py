@@ -12,6 +12,7 @@ from reconciler.errors import MissingExtra, UsageError
 from reconciler.project import Environment, Project, Target, journal_place_at, journal_setting
 from reconciler.project.journal_place import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
+from reconciler.waits import Waits
 
 if TYPE_CHECKING:
     from reconciler.journal.journal import Journal
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
     from reconciler.report.html import Made
 
 
-def open_journal(project: Project, name: str, environment: Environment, target: Target) -> Journal:
+def open_journal(
+    project: Project,
+    name: str,
+    environment: Environment,
+    target: Target,
+    waits: Waits,
+) -> Journal:
     """Give the journal of an environment, read; warn of an old copy.
 
     Raises JournalError, or InvalidInput for the journal of another target.
     """
     journal = journal_of(project, name, environment, target)
+    journal.waits = waits
     journal.load()
     if journal.is_old_copy:
         words(

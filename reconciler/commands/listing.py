@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,19 +12,19 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import click
 
 from reconciler.commands.opening import Asked, now, open_api, open_target
-from reconciler.commands.output import data, json_data, progress, stdout_style, words
+from reconciler.commands.output import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.finding import nearest
 from reconciler.report.style import Style
 from reconciler.report.table import Heading, csv_line, table
 from reconciler.signals.record import Enumeration, Record, Span, moment, stamp
+from reconciler.waits import Deed, Step
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
     from reconciler.api.door import Api
 
 DEFAULT_LIMIT = 100
-PROGRESS_EVERY = 100
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Item = TypeVar("Item", bound=Record)
@@ -147,27 +146,28 @@ def plain(enumeration: Enumeration, value: str) -> str:
 
 
 async def print_records(
-    records: AsyncIterator[Item], columns: Sequence[Column[Item]], form: str, *, quiet: bool
+    records: AsyncIterator[Item],
+    columns: Sequence[Column[Item]],
+    form: str,
+    step: Step | None = None,
 ) -> int:
-    """Print records and give their number. JSON Lines and CSV are printed as they come."""
+    """Print records and give their number, which `step` counts.
+
+    JSON Lines and CSV are printed as they come.
+    """
     flows = form in ("jsonl", "csv")
-    tells = not quiet and not (flows and sys.stdout.isatty())
     kept: list[Item] = []
     count = 0
     if form == "csv":
         data(csv_line([column.header for column in columns]))
-    try:
-        async for record in records:
-            count += 1
-            if flows:
-                _print_line(record, columns, form)
-            else:
-                kept.append(record)
-            if tells and count % PROGRESS_EVERY == 0:
-                progress(f"{count:,} read …")
-    finally:
-        if tells and count >= PROGRESS_EVERY:
-            progress("")
+    async for record in records:
+        count += 1
+        if flows:
+            _print_line(record, columns, form)
+        else:
+            kept.append(record)
+        if step is not None:
+            step.done = count
     if form == "json":
         json_data([record.document for record in kept])
     elif form == "text":
@@ -212,9 +212,8 @@ def run_listing(
 
     async def run() -> int:
         async with open_api(bench) as api:
-            return await print_records(
-                records(api), listing.columns, listing.form, quiet=asked.quiet
-            )
+            with api.waits.step(Deed.LISTING, listing.noun) as step:
+                return await print_records(records(api), listing.columns, listing.form, step)
 
     tell_count(asyncio.run(run()), listing.most, listing.noun, quiet=asked.quiet)
     return 0

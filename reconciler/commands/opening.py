@@ -7,7 +7,7 @@ import resource
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from reconciler.project import (
 )
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.report.next_steps import misplaced_plan, no_manifests, none_for
+from reconciler.waits import Waits
 
 if TYPE_CHECKING:
     import httpx
@@ -49,13 +50,14 @@ PLAN_BEGINS = b'{\n  "formatVersion": '
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the shared flags asked for."""
+    """What the shared flags asked for, and where it is noted what is waited for."""
 
     paths: tuple[Path, ...]
     environment: str | None
     project: Path | None
     verbose: bool
     quiet: bool
+    waits: Waits = field(default_factory=Waits)
 
 
 def now() -> datetime:
@@ -187,7 +189,7 @@ def read_workspaces(
     """Read all manifests, and hide what they must not hold: a code frame would show it."""
     known = project.settings.environments
     paths, exclude = manifest_paths(asked, project), project.settings.exclude
-    workspaces = load_workspaces(paths, project.root, scopes, known, exclude)
+    workspaces = load_workspaces(paths, project.root, scopes, known, exclude, waits=asked.waits)
     for scope in scopes:
         if any(one.code == WITHHELD for one in workspaces[scope.environment].complaints):
             from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
@@ -202,7 +204,7 @@ class Bench:
 
     `others` are the manifests of the project that are not examined, and `named` are secrets
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
-    manifests' secrets and for all else.
+    manifests' secrets and for all else. `waits` is where it is noted what is waited for.
     """
 
     project: Project
@@ -214,6 +216,7 @@ class Bench:
     others: tuple[Manifest, ...] = ()
     named: frozenset[str] = frozenset()
     early: Callable[[], Journal] | None = None
+    waits: Waits = field(default_factory=Waits)
 
     def journal(self) -> Journal:
         """Give the journal of the environment, read.
@@ -222,7 +225,7 @@ class Bench:
         """
         if self.early is not None:
             return self.early()
-        return open_journal(self.project, self.name, self.environment, self.target)
+        return open_journal(self.project, self.name, self.environment, self.target, self.waits)
 
     def salt(self) -> str:
         """Give the salt of the seals that stand for secrets. Raises as `journal` does."""
@@ -235,7 +238,8 @@ def open_target(asked: Asked) -> Bench:
     name, environment = choose_environment(project, asked.environment)
     target = choose_target(project, name, environment, os.environ)
     named = named_secrets(asked, project)
-    return Bench(project, name, environment, target, Workspace((), ()), whole=False, named=named)
+    nothing, waits = Workspace((), ()), asked.waits
+    return Bench(project, name, environment, target, nothing, whole=False, named=named, waits=waits)
 
 
 def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
@@ -257,7 +261,7 @@ def open_bench(asked: Asked) -> Bench:
 def bench_of(asked: Asked, project: Project, name: str, environment: Environment) -> Bench:
     """Do what is left before the first request, once it is known what may be used."""
     target = choose_target(project, name, environment, os.environ)
-    journal = cache(partial(open_journal, project, name, environment, target))
+    journal = cache(partial(open_journal, project, name, environment, target, asked.waits))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
     scope = Scope(name, environment.variables, os.environ, lambda: journal().salt, withheld)
@@ -265,7 +269,17 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
     redact_with(_redaction_of(workspace))
     whole = is_whole(asked, project)
     others = () if whole else _not_examined(project, scope, workspace)
-    return Bench(project, name, environment, target, workspace, whole, others, early=journal)
+    return Bench(
+        project,
+        name,
+        environment,
+        target,
+        workspace,
+        whole,
+        others,
+        early=journal,
+        waits=asked.waits,
+    )
 
 
 def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[Manifest, ...]:
@@ -308,6 +322,7 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
         key = key_from(os.environ)
         api = Api(target.base_url, key, target.authorization, assumptions=assumptions)
     api.redaction = _redaction_of(bench.workspace)
+    api.waits = bench.waits
     for secret in (*bench.named, api.key.reveal()):
         api.redaction.add(secret)
     redact_with(api.redaction)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from reconciler.commands.opening import Asked
+from reconciler.commands.waiting import waiting
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -60,7 +61,9 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
         paths: tuple[Path, ...] = (),
         **own: Any,
     ) -> Any:
-        return command(asked=Asked(paths, environment, project, verbose, quiet), **own)
+        with waiting(quiet=quiet) as waits:
+            asked = Asked(paths, environment, project, verbose, quiet, waits)
+            return command(asked=asked, **own)
 
     asking = cast("Command", gathered)
     for flag in reversed(flags):

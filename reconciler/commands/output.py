@@ -6,7 +6,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from reconciler.commands.streams import output_lost, write
@@ -18,11 +19,29 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
 
 _redaction: list[Redaction] = []
+_lines: list[Callable[[], AbstractContextManager[None]]] = []
 
 
 def redact_with(redaction: Redaction) -> None:
     """Pass every text from now on through a filter."""
     _redaction.append(redaction)
+
+
+@contextmanager
+def giving_way(line: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    """Let what is printed until the end of the block be printed while `line()` gives way."""
+    _lines.append(line)
+    try:
+        yield
+    finally:
+        _lines.remove(line)
+
+
+def _write(stream: TextIO, text: str) -> OSError | None:
+    with ExitStack() as away:
+        for line in _lines:
+            away.enter_context(line())
+        return write(stream, redacted(text))
 
 
 def data(text: str, *, ending: int = 0) -> int:
@@ -31,7 +50,7 @@ def data(text: str, *, ending: int = 0) -> int:
     Raises OutputLost where that is not possible, which ends what only reads. What
     is still to be done has to be done before.
     """
-    lost = write(sys.stdout, redacted(text)) if text else None
+    lost = _write(sys.stdout, text) if text else None
     if lost is not None:
         raise output_lost(lost, ending)
     return ending
@@ -45,13 +64,12 @@ def json_data(document: Json, *, one_line: bool = False, ending: int = 0) -> int
 
 def words(text: str) -> None:
     """Print words for a person, a line each. Where nobody can read them, they are dropped."""
-    write(sys.stderr, redacted(text if text.endswith("\n") else text + "\n"))
+    _write(sys.stderr, text if text.endswith("\n") else text + "\n")
 
 
-def progress(text: str) -> None:
-    """Show on a terminal's one line how far a long run is; "" clears it."""
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        write(sys.stderr, f"\r\x1b[K{redacted(text)}")
+def question(text: str) -> None:
+    """Ask a person; what is typed stands on the same line."""
+    _write(sys.stderr, text)
 
 
 def redacted(text: str) -> str:

@@ -75,7 +75,7 @@ def list_all(
         for policy in found:
             yield policy
 
-    asyncio.run(print_records(each(), COLUMNS, form, quiet=asked.quiet))
+    asyncio.run(print_records(each(), COLUMNS, form))
     return 0
 
 

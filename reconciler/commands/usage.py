@@ -90,7 +90,7 @@ def usage(
         data(usage_chart(bars, stdout_style(verbose=asked.verbose)))
     else:
         columns = COLUMNS if asked.verbose or form != "text" else NARROW
-        asyncio.run(print_records(_each(days), columns, form, quiet=asked.quiet))
+        asyncio.run(print_records(_each(days), columns, form))
     tell_count(len(days), 0, "day", quiet=asked.quiet)
     if png is not None and not asked.quiet:
         words(f"drew {png}")

@@ -24,6 +24,7 @@ from reconciler.journal.rescue import rescued
 from reconciler.journal.runs import words_of
 from reconciler.journal.store import Note, Store
 from reconciler.journal.waiting import Patience, taken_in_time
+from reconciler.waits import Keeping, Waits
 
 
 @dataclass(slots=True)
@@ -32,7 +33,8 @@ class Journal:
 
     Reading is free; appending needs the lock. A last line that was cut, as by a
     crash or a full disk, is ignored, and removed by the next append. `tell` takes
-    words for a person; `look` finds the place that a journal was moved from.
+    words for a person; `look` finds the place that a journal was moved from; `waits` is where
+    it notes what it waits for.
     """
 
     store: Store
@@ -43,6 +45,7 @@ class Journal:
     tell: Callable[[str], None] = field(default=lambda _: None)
     monotonic: Callable[[], float] = time.monotonic
     look: Look | None = None
+    waits: Waits = field(default_factory=Waits)
     history: History = field(default_factory=History)
     content: Content = field(default_factory=Content)
     _begun: RunEntry | None = None
@@ -102,7 +105,9 @@ class Journal:
         Raises JournalError where it cannot be trusted.
         """
         self.history, self.content = History(seed=uuid4().hex), Content()
-        self.content = read_content(self.store.read(), self.place)
+        with self._kept():
+            kept = self.store.read()
+        self.content = read_content(kept, self.place)
         self.history.begun = self.header is not None
         self.history.add(self.entries)
 
@@ -139,7 +144,7 @@ class Journal:
 
         Raises Locked, naming the holder and since when.
         """
-        taken_in_time(lambda: self._take(run), patience or Patience(), self.tell)
+        taken_in_time(lambda: self._take(run), patience or Patience(), self.tell, self.waits)
         try:
             self.read()
             if not as_it_is:
@@ -159,7 +164,8 @@ class Journal:
             actor=self.actor,
             run=run,
         )
-        self.store.lock(lease)
+        with self._kept():
+            self.store.lock(lease)
         self._lease, self._renewed = lease, self.monotonic()
 
     def _release(self) -> None:
@@ -167,7 +173,8 @@ class Journal:
         if lease is None:
             return
         try:
-            self.store.release(lease, self.content.end)
+            with self._kept():
+                self.store.release(lease, self.content.end)
         except Locked:
             self.tell(f"the lock of {self.place} was lost before the end of the run")
         except JournalError as error:
@@ -214,7 +221,8 @@ class Journal:
         new = None if self.header is not None else header
         lines, sums = _lines(new, entries, self.content.end)
         try:
-            self.store.append(lines, self._held(), Note(words_of(entries), self.actor))
+            with self._kept():
+                self.store.append(lines, self._held(), Note(words_of(entries), self.actor))
         except (JournalError, Locked) as error:
             raise type(error)(f"{error}{rescued(entries)}") from error
         self.content.header, self.content.torn, self._begun = header, False, None
@@ -240,10 +248,15 @@ class Journal:
         Raises JournalError, and Locked where the lock is not ours, or no longer.
         """
         lines, sums = _lines(header, entries, "")
-        self.store.replace(lines, self._held(), Note(words_of(entries[-1:]), self.actor))
+        with self._kept():
+            self.store.replace(lines, self._held(), Note(words_of(entries[-1:]), self.actor))
         self.content, self._begun = Content(header, list(entries), sums), None
         self.history = History(begun=True, seed=self.history.seed)
         self.history.add(entries)
+
+    def _kept(self) -> contextlib.AbstractContextManager[None]:
+        """Note that what keeps the journal is waited for."""
+        return self.waits.on(Keeping(self.place))
 
     def _held(self) -> Lease:
         """Give the lease that a write goes under, renewed when a good part of it has passed."""

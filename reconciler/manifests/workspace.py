@@ -15,6 +15,7 @@ from reconciler.manifests.files import Files, find_files
 from reconciler.manifests.loading import Loader
 from reconciler.manifests.sources import Sources
 from reconciler.resource import Manifest, Ref
+from reconciler.waits import Deed, Waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ def load_workspace(
     scope: Scope,
     environments: Mapping[str, object],
     exclude: Sequence[str] = (),
+    *,
+    waits: Waits | None = None,
 ) -> Workspace:
     """Read every manifest under `paths`, but for what `exclude` leads to.
 
@@ -50,7 +53,7 @@ def load_workspace(
     file and line.
     """
     found = find_files(paths, root, exclude)
-    return _load(found, _sources(paths, root, kept=False), scope, environments)
+    return _load(found, _sources(paths, root, kept=False), scope, environments, waits)
 
 
 def load_workspaces(
@@ -59,11 +62,13 @@ def load_workspaces(
     scopes: Sequence[Scope],
     environments: Mapping[str, object],
     exclude: Sequence[str] = (),
+    *,
+    waits: Waits | None = None,
 ) -> dict[str, Workspace]:
     """Read every manifest once, and give what it is in each environment, by its name."""
     found = find_files(paths, root, exclude)
     sources = _sources(paths, root, kept=len(scopes) > 1)
-    return {one.environment: _load(found, sources, one, environments) for one in scopes}
+    return {one.environment: _load(found, sources, one, environments, waits) for one in scopes}
 
 
 def _sources(paths: Sequence[Path], root: Path, *, kept: bool) -> Sources:
@@ -71,12 +76,16 @@ def _sources(paths: Sequence[Path], root: Path, *, kept: bool) -> Sources:
 
 
 def _load(
-    found: Files, sources: Sources, scope: Scope, environments: Mapping[str, object]
+    found: Files,
+    sources: Sources,
+    scope: Scope,
+    environments: Mapping[str, object],
+    waits: Waits | None,
 ) -> Workspace:
     sources.begin()
     loader = Loader(found.root, sources, scope, environments)
     loader.complaints.extend(found.complaints)
-    for file in found.files:
+    for file in (waits or Waits()).each(Deed.LOADING, found.files):
         loader.load(file)
     loader.complaints.extend(stray for path, stray in loader.strays if path not in loader.exports)
     declared = loader.declared

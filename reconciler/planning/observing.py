@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 
 from reconciler.api.door import Api
 from reconciler.errors import ReconcilerError
@@ -11,6 +13,7 @@ from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.observing import observe
 from reconciler.resource import Absent, Manifest, NotPermitted, Observation, Seen, Unread
+from reconciler.waits import Deed, Step
 
 
 async def observe_all(
@@ -21,8 +24,17 @@ async def observe_all(
     One answer that is of no use is `Unread`, and the others are observed all the same. Where
     no answer at all is of use, it is the service, and that is raised.
     """
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_observe(api, manifest, history)) for manifest in manifests]
+    with ExitStack() as noted:
+        counts = Counter(one.ref.kind for one in manifests)
+        steps = {
+            kind: noted.enter_context(api.waits.step(Deed.READING, kind, count))
+            for kind, count in counts.items()
+        }
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(_observe(api, one, history, steps[one.ref.kind]))
+                for one in manifests
+            ]
     found = [task.result() for task in tasks]
     errors = [one for one in found if isinstance(one, ReconcilerError)]
     if errors and not any(isinstance(one, Seen | Absent) for one in found):
@@ -46,8 +58,12 @@ async def proof(
     return NotPermitted(said) if said else None
 
 
-async def _observe(api: Api, manifest: Manifest, history: History) -> Observation | ReconcilerError:
-    return await observe(BY_NAME[manifest.ref.kind], api, manifest, history.of(manifest.ref))
+async def _observe(
+    api: Api, manifest: Manifest, history: History, step: Step
+) -> Observation | ReconcilerError:
+    found = await observe(BY_NAME[manifest.ref.kind], api, manifest, history.of(manifest.ref))
+    step.done += 1
+    return found
 
 
 def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unread:

@@ -41,6 +41,7 @@ from reconciler.resource import (
     UnsettledCreate,
 )
 from reconciler.template import reveal
+from reconciler.waits import Deed, Step
 
 FORMAT_VERSION = 1
 
@@ -90,7 +91,7 @@ async def make_plan(
     left = [*orphans, *displaced_in(history, declared)]
     ids = _known_ids(manifests, observations)
     changes = []
-    for manifest in manifests:
+    for manifest in api.waits.each(Deed.COMPARING, manifests):
         ref = manifest.ref
         known_of = observed[ref], history.of(ref)
         knowledge = Knowledge(*known_of, ids, str(place), place.salt, history.seed)
@@ -98,7 +99,8 @@ async def make_plan(
     # A look-up has settled some; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes)
     asked = [change for change in changes if change.action.writes]
-    answered = await asyncio.gather(*(_with_objections(api, change) for change in asked))
+    with api.waits.step(Deed.ASKING, total=len(asked)) as step:
+        answered = await asyncio.gather(*(_with_objections(api, one, step) for one in asked))
     objected = {change.ref: change for change in answered}
     changes = [objected.get(change.ref, change) for change in changes]
     changes = with_blocked_dependants(changes)
@@ -151,13 +153,15 @@ def _known_ids(
     return ids
 
 
-async def _with_objections(api: Api, change: Change) -> Change:
+async def _with_objections(api: Api, change: Change, step: Step) -> Change:
     """Ask the service about a write that is complete already (endpoint 14 for SLOs)."""
     if change.awaits:
+        step.done += 1
         return change
     body = reveal(change.body)
     assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
     objections = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
+    step.done += 1
     return blocked(change, map(Objected, objections)) if objections else change
 
 

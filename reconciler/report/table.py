@@ -7,9 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
-from itertools import accumulate
 
-from reconciler.report.safe import ELLIPSIS, columns, safe
+from reconciler.report.safe import columns, cut, safe
 from reconciler.report.style import Colour, Style
 
 GAP = "  "
@@ -68,17 +67,9 @@ def _line(cells: Sequence[str], headings: Sequence[Heading], widths: Sequence[in
 
 
 def _padded(cell: str, width: int, *, right: bool) -> str:
-    shown = _cut(cell, width)
+    shown = cut(cell, width)
     blank = " " * (width - columns(shown))
     return blank + shown if right else shown + blank
-
-
-def _cut(cell: str, width: int) -> str:
-    """Cut a text to so many columns of a terminal; a wide character takes two."""
-    if columns(cell) <= width:
-        return cell
-    ends = accumulate(columns(character) for character in cell)
-    return cell[: sum(end < width for end in ends)] + ELLIPSIS
 
 
 def csv_line(cells: Sequence[str]) -> str:

@@ -110,17 +110,6 @@ def test_no_colour_asked_for(shop: Shop, more: dict[str, str]) -> None:
     assert ESCAPE not in shown.terminal
 
 
-def test_progress(shop: Shop) -> None:
-    """A long listing into a file tells on the terminal how far it is, and clears it at the end."""
-    shown = on_terminal(["events", "list", "--limit", "250"], shop.root, piped=True)
-
-    clear = f"\r{ESCAPE}[K"
-    *steps, last = shown.terminal.split(clear)
-    assert steps == ["", "100 read …", "200 read …"]
-    assert last.startswith("250 events; there may be more")
-    assert len(shown.out.splitlines()) == 251
-
-
 def test_no_progress_when_quiet(shop: Shop) -> None:
     """With -q the terminal stays empty."""
     shown = on_terminal(["events", "list", "--limit", "250", "-q"], shop.root, piped=True)

@@ -25,6 +25,7 @@ from reconciler.commands.ci.telling import outputs_of, tell
 from reconciler.commands.output import redact_with
 from reconciler.commands.root import first_of, tell_error
 from reconciler.commands.streams import lost_by, output_lost
+from reconciler.commands.waiting import waiting
 from reconciler.errors import SIGNALLED, InvalidInput, UsageError
 from reconciler.forge.event import read_event
 from reconciler.project import BASE_URL
@@ -56,7 +57,7 @@ def ci(*, command: str | None) -> int:
         _with(os.environ, _instead(inputs, key)),
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
-        with runner.log():
+        with runner.log(), waiting(quiet=False) as ended.waits:
             _carry_out(talk, ended, has_key=bool(key.strip()))
         _note_loss(runner, ended)
         _say(talk, ended)
@@ -105,7 +106,7 @@ def _carry_out(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
     try:
         match ended.command:
             case "validate":
-                validate_now(asked_by(talk.inputs), ended)
+                validate_now(asked_by(talk.inputs, ended), ended)
             case "plan":
                 plan_for(talk, ended, has_key=has_key)
             case "apply":

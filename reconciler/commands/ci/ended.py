@@ -14,6 +14,7 @@ from reconciler.forge.pull_requests import Comment
 from reconciler.forge.sticky import Standing
 from reconciler.report.complaints.order import message, worst_first
 from reconciler.resource import Action, Drift, InDoubt, Outcome, Plan, Unchanged, Written
+from reconciler.waits import Waits
 
 CHANGES = 2
 IN_DOUBT = 7
@@ -87,7 +88,8 @@ class Ended:
 
     `writing` says that an apply began to write, `review` is the comment that it
     compares with, and `is_logged` says that the log names the failure already. `postponed`
-    are edits of the project file that only count after the merge.
+    are edits of the project file that only count after the merge, and `waits` is where it is
+    noted what is waited for.
     """
 
     command: str
@@ -108,6 +110,7 @@ class Ended:
     reason: str = ""
     is_logged: bool = False
     postponed: Sequence[str] = ()
+    waits: Waits = field(default_factory=Waits)
 
     def fail(self, code: int, errors: Sequence[str], reason: str = "") -> None:
         """Note why the run failed."""

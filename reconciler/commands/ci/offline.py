@@ -68,7 +68,15 @@ def plan_offline(use: Use, project: Project, ended: Ended, asked: Asked) -> Plan
         environment = in_folder(Environment(guards=environment.guards), place)
         whole = is_whole(asked, project)
         target = choose_target(project, name, environment, {})
-        bench = Bench(project, name, environment, target, _on_emulator(workspace), whole)
+        bench = Bench(
+            project,
+            name,
+            environment,
+            target,
+            _on_emulator(workspace),
+            whole,
+            waits=asked.waits,
+        )
         ended.compared = Compared.NOTHING
         if isinstance(use, OverBase) and _apply_base(use, bench, asked, place / "base"):
             ended.compared = Compared.BASE

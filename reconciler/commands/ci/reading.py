@@ -33,11 +33,18 @@ from reconciler.report.plan.text import plan_text
 from reconciler.resource import Plan
 
 
-def asked_by(inputs: Inputs) -> Asked:
+def asked_by(inputs: Inputs, ended: Ended) -> Asked:
     """Give the flags that these inputs stand for; the default path is the project file's own."""
     paths = () if inputs.path == "." else (Path(inputs.path),)
     project = Path(inputs.project) if inputs.project else None
-    return Asked(paths, inputs.environment or None, project, verbose=False, quiet=False)
+    return Asked(
+        paths,
+        inputs.environment or None,
+        project,
+        verbose=False,
+        quiet=False,
+        waits=ended.waits,
+    )
 
 
 def validate_now(asked: Asked, ended: Ended) -> None:
@@ -79,7 +86,7 @@ def _examined(
     With `secrets`, those that the manifests name must be there. Raises
     InvalidInput where something is wrong.
     """
-    asked = asked_by(inputs)
+    asked = asked_by(inputs, ended)
     checked = _checked(asked, secrets)
     if checked.project is None:
         return _note(checked, ended), Barred("the project file is not valid")
@@ -107,7 +114,7 @@ def open_for(
             f"an apply is of what was merged, and this is an untrusted change ({use.why}): "
             "merge it, and apply on the default branch or one of `trustedBranches:`"
         )
-    with opened(use, event, inputs, ended, asked_by(inputs)) as bench:
+    with opened(use, event, inputs, ended, asked_by(inputs, ended)) as bench:
         yield bench
 
 
@@ -144,7 +151,7 @@ def _remove_earlier(file: Path) -> None:
 
 def _planned_without_key(inputs: Inputs, event: Event, ended: Ended) -> Plan:
     """Plan a change that comes without a key."""
-    asked = asked_by(inputs)
+    asked = asked_by(inputs, ended)
     own, use = _examined(inputs, event, ended, None)
     project = usable_offline(use, own)
     _, environment = choose_environment(project, asked.environment)

@@ -19,7 +19,9 @@ def unread_journal(asked: Asked) -> Journal:
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
     target = choose_target(project, name, environment, os.environ)
-    return journal_of(project, name, environment, target)
+    journal = journal_of(project, name, environment, target)
+    journal.waits = asked.waits
+    return journal
 
 
 def opened_journal(asked: Asked) -> Journal:

@@ -7,12 +7,13 @@ covers them at the last sink. Pure.
 
 from reconciler.report.safe.file_name import for_file_name
 from reconciler.report.safe.html import for_html
-from reconciler.report.safe.terminal import ELLIPSIS, columns, safe, safe_json
+from reconciler.report.safe.terminal import ELLIPSIS, columns, cut, safe, safe_json
 from reconciler.report.safe.workflow import for_workflow_data, for_workflow_property
 
 __all__ = [
     "ELLIPSIS",
     "columns",
+    "cut",
     "for_file_name",
     "for_html",
     "for_workflow_data",

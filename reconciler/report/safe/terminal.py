@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from unicodedata import combining, east_asian_width
 
 _CONTROL = "\x00-\x1f"
@@ -39,6 +40,14 @@ def columns(text: str) -> int:
         return len(text)
     wide = sum(east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(combining(character) > 0 for character in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text to so many columns of a terminal; a wide character takes two."""
+    if columns(text) <= width:
+        return text
+    ends = accumulate(columns(character) for character in text)
+    return text[: sum(end < width for end in ends)] + ELLIPSIS
 
 
 def safe_json(text: str) -> str:

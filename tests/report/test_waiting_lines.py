@@ -1,0 +1,139 @@
+"""What is waited for, in one line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.report.safe import columns, safe
+from reconciler.report.waiting import waiting_line
+from reconciler.waits import Answering, AskedAgain, Deed, Keeping, Locking, Noted, Now, Step, Wait
+
+HELD = "journal.jsonl is locked by process 7 on ci since 2025-01-31T09:00:00Z"
+BOARD = Answering("GET", "/v1/dashboards/dashboards/0kVvz1PJ")
+
+texts = st.text(max_size=60)
+waits = st.one_of(
+    st.builds(Answering, st.sampled_from(["GET", "PUT"]), texts),
+    st.builds(
+        AskedAgain,
+        st.just("GET"),
+        texts,
+        st.floats(0, 1e4),
+        st.none() | st.just(503),
+        texts,
+    ),
+    st.builds(Locking, texts),
+    st.builds(Keeping, texts),
+)
+steps = st.builds(
+    Step,
+    st.sampled_from(Deed),
+    st.just(0.0),
+    st.sampled_from(["", "AlertDefinition", "event"]),
+    st.none() | st.integers(0, 10**6),
+    st.integers(0, 10**6),
+)
+
+
+def as_it_is(text: str) -> str:
+    return text
+
+
+def line(*noted: Noted | Step, at: float = 12.0, width: int | None = None) -> str:
+    steps = tuple(one for one in noted if isinstance(one, Step))
+    waiting = tuple(one for one in noted if isinstance(one, Noted))
+    return waiting_line(Now(at, steps, waiting), as_it_is, width)
+
+
+@pytest.mark.promise("P48")
+@pytest.mark.parametrize(
+    ("wait", "said"),
+    [
+        (Answering("PUT", "/v1/slo/slos"), "waiting for PUT /v1/slo/slos to answer, 12 s"),
+        (AskedAgain("GET", "/x", 16, 503, "busy"), "GET /x is asked again in 4 s (503)"),
+        (AskedAgain("GET", "/x", 16, None, "cut off"), "GET /x is asked again in 4 s (cut off)"),
+        (Locking(HELD), f"waiting for the journal's lock, 12 s ({HELD})"),
+        (Keeping("git:refs/x"), "waiting for the journal git:refs/x, 12 s"),
+    ],
+)
+def test_each_wait_is_named(wait: Wait, said: str) -> None:
+    """Whatever is waited for is named, and how long."""
+    assert line(Noted(wait, 0)) == said
+
+
+@pytest.mark.promise("P48")
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (Step(Deed.LOADING, 0, "", 2_000, 412), "reading manifests: 412 of 2,000"),
+        (Step(Deed.READING, 0, "Dashboard", 2_000, 412), "reading dashboards: 412 of 2,000"),
+        (Step(Deed.READING, 0, "AlertDefinition", 9), "reading alert definitions: 0 of 9"),
+        (Step(Deed.READING, 0, "SLO", 9), "reading SLOs: 0 of 9"),
+        (Step(Deed.WRITING, 0, "", 40, 12), "writing: 12 of 40"),
+        (Step(Deed.LISTING, 0, "event", None, 1_200), "listing events: 1,200"),
+    ],
+)
+def test_each_step_is_counted(step: Step, said: str) -> None:
+    """A step says how far it is; what is sent meanwhile is named once it takes a second."""
+    assert line(step, Noted(BOARD, 11.5)) == said
+    assert (
+        line(step, Noted(BOARD, 11.0))
+        == f"{said}; waiting for {BOARD.method} {BOARD.path} to answer, 1 s"
+    )
+
+
+@pytest.mark.promise("P48")
+def test_the_first_that_is_not_over() -> None:
+    """Of several steps the first that is not over is told, and of several waits the oldest."""
+    over, open_one = Step(Deed.READING, 0, "SLO", 2, 2), Step(Deed.READING, 0, "Dashboard", 3, 1)
+    others = [Noted(Answering("GET", f"/{number}"), number) for number in range(1, 4)]
+
+    said = line(over, open_one, *others, at=9)
+
+    assert said == "reading dashboards: 1 of 3; waiting for GET /1 to answer, 8 s and 2 more"
+    assert line() == ""
+
+
+@pytest.mark.promise("P48")
+@given(st.lists(steps, max_size=3), st.lists(waits, max_size=20), st.integers(39, 199))
+def test_it_fits(some: list[Step], others: list[Wait], width: int) -> None:
+    """Whatever is noted, the line fits the terminal, and is one line without control characters."""
+    now = Now(1e4, tuple(some), tuple(Noted(one, 0) for one in others))
+
+    shown = waiting_line(now, as_it_is, width)
+
+    assert columns(shown) <= width
+    assert safe(shown) == shown
+    whole = waiting_line(now, as_it_is)
+    assert safe(whole) == whole
+    assert bool(shown) == bool(whole)
+
+
+@pytest.mark.promise("P48")
+@pytest.mark.parametrize("width", [39, 59, 79, 199])
+def test_a_narrow_terminal(width: int) -> None:
+    """However narrow the terminal is, it is told that an answer is waited for, and how long."""
+    step = Step(Deed.READING, 0, "Dashboard", 2_000, 412)
+
+    said = line(step, Noted(BOARD, 0), width=width)
+
+    assert "waiting for GET /" in said
+    assert said.endswith("to answer, 12 s")
+
+
+@pytest.mark.promise("P48")
+@given(st.integers(39, 199), st.integers(0, 80))
+def test_half_a_secret(width: int, before: int) -> None:
+    """A secret is hidden before a line is cut, so that no half of one is left."""
+    hidden = "kQ7vX2mPz9Lw4Tj8"
+    path = f"/{'x' * before}/{hidden}"
+
+    shown = waiting_line(
+        Now(12, (), (Noted(Answering("GET", path), 0),)),
+        lambda text: text.replace(hidden, "***"),
+        width,
+    )
+
+    assert hidden[:3] not in shown
