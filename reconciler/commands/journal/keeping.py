@@ -8,7 +8,12 @@ from typing import NamedTuple
 import click
 
 from reconciler.commands import options
-from reconciler.commands.journal.opening import opened_journal, run_entry, unread_journal
+from reconciler.commands.journal.opening import (
+    hint_at_places,
+    opened_journal,
+    run_entry,
+    unread_journal,
+)
 from reconciler.commands.opening import Asked
 from reconciler.commands.output import data, json_data, words
 from reconciler.commands.waiting import lock_timeout
@@ -30,7 +35,7 @@ class _Finding(NamedTuple):
 
 
 @click.command
-@options.connected
+@options.remembering
 @options.formats("text", "json")
 def verify(*, asked: Asked, form: str) -> int:
     """Check every line, and that none was changed or lost; say what to do next.
@@ -42,7 +47,7 @@ def verify(*, asked: Asked, form: str) -> int:
     if journal.header is None:
         raise InvalidInput(
             f"there is no journal at {journal.place}: nothing was applied yet, "
-            f"or it is lost; {_LOST}"
+            f"or it is lost; {_LOST}{hint_at_places(asked)}"
         )
     findings = list(_findings(journal))
     is_old = any(one.name == "old copy" for one in findings)
@@ -109,7 +114,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> Json:
 
 
 @click.command
-@options.connected
+@options.remembering
 @lock_timeout
 def compact(*, asked: Asked, patience: Patience) -> int:
     """Make the journal short: keep what later runs need, and who ran what.
@@ -130,7 +135,7 @@ def compact(*, asked: Asked, patience: Patience) -> int:
 
 @click.command
 @click.argument("id", required=False)
-@options.connected
+@options.remembering
 def unlock(*, id: str | None, asked: Asked) -> int:  # noqa: A002 - as it is called in the usage
     """Take the lock of a shared journal from a holder that is gone, by its ID.
 

@@ -30,7 +30,7 @@ from reconciler.resource import Ref, RemoteId
 @click.argument("ref")
 @click.option("--id", "remote_id", metavar="ID", help="The create happened, and this is its id.")
 @click.option("--never-happened", is_flag=True, help="The create did not happen.")
-@options.connected
+@options.remembering
 @lock_timeout
 def settle(
     *, ref: str, remote_id: str | None, never_happened: bool, asked: Asked, patience: Patience

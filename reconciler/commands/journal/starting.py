@@ -15,7 +15,7 @@ from reconciler.report.safe import safe
 
 
 @click.command
-@options.connected
+@options.remembering
 @lock_timeout
 def init(*, asked: Asked, patience: Patience) -> int:
     """Begin an empty journal, where this environment has none.
