@@ -30,7 +30,15 @@ from reconciler.report.next_steps import not_applied
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
 from reconciler.report.words import lost_json
-from reconciler.resource import Action, Outcome, Plan, Skipped
+from reconciler.resource import (
+    Action,
+    InDoubt,
+    Outcome,
+    Plan,
+    Refused,
+    Skipped,
+    Unconfirmed,
+)
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 LARGEST_PLAN_FILE = 256 << 20
@@ -196,10 +204,16 @@ class _Progress:
         self.style = stderr_style(verbose=False)
 
     def tell(self, outcome: Outcome) -> None:
-        """Say one outcome; the closing words name what was skipped, so of many only the first."""
+        """Say one outcome; the closing words name what was skipped, so of many only the first.
+
+        Why a write was refused, or nobody knows of it, stands nowhere else, and is always said.
+        """
         self.done += 1
         self.skipped += isinstance(outcome, Skipped)
-        if self.quiet or (isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED):
+        needed = isinstance(outcome, Refused | Unconfirmed | InDoubt)
+        if self.quiet and not needed:
+            return
+        if isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED:
             return
         count = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
         words(f"{count}{outcome_line(outcome, self.style)[1:]}")

@@ -32,7 +32,9 @@ place = click.option(
     help="Look where `plan PATH` and `apply PATH` look for the project and its journal.",
 )
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show everything, nothing folded.")
-quiet = click.option("-q", "--quiet", is_flag=True, help="Print no words beside the data.")
+quiet = click.option(
+    "-q", "--quiet", is_flag=True, help="Print no words beside the data, but what went wrong."
+)
 
 
 def formats(*names: str) -> Callable[[Command], Command]:

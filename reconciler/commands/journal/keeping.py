@@ -19,6 +19,7 @@ from reconciler.commands.output import data, json_data, words
 from reconciler.commands.waiting import lock_timeout
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
+from reconciler.journal.entries import Arrived, Entry, RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.waiting import Patience
 from reconciler.report.safe import safe
@@ -97,8 +98,40 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
     if holder := journal.holder():
         yield _Finding("locked", f"by {holder}", "wait for it, or see `reconciler journal unlock`")
     if journal.header is not None and journal.header.continues:
-        said = f"it continues one that ended with the sum {journal.header.continues}"
-        yield _Finding("compacted", said, "nothing: a copy from before must end with that sum")
+        yield _continued(journal, journal.header.continues)
+
+
+def _continued(journal: Journal, ended: str) -> _Finding:
+    """Say why a journal goes on from another: it was moved, or made short."""
+    entries = journal.entries
+    begun = [at for at, entry in enumerate(entries) if _begins_anew(entry)]
+    last = begun[-1] if begun else 0
+    out = "nothing: a copy from before must end with that sum"
+    match entries[max(0, last - 1) : last + 1]:
+        # Behind what arrived stands the run that carried it, unless that was stopped before.
+        case [*_, Arrived(at=at, origin=origin)] | [
+            Arrived(at=at, origin=origin),
+            RunEntry(command="move"),
+        ]:
+            said = f"it arrived from {origin} ({at}), where it ended with the sum {ended}"
+            return _Finding("moved", said, out)
+        case [*_, RunEntry(at=at, command="move")]:
+            said = (
+                f"it is that of {journal.target} since {at}; before, it ended with the sum {ended}"
+            )
+            return _Finding("moved", said, out)
+        case _:
+            said = f"it continues one that ended with the sum {ended}"
+            return _Finding("compacted", said, out)
+
+
+def _begins_anew(entry: Entry) -> bool:
+    """Tell what stands where another header took the place of the first line."""
+    match entry:
+        case Arrived() | RunEntry(command="move" | "compact"):
+            return True
+        case _:
+            return False
 
 
 def _document(journal: Journal, findings: list[_Finding]) -> Json:

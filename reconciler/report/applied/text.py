@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from reconciler.document import Difference, Json
-from reconciler.report.reasons import message_of
+from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe, safe_json
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import place, plural, value
@@ -57,7 +57,7 @@ def word(outcome: Outcome) -> str:
 
 
 def outcome_line(outcome: Outcome, style: Style) -> str:
-    """Give one outcome as it is streamed while the run goes on."""
+    """Give one outcome as it is streamed while the run goes on; a line each for the ways out."""
     name = word(outcome)
     message = message_of(outcome)
     said = f": {safe(message)}" if message else ""
@@ -65,7 +65,8 @@ def outcome_line(outcome: Outcome, style: Style) -> str:
     if isinstance(outcome, Written) and outcome.remote_id is not None:
         known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
     spoken = "in doubt" if name == "inDoubt" else name
-    return f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{said}"
+    line = f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{said}"
+    return "\n".join((line, *(f"      - {safe(way)}" for way in ways_out_of(outcome))))
 
 
 def applied_text(
@@ -142,11 +143,13 @@ def applied_json(outcomes: Sequence[Outcome], digest: str) -> str:
 
 def _outcome(outcome: Outcome) -> dict[str, Json]:
     known = outcome.remote_id if isinstance(outcome, Written | Unchanged) else None
+    ways_out: list[Json] = [*ways_out_of(outcome)]
     return {
         "ref": str(outcome.ref),
         "outcome": word(outcome),
         "remoteId": known,
         "message": message_of(outcome),
+        **({"waysOut": ways_out} if ways_out else {}),
     }
 
 
