@@ -29,7 +29,7 @@ from reconciler.report.applied.text import applied_json, applied_text, outcome_l
 from reconciler.report.next_steps import not_applied
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
-from reconciler.report.words import lost_json
+from reconciler.report.words import lost_json, plural
 from reconciler.resource import (
     Action,
     InDoubt,
@@ -156,7 +156,7 @@ def read_plan_file(file: Path) -> PlanDocument:
     read = _read_plan_file(file)
     if read.not_examined:
         raise UsageError(
-            f"{file} is the plan of a part: {read.not_examined:,} resources were not examined. "
+            f"{file} is the plan of a part: {plural(read.not_examined, 'resource')} not examined. "
             "Make one without --changed-since to apply it"
         )
     return read
@@ -180,7 +180,10 @@ async def _apply_now(
 ) -> Applied:
     for change in made.changes:
         if change.lost:
-            words(f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}")
+            words(
+                f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}",
+                laid_out=True,
+            )
     progress = _Progress(made, quiet=quiet)
     with interrupts(words) as taken:
         async with open_api(bench) as api:

@@ -69,7 +69,7 @@ def open_project(asked: Asked) -> Project:
     """
     project, complaints = read_project(asked)
     if complaints:
-        words(complaints_text(complaints, stderr_style(verbose=asked.verbose)))
+        words(complaints_text(complaints, stderr_style(verbose=asked.verbose)), laid_out=True)
     if project is None:
         raise InvalidInput(f"{project_file(asked)} is not a valid project file")
     return project
@@ -156,7 +156,7 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
     workspace = read_workspace(asked, project, scope)
     shown = workspace.errors if asked.quiet else workspace.complaints
     if shown:
-        words(complaints_text(shown, stderr_style(verbose=asked.verbose)))
+        words(complaints_text(shown, stderr_style(verbose=asked.verbose)), laid_out=True)
     if workspace.errors:
         for plan in filter(is_plan_file, asked.paths):
             words(misplaced_plan(str(plan)))

@@ -15,14 +15,16 @@ from reconciler.commands.journal.opening import (
     unread_journal,
 )
 from reconciler.commands.opening import Asked
-from reconciler.commands.output import data, json_data, words
+from reconciler.commands.output import data, json_data, stdout_style, words
 from reconciler.commands.waiting import lock_timeout
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Arrived, Entry, RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.waiting import Patience
+from reconciler.report.fitting import fitted
 from reconciler.report.safe import safe
+from reconciler.report.words import plural
 
 _LOST = "what to do where it is lost or damaged stands in docs/journal.md"
 
@@ -64,12 +66,11 @@ def verify(*, asked: Asked, form: str) -> int:
 
 def _text(journal: Journal, findings: list[_Finding]) -> str:
     unsettled = len(journal.history.unsettled())
-    count = len(journal.entries)
-    noun = "entry" if count == 1 else "entries"
-    lines = [f"{safe(journal.place)}: {count:,} {noun}, {unsettled} unsettled"]
+    count = plural(len(journal.entries), "entry", "entries")
+    lines = [f"{safe(journal.place)}: {count}, {unsettled} unsettled"]
     for one in findings:
         lines += [f"  {one.name}: {safe(one.message)}", f"    next: {safe(one.way_out)}"]
-    return "\n".join(lines) + "\n"
+    return fitted("\n".join(lines) + "\n", stdout_style(verbose=False))
 
 
 def _trusted(asked: Asked) -> Journal:
@@ -162,7 +163,8 @@ def compact(*, asked: Asked, patience: Patience) -> int:
     with journal.locked(run.run, patience):
         before = len(journal.entries)
         journal.compact(run)
-    data(f"{safe(journal.place)}: {before} entries became {len(journal.entries)}\n")
+    became = f"{plural(before, 'entry', 'entries')} became {len(journal.entries):,}"
+    data(f"{safe(journal.place)}: {became}\n")
     return 0
 
 

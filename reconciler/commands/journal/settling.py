@@ -23,6 +23,7 @@ from reconciler.manifests.expressions import Scope
 from reconciler.manifests.withheld import withheld_from
 from reconciler.manifests.writing import with_id
 from reconciler.project import choose_environment, with_target
+from reconciler.report.words import plural
 from reconciler.resource import Ref, RemoteId
 
 
@@ -84,7 +85,7 @@ def write_ids(*, asked: Asked) -> int:
             written += 1
             if not asked.quiet:
                 words(f"{manifest.source}: {manifest.ref} is {known}")
-    data(f"{written} ids written\n")
+    data(f"{plural(written, 'id')} written\n")
     return 0
 
 

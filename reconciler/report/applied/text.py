@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from reconciler.document import Difference, Json
+from reconciler.report.fitting import fitted
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe, safe_json
 from reconciler.report.style import Colour, Style
@@ -75,7 +76,7 @@ def applied_text(
     style: Style,
     overtaken: Mapping[Ref, Overtaken] | None = None,
 ) -> str:
-    """Give the closing words of an apply, ending in a line break."""
+    """Give the closing words of an apply, ending in a line break; commands to copy stay whole."""
     lines: list[str] = []
     for ref, found in rewritten.items():
         lines.extend(_rewritten_lines(ref, found, style))
@@ -85,7 +86,7 @@ def applied_text(
     spoken = {"inDoubt": "in doubt"}
     words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
     lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
-    lines.extend(_not_done_lines(outcomes))
+    lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
     for outcome in outcomes:
         if isinstance(outcome, InDoubt):
             lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
@@ -110,7 +111,7 @@ def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 def _rewritten_lines(ref: Ref, found: Sequence[Difference], style: Style) -> Iterator[str]:
     said = f"The service stored {plural(len(found), 'field')} of {ref} otherwise than sent:"
-    yield style.paint(safe(said), Colour.CYAN)
+    yield fitted(style.paint(safe(said), Colour.CYAN), style)
     yield from _field_lines(found, "stored", style)
 
 
@@ -118,7 +119,7 @@ def _overtaken_lines(ref: Ref, by: Overtaken, style: Style) -> Iterator[str]:
     who = f" ({by.edit})" if by.edit.told else ""
     count = plural(len(by.differences), "field")
     said = f"Another writer changed {count} of {ref} right after it was written{who}:"
-    yield style.paint(safe(said), Colour.RED)
+    yield fitted(style.paint(safe(said), Colour.RED), style)
     yield from _field_lines(by.differences, "live", style)
 
 
@@ -126,7 +127,7 @@ def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterato
     room = max(20, style.width // 3)
     for difference in found[:MOST_REWRITTEN]:
         before, after = value(difference.before, room), value(difference.after, room)
-        yield f"  {place(difference.path)}: sent {before}, {now} {after}"
+        yield fitted(f"  {place(difference.path)}: sent {before}, {now} {after}", style)
     if len(found) > MOST_REWRITTEN:
         yield f"  and {len(found) - MOST_REWRITTEN} more"
 
