@@ -198,6 +198,8 @@ def test_another_address(with_secrets: Path, service: Served, *, edited: bool) -
     drift = run_at(moved, folder, "drift", SECRETS)
     assert {one["action"] for one in json.loads(plan.out)["changes"]} == {"keep"}
     assert drift.code == 0, drift.out
+    verified = run_at(moved, folder, "journal", SECRETS, "verify")
+    assert f"moved: it is that of {moved.base_url} since" in verified.out
     assert run_at(service, folder, "plan", SECRETS).code == 4
     changed = run_at(
         moved, folder, "plan", {**SECRETS, "TOKEN": "s3cret-token-changed"}, "--format", "json"
