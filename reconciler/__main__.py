@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 
 from reconciler import __version__
@@ -16,7 +17,14 @@ GARBAGE_THRESHOLDS = (50_000, 20, 50)
 def main() -> None:
     """Run the command line and exit with its code."""
     take_streams()
-    code = answer(sys.argv[1:])
+    try:
+        code = answer(sys.argv[1:])
+    except KeyboardInterrupt:
+        # It came before anything was begun: what runs takes its signals itself.
+        code = 128 + signal.SIGINT
+    # What the run came to is told: a late signal would end this process with another code.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     if code:
         sys.exit(code)
 

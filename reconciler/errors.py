@@ -124,9 +124,13 @@ class ServiceRefused(ReconcilerError):
 
 
 class GuardRefused(ReconcilerError):
-    """The plan does what may not be done without consent."""
+    """The plan does what may not be done without consent: each of the `refusals` says what."""
 
     exit_code = 11
+
+    def __init__(self, *refusals: str) -> None:
+        super().__init__("\n".join(refusals))
+        self.refusals = refusals
 
 
 class OutputLost(ReconcilerError):

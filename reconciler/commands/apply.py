@@ -29,8 +29,16 @@ from reconciler.report.applied.text import applied_json, applied_text, outcome_l
 from reconciler.report.next_steps import not_applied
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
-from reconciler.report.words import lost_json
-from reconciler.resource import Action, Outcome, Plan, Skipped
+from reconciler.report.words import lost_json, plural
+from reconciler.resource import (
+    Action,
+    InDoubt,
+    Outcome,
+    Plan,
+    Refused,
+    Skipped,
+    Unconfirmed,
+)
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 LARGEST_PLAN_FILE = 256 << 20
@@ -148,7 +156,7 @@ def read_plan_file(file: Path) -> PlanDocument:
     read = _read_plan_file(file)
     if read.not_examined:
         raise UsageError(
-            f"{file} is the plan of a part: {read.not_examined:,} resources were not examined. "
+            f"{file} is the plan of a part: {plural(read.not_examined, 'resource')} not examined. "
             "Make one without --changed-since to apply it"
         )
     return read
@@ -172,7 +180,10 @@ async def _apply_now(
 ) -> Applied:
     for change in made.changes:
         if change.lost:
-            words(f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}")
+            words(
+                f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}",
+                laid_out=True,
+            )
     progress = _Progress(made, quiet=quiet)
     with interrupts(words) as taken:
         async with open_api(bench) as api:
@@ -196,10 +207,16 @@ class _Progress:
         self.style = stderr_style(verbose=False)
 
     def tell(self, outcome: Outcome) -> None:
-        """Say one outcome; the closing words name what was skipped, so of many only the first."""
+        """Say one outcome; the closing words name what was skipped, so of many only the first.
+
+        Why a write was refused, or nobody knows of it, stands nowhere else, and is always said.
+        """
         self.done += 1
         self.skipped += isinstance(outcome, Skipped)
-        if self.quiet or (isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED):
+        needed = isinstance(outcome, Refused | Unconfirmed | InDoubt)
+        if self.quiet and not needed:
+            return
+        if isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED:
             return
         count = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
         words(f"{count}{outcome_line(outcome, self.style)[1:]}")

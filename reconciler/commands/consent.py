@@ -9,10 +9,11 @@ from reconciler.commands.interrupts import line_or_signal
 from reconciler.commands.output import question, stderr_style, words
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import Agreed, unmet
+from reconciler.report.fitting import fitted
 from reconciler.report.plan.document import PlanDocument
 from reconciler.report.plan.review import changed_since
 from reconciler.report.plan.text import plan_text
-from reconciler.report.safe import safe
+from reconciler.report.safe import columns, safe
 from reconciler.report.words import summary
 from reconciler.resource import Objection, Plan
 
@@ -62,7 +63,7 @@ def check(made: Plan, consent: Consent, *, verbose: bool) -> None:
     )
     found = unmet(made.guarded, agreed)
     if found:
-        raise GuardRefused("\n".join(map(_refusal, found)))
+        raise GuardRefused(*map(_refusal, found))
 
 
 def _refusal(objection: Objection) -> str:
@@ -75,7 +76,7 @@ def _stale_words(made: Plan, expected: str, consent: Consent, *, verbose: bool) 
     if consent.reviewed is not None:
         lines.extend(f"  {line}" for line in changed_since(consent.reviewed, made))
     else:
-        words(plan_text(made, stderr_style(verbose=verbose)))
+        words(plan_text(made, stderr_style(verbose=verbose)), laid_out=True)
         lines.append("  the plan as it is now stands above; review it, then apply its digest")
     return "\n".join(lines)
 
@@ -83,10 +84,12 @@ def _stale_words(made: Plan, expected: str, consent: Consent, *, verbose: bool) 
 def ask(made: Plan, *, verbose: bool) -> bool:
     """Show the plan, and tell whether the answer is `yes`."""
     style = stderr_style(verbose=verbose)
-    words(plan_text(made, style))
+    words(plan_text(made, style), laid_out=True)
     where = safe(f"{made.environment} ({made.target})")
-    asking = f"Apply to {where}: {summary(made)}? Only `yes` is taken: "
-    return _answer(asking) == "yes"
+    asking, taken = f"Apply to {where}: {summary(made)}?", "Only `yes` is taken: "
+    is_long = columns(asking) + 1 + columns(taken) > style.width
+    between = "\n" if is_long else " "
+    return _answer(f"{fitted(asking, style)}{between}{taken}") == "yes"
 
 
 def agreed(asking: str) -> bool:

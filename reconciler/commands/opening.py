@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -23,6 +24,7 @@ from reconciler.manifests.files import PROJECT_FILE, find_files, read_file
 from reconciler.manifests.project_file import load_project
 from reconciler.manifests.withheld import WITHHELD, withheld_from
 from reconciler.manifests.workspace import Workspace, load_workspace, load_workspaces
+from reconciler.plan_file import is_plan_file
 from reconciler.project import (
     Embedded,
     Environment,
@@ -42,10 +44,6 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.resource import Manifest
-
-
-# How the JSON of `plan --out` begins.
-PLAN_BEGINS = b'{\n  "formatVersion": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ def open_project(asked: Asked) -> Project:
     """
     project, complaints = read_project(asked)
     if complaints:
-        words(complaints_text(complaints, stderr_style(verbose=asked.verbose)))
+        words(complaints_text(complaints, stderr_style(verbose=asked.verbose)), laid_out=True)
     if project is None:
         raise InvalidInput(f"{project_file(asked)} is not a valid project file")
     return project
@@ -112,6 +110,21 @@ def _find_project(paths: Sequence[Path]) -> Path | None:
     return None
 
 
+def place_options(asked: Asked, project: Project) -> str:
+    """Give the options that lead a command to a project that was asked for, from where it runs.
+
+    Each with a blank before it; "" where it is found without any.
+    """
+    here, found = _folder_of(Path()), _find_project(())
+    without = found.resolve() if found is not None else here
+    with_them = project.file.resolve() if project.file is not None else project.root
+    if without == with_them:
+        return ""
+    if asked.project is not None:
+        return f" --project {shlex.quote(str(asked.project))}"
+    return f" --path {shlex.quote(str(asked.paths[0]))}" if asked.paths else ""
+
+
 def _is_there(file: Path) -> bool:
     """Tell a file, or a link wherever it leads: that is complained of where it is read."""
     return os.path.isfile(file) or os.path.islink(file)  # noqa: PTH113, PTH114 - never raise
@@ -145,9 +158,9 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
     workspace = read_workspace(asked, project, scope)
     shown = workspace.errors if asked.quiet else workspace.complaints
     if shown:
-        words(complaints_text(shown, stderr_style(verbose=asked.verbose)))
+        words(complaints_text(shown, stderr_style(verbose=asked.verbose)), laid_out=True)
     if workspace.errors:
-        for plan in filter(_is_plan, asked.paths):
+        for plan in filter(is_plan_file, asked.paths):
             words(misplaced_plan(str(plan)))
         count = len(workspace.manifests)
         raise InvalidInput(complaints_summary(workspace.complaints, count, workspace.files))
@@ -167,15 +180,6 @@ def advice_on_nothing(
         names = sorted(project.settings.environments)
         return none_for(environment, len(workspace.elsewhere), names)
     return no_manifests([str(path) for path in manifest_paths(asked, project)])
-
-
-def _is_plan(path: Path) -> bool:
-    """Tell a file that `plan --out` wrote, by how it begins."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(PLAN_BEGINS)) == PLAN_BEGINS
-    except OSError:
-        return False
 
 
 def read_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
@@ -204,7 +208,9 @@ class Bench:
 
     `others` are the manifests of the project that are not examined, and `named` are secrets
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
-    manifests' secrets and for all else. `waits` is where it is noted what is waited for.
+    manifests' secrets and for all else. `waits` is where it is noted what is waited for, and
+    `place` are the options that lead a command to the same project from here, a blank before
+    each.
     """
 
     project: Project
@@ -217,6 +223,7 @@ class Bench:
     named: frozenset[str] = frozenset()
     early: Callable[[], Journal] | None = None
     waits: Waits = field(default_factory=Waits)
+    place: str = ""
 
     def journal(self) -> Journal:
         """Give the journal of the environment, read.
@@ -269,6 +276,7 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
     redact_with(_redaction_of(workspace))
     whole = is_whole(asked, project)
     others = () if whole else _not_examined(project, scope, workspace)
+    place = place_options(asked, project)
     return Bench(
         project,
         name,
@@ -279,6 +287,7 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
         others,
         early=journal,
         waits=asked.waits,
+        place=place,
     )
 
 

@@ -24,8 +24,18 @@ project = click.option(
     type=click.Path(path_type=Path),
     help="The project file; else reconciler.yaml is looked for upward to the git root.",
 )
+place = click.option(
+    "--path",
+    "paths",
+    metavar="PATH",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Look where `plan PATH` and `apply PATH` look for the project and its journal.",
+)
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show everything, nothing folded.")
-quiet = click.option("-q", "--quiet", is_flag=True, help="Print no words beside the data.")
+quiet = click.option(
+    "-q", "--quiet", is_flag=True, help="Print no words beside the data, but what went wrong."
+)
 
 
 def formats(*names: str) -> Callable[[Command], Command]:
@@ -48,6 +58,11 @@ def reading(command: Command) -> Command:
 def connected(command: Command) -> Command:
     """Give a command the options of everything that only talks to the service, as `asked`."""
     return _asking(command, environment, project, verbose, quiet)
+
+
+def remembering(command: Command) -> Command:
+    """Give a command the options of everything that works with a journal alone, as `asked`."""
+    return _asking(command, environment, project, place, verbose, quiet)
 
 
 def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:

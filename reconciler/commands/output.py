@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reconciler.commands.streams import output_lost, write
 from reconciler.document import Json
+from reconciler.report.fitting import fitted
 from reconciler.report.safe import safe_json
 from reconciler.report.style import DEFAULT_WIDTH, NARROWEST, Style
 
@@ -62,9 +63,14 @@ def json_data(document: Json, *, one_line: bool = False, ending: int = 0) -> int
     return data(safe_json(text) + "\n", ending=ending)
 
 
-def words(text: str) -> None:
-    """Print words for a person, a line each. Where nobody can read them, they are dropped."""
-    _write(sys.stderr, text if text.endswith("\n") else text + "\n")
+def words(text: str, *, laid_out: bool = False) -> None:
+    """Print words for a person, a line each. Where nobody can read them, they are dropped.
+
+    On a terminal long lines are broken between words, but where the text is `laid_out` already.
+    """
+    # A secret that is broken over two lines would be found no more.
+    text = redacted(text if text.endswith("\n") else text + "\n")
+    _write(sys.stderr, text if laid_out else fitted(text, stderr_style(verbose=False)))
 
 
 def question(text: str) -> None:

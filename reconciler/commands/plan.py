@@ -98,7 +98,7 @@ async def plan_now(bench: Bench, history: History) -> Plan:
             whole=bench.whole,
             others=bench.others,
         )
-        return await with_guards(api, made, bench.environment.guards)
+        return await with_guards(api, made, bench.environment.guards, bench.place)
 
 
 def shown(made: Plan, form: str, bench: Bench, style: Style) -> str:

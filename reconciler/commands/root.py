@@ -15,10 +15,12 @@ from reconciler.commands.group import Group, UnknownCommand
 from reconciler.commands.interrupts import ENDING, code_of, is_ignored
 from reconciler.commands.overview import ABOUT, COMMANDS
 from reconciler.commands.streams import lost_by, output_lost
-from reconciler.errors import OutputLost, PipeClosed, ReconcilerError, worst
+from reconciler.errors import GuardRefused, OutputLost, PipeClosed, ReconcilerError, worst
 
 USAGE = 64
 INTERNAL = 1
+# Help is as wide as the terminal, and in a pipe as click has it.
+WIDEST_HELP = 1000
 SIGINT_CODE = code_of(signal.SIGINT)
 
 
@@ -53,7 +55,7 @@ class LazyGroup(Group):
 @click.group(
     cls=LazyGroup,
     help=ABOUT,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST_HELP},
     no_args_is_help=False,
 )
 @click.version_option(__version__, message="%(prog)s %(version)s", prog_name="reconciler")
@@ -75,7 +77,11 @@ def run(arguments: Sequence[str]) -> int:
     for number in ENDING:
         if not is_ignored(number):
             signal.signal(number, on_ending)
-    code = _run(arguments)
+    try:
+        code = _run(arguments)
+    except KeyboardInterrupt:
+        # A further signal, while it was told how the run ended.
+        code = SIGINT_CODE
     return ended[0] if ended and code == SIGINT_CODE else code
 
 
@@ -178,8 +184,9 @@ def _report(error: BaseException) -> int:
     from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
 
     if isinstance(error, ReconcilerError):
-        first, *rest = str(error).splitlines() or [""]
-        words("\n".join((f"error: {safe(first)}", *(_further(safe(line)) for line in rest))))
+        for message in error.refusals if isinstance(error, GuardRefused) else (str(error),):
+            first, *rest = message.splitlines() or [""]
+            words("\n".join((f"error: {safe(first)}", *(_further(safe(line)) for line in rest))))
         return error.exit_code
     words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
     words(

@@ -80,13 +80,14 @@ def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]
 
 
 def needed_consents(
-    plan: Plan, guards: Guards, incidents: Incidents | None = None
+    plan: Plan, guards: Guards, incidents: Incidents | None = None, place: str = ""
 ) -> Iterator[Objection]:
     """Yield what needs consent, change by change.
 
-    Without `incidents` no alert is known to have open ones.
+    Without `incidents` no alert is known to have open ones. `place` are the options that lead
+    to the journal.
     """
-    yield from _without_memory(plan)
+    yield from _without_memory(plan, place)
     for change in plan.changes:
         if not change.action.writes:
             continue
@@ -103,7 +104,7 @@ def needed_consents(
                 yield _weakened(change, weakening.code, said, plan.environment)
 
 
-def _without_memory(plan: Plan) -> Iterator[Objection]:
+def _without_memory(plan: Plan, place: str) -> Iterator[Objection]:
     """Yield one objection where a lost journal would make twins that nobody can look up."""
     if not any(isinstance(remark, NoJournal) for remark in plan.remarks):
         return
@@ -120,7 +121,7 @@ def _without_memory(plan: Plan) -> Iterator[Objection]:
         f"`{plan.environment}` has no journal, so nobody can tell whether {shown}{more} "
         "are there already: a second one could not be found, nor deleted"
     )
-    init = f"`reconciler journal init -e {plan.environment}`"
+    init = f"`reconciler journal init -e {plan.environment}{place}`"
     ways_out = (
         "if it was lost or is kept elsewhere, bring it back: `journal:` says where it is kept",
         "give what exists its `metadata.id`",

@@ -51,6 +51,7 @@ class Journal:
     _begun: RunEntry | None = None
     _lease: Lease | None = None
     _renewed: float = 0
+    _wrote: bool = False
     _actor: str | None = None
 
     @property
@@ -166,7 +167,7 @@ class Journal:
         )
         with self._kept():
             self.store.lock(lease)
-        self._lease, self._renewed = lease, self.monotonic()
+        self._lease, self._renewed, self._wrote = lease, self.monotonic(), False
 
     def _release(self) -> None:
         lease, self._lease, self._begun = self._lease, None, None
@@ -174,7 +175,7 @@ class Journal:
             return
         try:
             with self._kept():
-                self.store.release(lease, self.content.end)
+                self.store.release(lease, self._end_to_remember())
         except Locked:
             self.tell(f"the lock of {self.place} was lost before the end of the run")
         except JournalError as error:
@@ -182,6 +183,14 @@ class Journal:
                 f"the lock of {self.place} could not be given back ({error}): "
                 f"run `reconciler journal unlock {lease.owner}`"
             )
+
+    def _end_to_remember(self) -> str:
+        """Give how the journal ends, or ended where what is there now may be damaged or old.
+
+        What a run could not read, or read without the end that is remembered and wrote
+        nothing to, says nothing about how the journal has to end.
+        """
+        return self.store.ended() if not self._wrote and self.is_old_copy else self.content.end
 
     def holder(self) -> str:
         """Say who holds the lock, and "" for nobody. The lock is not taken, nor anything written.
@@ -226,6 +235,7 @@ class Journal:
         except (JournalError, Locked) as error:
             raise type(error)(f"{error}{rescued(entries)}") from error
         self.content.header, self.content.torn, self._begun = header, False, None
+        self._wrote = True
         self.content.sums.extend(sums)
         self.content.entries.extend(entries)
         self.history.begun = True
@@ -251,6 +261,7 @@ class Journal:
         with self._kept():
             self.store.replace(lines, self._held(), Note(words_of(entries[-1:]), self.actor))
         self.content, self._begun = Content(header, list(entries), sums), None
+        self._wrote = True
         self.history = History(begun=True, seed=self.history.seed)
         self.history.add(entries)
 

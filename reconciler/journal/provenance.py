@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reconciler.git import NOTHING_OF_ITS_OWN, Git, GitFailed
+from reconciler.plan_file import is_plan_file
 
 ACTOR = "RECONCILER_ACTOR"
 # Set by the runners of the common CI systems.
@@ -15,6 +16,7 @@ _ACTORS = ("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "CIRCLE_USERNAME", "BUILDKITE_BU
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "CIRCLE_SHA1", "BUILDKITE_COMMIT", "BITBUCKET_COMMIT")
 _RUNS = ("GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_NUMBER")
 _DECLARING = (".yaml", ".yml", ".json")
+_UNTRACKED = "?? "
 _LIMIT = 10.0
 _LONGEST = 200
 
@@ -33,7 +35,8 @@ def actor_of(environ: Mapping[str, str], folder: Path) -> str:
 def commit_of(environ: Mapping[str, str], folder: Path, paths: Sequence[Path]) -> str:
     """Give the commit that is applied; "" where there is none.
 
-    Outside CI it ends in `-dirty` where a manifest below `paths` is not as committed.
+    Outside CI it ends in `-dirty` where a manifest below `paths` is not as committed. A plan
+    that lies beside them, and nobody committed, is none.
     """
     for name in _COMMITS:
         if told := environ.get(name, "").strip():
@@ -45,8 +48,16 @@ def commit_of(environ: Mapping[str, str], folder: Path, paths: Sequence[Path]) -
         *(folder, environ, "--no-optional-locks", "status", "--porcelain", "-z"),
         *("--untracked-files=all", "--", *(str(path.absolute()) for path in paths)),
     )
-    changed = any(name.endswith(_DECLARING) for name in listed.split("\0"))
+    top = Path(_asked(folder, environ, "rev-parse", "--show-toplevel"))
+    changed = any(_declares(line, top) for line in listed.split("\0"))
     return f"{commit}-dirty" if changed else commit
+
+
+def _declares(line: str, top: Path) -> bool:
+    """Tell whether a line of `git status` is about what may be a manifest."""
+    name = line.removeprefix(_UNTRACKED)
+    is_own = name != line and is_plan_file(top / name)
+    return line.endswith(_DECLARING) and not is_own
 
 
 def run_of(environ: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.document import Json, Shape
@@ -14,6 +15,7 @@ from reconciler.finding import Finding
 from reconciler.journal.history import Memory
 from reconciler.kinds.essential import Essential
 from reconciler.kinds.fields import Part
+from reconciler.kinds.gone import to_begin_anew
 from reconciler.kinds.picture import Picture
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.resource import (
@@ -87,10 +89,15 @@ async def side_by_side(
 
 
 def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
-    """Give the service's no to one write as its outcome: after a lost answer it proves nothing."""
+    """Give the service's no to one write as its outcome: after a lost answer it proves nothing.
+
+    Of an update whose object is gone it tells what to do.
+    """
     if refused.doubtful:
         return Unconfirmed(sending.ref, str(refused), refused.exit_code)
-    return Refused(sending.ref, str(refused))
+    gone = refused.status == HTTPStatus.NOT_FOUND and sending.change.remote_id is not None
+    ways_out = to_begin_anew(sending.change.manifest) if gone else ()
+    return Refused(sending.ref, str(refused), ways_out=ways_out)
 
 
 class Consent(Enum):

@@ -177,9 +177,10 @@ def _needs_id(envelope: Envelope, environment: str) -> bool:
 
 def _wrong_id(kind: Kind, value: Json, path: tuple[str, ...]) -> Iterator[Finding]:
     if kind.id_form.parse(value) is None:
-        said = f"the id of this {kind.name} must be {kind.id_form.words}; it is {_shown(value)}"
         near = meant_number(value, is_whole=True) if isinstance(value, str) else ""
         meant = near if near and kind.id_form.parse(int(near)) is not None else ""
+        given = f"the text {_shown(value)}" if meant else _shown(value)
+        said = f"the id of this {kind.name} must be {kind.id_form.words}; it is {given}"
         yield Finding("M206", path, said, suggestion=meant)
 
 

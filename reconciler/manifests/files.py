@@ -16,6 +16,7 @@ from pathlib import Path
 
 from reconciler.complaint import Complaint
 from reconciler.manifests.ignoring import Rules, is_environment, is_installed, matches
+from reconciler.plan_file import is_plan_file
 
 LARGEST_FILE = 8 << 20
 LARGEST_WORKSPACE = 256 << 20
@@ -99,13 +100,16 @@ def _files_under(path: Path, found: Files) -> Iterator[File]:
 
 
 def _files_in(top: Path, found: Files) -> Iterator[File]:
-    """Yield the files of a folder that git does not ignore, and note what is wrong in it."""
+    """Yield the files of a folder that git does not ignore, and note what is wrong in it.
+
+    A plan that `plan --out` wrote there declares nothing, and may be larger than any manifest.
+    """
     walked = _Walked(found, Rules(top))
     walked.walk(top)
     ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
     found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
     for path in walked.files:
-        if path not in ignored:
+        if path not in ignored and not is_plan_file(path):
             yield File(path, display_name(path, found.root))
 
 

@@ -15,6 +15,8 @@ from reconciler.project.journal_place import InFile, JournalPlace, parse_journal
 from reconciler.project.settings import Environment, ProjectFile
 
 BASE_URL = "RECONCILER_BASE_URL"
+NAMELESS = "default"
+"""What the environment is called where there is no project file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +65,14 @@ def choose_environment(project: Project, wanted: str | None) -> tuple[str, Envir
     name = wanted or project.settings.default_environment
     if name is None and len(environments) == 1:
         name = next(iter(environments))
-    if name is None and not environments:
-        return "default", Environment()
+    if not environments and (name is None or (name == NAMELESS and project.file is None)):
+        return NAMELESS, Environment()
     if name is None:
         raise UsageError(f"choose an environment with -e: {', '.join(sorted(environments))}")
     if name not in environments:
         if project.file is None:
             raise UsageError(
-                f"there is no project file, so there is no environment `{name}`: "
+                f"there is no project file, so there is no environment but `{NAMELESS}`: "
                 "write a reconciler.yaml, or point to one with --project"
             )
         near = nearest(name, environments)

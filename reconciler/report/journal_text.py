@@ -107,7 +107,7 @@ def _particulars(entry: AboutWrites) -> str:
         case Settled(remote_id=remote_id):
             said = f": {'never happened' if remote_id is None else f'exists as {remote_id}'}"
         case Kept(remote_id=remote_id, exists=exists):
-            said = f" as {remote_id}" if exists else ""
+            said = f" as {remote_id}" if exists and remote_id is not None else ""
         case _:
             assert_never(entry)
     return said

@@ -37,6 +37,9 @@ class OutcomeDocument(_Part):
     outcome: Literal["written", "unchanged", "refused", "unconfirmed", "skipped", "inDoubt"]
     remote_id: str | int | None
     message: str
+    ways_out: Annotated[
+        list[str], Field(description="What a person can do about it, where that is known.")
+    ] = []
 
 
 class AppliedDocument(_Part):

@@ -65,6 +65,11 @@ def message_of(outcome: Outcome) -> str:
     return outcome.message
 
 
+def ways_out_of(outcome: Outcome) -> tuple[str, ...]:
+    """Give what a person can do about an outcome; nothing where nothing is to be done or known."""
+    return outcome.ways_out if isinstance(outcome, Refused) else ()
+
+
 def words_of(reason: Reason, ref: Ref) -> str:  # noqa: C901, PLR0911, PLR0912 - one case a reason
     """Say one reason of a change."""
     match reason:

@@ -189,9 +189,9 @@ def summary(plan: Plan) -> str:
     return ", ".join(words) or ("nothing changed" if plan.changed_since else "nothing is declared")
 
 
-def plural(count: int, noun: str) -> str:
-    """Give `1 field` or `2 fields`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def plural(count: int, noun: str, several: str = "") -> str:
+    """Give `1 field` or `2 fields`; `several` is the plural of a noun that takes more than an s."""
+    return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
 
 
 def lost_json(change: Change) -> str:

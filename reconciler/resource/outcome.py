@@ -39,13 +39,15 @@ class Unchanged:
 class Refused:
     """The service, or this program on its behalf, said no to this one resource: nothing changed.
 
-    `reasons` are those of a plan that could not do it; then there is no `message`.
+    `reasons` are those of a plan that could not do it; then there is no `message`. `ways_out`
+    are what a person can do about it, where that is known.
     """
 
     ref: Ref
     message: str
     exit_code: int = 3
     reasons: tuple[Reason, ...] = ()
+    ways_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,7 +203,7 @@ def test_a_part_is_not_applied(repository: Repository) -> None:
     ran = repository.run("apply", "--plan", out)
 
     assert ran.code == 64
-    assert "is the plan of a part: 5 resources were not examined" in ran.err
+    assert "is the plan of a part: 5 resources not examined" in ran.err
 
 
 def test_the_digest_of_a_part(repository: Repository) -> None:

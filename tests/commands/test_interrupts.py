@@ -9,6 +9,7 @@ import pty
 import shutil
 import signal
 import subprocess
+import sys
 import termios
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from terminals import read_to_end, read_until
 from workspaces import PROJECT
 
 from reconciler.applying.unsent import INTERRUPTED
+from reconciler.commands import root
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
@@ -141,6 +143,50 @@ def test_two_signals(tmp_path: Path) -> None:
             assert memory.pending is None or f"{ref}: the run was left while" in came.err
         untouched = RESOURCES - len(known.memories)
         assert (f"Not done ({INTERRUPTED}): " in came.out) == bool(untouched and known.memories)
+
+
+LATE = """\
+import atexit, os, sys
+from reconciler.__main__ import main
+atexit.register(lambda: os.kill(os.getpid(), {number}))
+sys.argv[1:] = {arguments}
+main()
+"""
+
+
+@pytest.mark.promise("P43")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_late_signals(tmp_path: Path, number: signal.Signals) -> None:
+    """A signal to a run that has ended changes neither its code nor its words nor its journal."""
+    folder = project(tmp_path / "work")
+    ended = {}
+    for name, arguments in (("apply", ["apply", "--yes"]), ("refused", ["apply", "--plan", "no"])):
+        program = LATE.format(number=int(number), arguments=arguments)
+        ended[name] = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    assert {name: one.returncode for name, one in ended.items()} == {"apply": 0, "refused": 4}
+    for one in ended.values():
+        assert "Traceback" not in one.stderr
+    assert len(history(folder).memories) == RESOURCES
+
+
+def test_a_signal_while_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal that comes while a run says how it ended is its exit code, and no traceback."""
+
+    def interrupted_again(_: Sequence[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(root, "_run", interrupted_again)
+
+    assert root.run(["plan"]) == 130
 
 
 @pytest.mark.promise("P43")

@@ -42,6 +42,32 @@ def keep_in(folder: Path, place: str) -> None:
     (folder / "reconciler.yaml").write_text(text, encoding="utf-8")
 
 
+def continued(folder: Path, service: Served) -> tuple[str, str]:
+    """Give what `verify` says a journal goes on from."""
+    ended = run(folder, service, "journal", "verify", "--format", "json")
+    (found,) = json.loads(ended.out)["findings"]
+    return found["finding"], found["message"]
+
+
+def test_what_verify_says_of_a_move(folder: Path, service: Served) -> None:
+    """`verify` tells a journal that arrived from another place from one that was made short."""
+    other = ".reconciler/other.jsonl"
+    assert run(folder, service, "journal", "move", "--to", other).code == 0
+    keep_in(folder, other)
+
+    moved = continued(folder, service)
+    run(folder, service, "journal", "compact")
+    compacted = continued(folder, service)
+    assert run(folder, service, "journal", "move", "--to", FILE).code == 0
+    keep_in(folder, FILE)
+    back = continued(folder, service)
+
+    assert moved[0] == "moved"
+    assert f"it arrived from {FILE} (" in moved[1]
+    assert compacted[0] == "compacted"
+    assert (back[0], f"it arrived from {other} (" in back[1]) == ("moved", True)
+
+
 def test_to_git_and_back(folder: Path, service: Served) -> None:
     """A journal goes from a file to git and back: no plan changes, and the old place refuses."""
     before = run(folder, service, "plan", "--format", "json")
@@ -172,6 +198,8 @@ def test_another_address(with_secrets: Path, service: Served, *, edited: bool) -
     drift = run_at(moved, folder, "drift", SECRETS)
     assert {one["action"] for one in json.loads(plan.out)["changes"]} == {"keep"}
     assert drift.code == 0, drift.out
+    verified = run_at(moved, folder, "journal", SECRETS, "verify")
+    assert f"moved: it is that of {moved.base_url} since" in verified.out
     assert run_at(service, folder, "plan", SECRETS).code == 4
     changed = run_at(
         moved, folder, "plan", {**SECRETS, "TOKEN": "s3cret-token-changed"}, "--format", "json"

@@ -49,6 +49,21 @@ def test_commit(checkout: Path) -> None:
     assert commit_of({**git_environ(), "GITHUB_SHA": "abc"}, checkout, [checkout]) == "abc"
 
 
+def test_a_plan_makes_no_commit_dirty(checkout: Path) -> None:
+    """A plan that lies beside the manifests is no change of these, wherever git was asked from."""
+    head = commit_of(git_environ(), checkout, [checkout])
+    folder = checkout / "deep"
+    folder.mkdir()
+    begins = '{\n  "formatVersion": 1,\n  "environment": "local",\n'
+    (folder / "plan.json").write_text(begins)
+    (checkout / "plan.json").write_text(begins)
+
+    assert commit_of(git_environ(), checkout, [checkout]) == head
+    assert commit_of(git_environ(), folder, [folder]) == head
+    (folder / "board.json").write_text("{}")
+    assert commit_of(git_environ(), folder, [folder]) == f"{head}-dirty"
+
+
 def test_commit_without_one(tmp_path: Path) -> None:
     """Outside a repository, before its first commit, and without git, there is none."""
     assert commit_of(git_environ(), tmp_path, [tmp_path]) == ""

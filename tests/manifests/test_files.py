@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from workspaces import PROJECT as EMULATED
 from workspaces import Workspace
 from wrong import FILE, PROJECT, board, board_of, slo
 
@@ -96,6 +97,22 @@ def test_exports_are_no_strays(project: Workspace) -> None:
     project.write("exports/other.json", '{"name": "Other"}')
 
     assert codes(project) == [("M113", "exports/other.json")]
+
+
+@pytest.mark.parametrize("name", ["plan.json", "reviewed.yaml", "old/of-monday.json"])
+def test_plans_are_no_strays(project: Workspace, name: str) -> None:
+    """What `plan --out` wrote is no stray manifest, whatever it is called; other JSON is."""
+    project.write("reconciler.yaml", EMULATED)
+    project.write(FILE, slo())
+    project.write(name, "")
+    assert project.run("plan", "--out", str(project.root / name)).code == 0
+    assert codes(project) == []
+    ran = project.run("plan", "--out", str(project.root / name))
+    assert "M113" not in ran.err
+
+    project.write("like-a-plan.json", '{"formatVersion": 1}')
+
+    assert codes(project) == [("M113", "like-a-plan.json")]
 
 
 def test_an_export_is_named_in_its_complaints(project: Workspace) -> None:

@@ -68,7 +68,7 @@ IDS = [
     _view_id("0"),
     _view_id("-1"),
     _view_id("1.0"),
-    _view_id('"12"', "it is `12`", "12"),
+    _view_id('"12"', "it is the text `12`", "12"),
     _view_id('"-1"', "it is `-1`"),
     _view_id("true", "it is true"),
     _view_id("[1]", "it is a list"),

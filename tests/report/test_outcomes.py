@@ -38,7 +38,7 @@ from reconciler.resource import (
 ALERT, VIEW = Ref("AlertDefinition", "errors"), Ref("SavedView", "errors")
 PLAIN = Style()
 ONE_OF_EACH: tuple[Outcome, ...] = (
-    Written(ALERT, "id", "affects 1 alerts: a"),
+    Written(ALERT, "id", "affects 1 alert: a"),
     Unchanged(Ref("SLO", "same"), "id"),
     Refused(Ref("SLO", "wrong"), "the service said no"),
     Skipped(Ref("Dashboard", "later"), "depends on SLO/wrong"),
@@ -90,7 +90,7 @@ def test_the_closing_words() -> None:
 def test_the_lines_of_a_run() -> None:
     """Each outcome is one line that names the resource and says why."""
     assert [outcome_line(outcome, PLAIN) for outcome in ONE_OF_EACH] == [
-        "  written   AlertDefinition/errors (id): affects 1 alerts: a",
+        "  written   AlertDefinition/errors (id): affects 1 alert: a",
         "  unchanged SLO/same",
         "  refused   SLO/wrong: the service said no",
         "  skipped   Dashboard/later: depends on SLO/wrong",

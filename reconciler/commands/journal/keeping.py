@@ -8,15 +8,23 @@ from typing import NamedTuple
 import click
 
 from reconciler.commands import options
-from reconciler.commands.journal.opening import opened_journal, run_entry, unread_journal
+from reconciler.commands.journal.opening import (
+    hint_at_places,
+    opened_journal,
+    run_entry,
+    unread_journal,
+)
 from reconciler.commands.opening import Asked
-from reconciler.commands.output import data, json_data, words
+from reconciler.commands.output import data, json_data, stdout_style, words
 from reconciler.commands.waiting import lock_timeout
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
+from reconciler.journal.entries import Arrived, Entry, RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.waiting import Patience
+from reconciler.report.fitting import fitted
 from reconciler.report.safe import safe
+from reconciler.report.words import plural
 
 _LOST = "what to do where it is lost or damaged stands in docs/journal.md"
 
@@ -30,7 +38,7 @@ class _Finding(NamedTuple):
 
 
 @click.command
-@options.connected
+@options.remembering
 @options.formats("text", "json")
 def verify(*, asked: Asked, form: str) -> int:
     """Check every line, and that none was changed or lost; say what to do next.
@@ -42,7 +50,7 @@ def verify(*, asked: Asked, form: str) -> int:
     if journal.header is None:
         raise InvalidInput(
             f"there is no journal at {journal.place}: nothing was applied yet, "
-            f"or it is lost; {_LOST}"
+            f"or it is lost; {_LOST}{hint_at_places(asked)}"
         )
     findings = list(_findings(journal))
     is_old = any(one.name == "old copy" for one in findings)
@@ -58,12 +66,11 @@ def verify(*, asked: Asked, form: str) -> int:
 
 def _text(journal: Journal, findings: list[_Finding]) -> str:
     unsettled = len(journal.history.unsettled())
-    count = len(journal.entries)
-    noun = "entry" if count == 1 else "entries"
-    lines = [f"{safe(journal.place)}: {count:,} {noun}, {unsettled} unsettled"]
+    count = plural(len(journal.entries), "entry", "entries")
+    lines = [f"{safe(journal.place)}: {count}, {unsettled} unsettled"]
     for one in findings:
         lines += [f"  {one.name}: {safe(one.message)}", f"    next: {safe(one.way_out)}"]
-    return "\n".join(lines) + "\n"
+    return fitted("\n".join(lines) + "\n", stdout_style(verbose=False))
 
 
 def _trusted(asked: Asked) -> Journal:
@@ -92,8 +99,40 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
     if holder := journal.holder():
         yield _Finding("locked", f"by {holder}", "wait for it, or see `reconciler journal unlock`")
     if journal.header is not None and journal.header.continues:
-        said = f"it continues one that ended with the sum {journal.header.continues}"
-        yield _Finding("compacted", said, "nothing: a copy from before must end with that sum")
+        yield _continued(journal, journal.header.continues)
+
+
+def _continued(journal: Journal, ended: str) -> _Finding:
+    """Say why a journal goes on from another: it was moved, or made short."""
+    entries = journal.entries
+    begun = [at for at, entry in enumerate(entries) if _begins_anew(entry)]
+    last = begun[-1] if begun else 0
+    out = "nothing: a copy from before must end with that sum"
+    match entries[max(0, last - 1) : last + 1]:
+        # Behind what arrived stands the run that carried it, unless that was stopped before.
+        case [*_, Arrived(at=at, origin=origin)] | [
+            Arrived(at=at, origin=origin),
+            RunEntry(command="move"),
+        ]:
+            said = f"it arrived from {origin} ({at}), where it ended with the sum {ended}"
+            return _Finding("moved", said, out)
+        case [*_, RunEntry(at=at, command="move")]:
+            said = (
+                f"it is that of {journal.target} since {at}; before, it ended with the sum {ended}"
+            )
+            return _Finding("moved", said, out)
+        case _:
+            said = f"it continues one that ended with the sum {ended}"
+            return _Finding("compacted", said, out)
+
+
+def _begins_anew(entry: Entry) -> bool:
+    """Tell what stands where another header took the place of the first line."""
+    match entry:
+        case Arrived() | RunEntry(command="move" | "compact"):
+            return True
+        case _:
+            return False
 
 
 def _document(journal: Journal, findings: list[_Finding]) -> Json:
@@ -109,7 +148,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> Json:
 
 
 @click.command
-@options.connected
+@options.remembering
 @lock_timeout
 def compact(*, asked: Asked, patience: Patience) -> int:
     """Make the journal short: keep what later runs need, and who ran what.
@@ -124,13 +163,14 @@ def compact(*, asked: Asked, patience: Patience) -> int:
     with journal.locked(run.run, patience):
         before = len(journal.entries)
         journal.compact(run)
-    data(f"{safe(journal.place)}: {before} entries became {len(journal.entries)}\n")
+    became = f"{plural(before, 'entry', 'entries')} became {len(journal.entries):,}"
+    data(f"{safe(journal.place)}: {became}\n")
     return 0
 
 
 @click.command
 @click.argument("id", required=False)
-@options.connected
+@options.remembering
 def unlock(*, id: str | None, asked: Asked) -> int:  # noqa: A002 - as it is called in the usage
     """Take the lock of a shared journal from a holder that is gone, by its ID.
 

@@ -48,7 +48,7 @@ class _Wanted:
 @click.command
 @click.option("--to", metavar="PLACE", help="Where to, as `journal:` of the project file says it.")
 @click.option("--base-url", metavar="URL", help="Another address of the same service.")
-@options.connected
+@options.remembering
 @lock_timeout
 def move(*, to: str | None, base_url: str | None, asked: Asked, patience: Patience) -> int:
     """Carry the journal to another PLACE, or along to another address of its service.

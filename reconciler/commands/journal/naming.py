@@ -22,7 +22,7 @@ from reconciler.resource import Ref
 @click.command
 @click.argument("old")
 @click.argument("new")
-@options.connected
+@options.remembering
 @lock_timeout
 def rename(*, old: str, new: str, asked: Asked, patience: Patience) -> int:
     """Let the resource OLD go on as NEW, both of the form Kind/name.
@@ -51,7 +51,7 @@ def rename(*, old: str, new: str, asked: Asked, patience: Patience) -> int:
 
 @click.command
 @click.argument("ref")
-@options.connected
+@options.remembering
 @lock_timeout
 def forget(*, ref: str, asked: Asked, patience: Patience) -> int:
     """Remember REF, a Kind/name, no more: it was removed by hand, or others care for it.

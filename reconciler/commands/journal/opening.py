@@ -6,11 +6,13 @@ import os
 from uuid import uuid4
 
 from reconciler.commands.journal_opening import applied_commit, journal_of
-from reconciler.commands.opening import Asked, open_project
+from reconciler.commands.opening import Asked, open_project, project_file
+from reconciler.commands.output import words
 from reconciler.errors import UsageError
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.project import choose_environment, choose_target
+from reconciler.report.safe import safe
 from reconciler.resource import Ref
 
 
@@ -28,7 +30,16 @@ def opened_journal(asked: Asked) -> Journal:
     """Give the journal of the environment, read."""
     journal = unread_journal(asked)
     journal.load()
+    if journal.header is None and not asked.quiet:
+        words(f"there is no journal at {safe(journal.place)}{hint_at_places(asked)}")
     return journal
+
+
+def hint_at_places(asked: Asked) -> str:
+    """Say how to look elsewhere, where nothing but the folder says where a journal is."""
+    if asked.paths or project_file(asked) is not None:
+        return ""
+    return "; where `plan PATH` was given a folder, give the same one with `--path PATH`"
 
 
 def run_entry(asked: Asked, journal: Journal, command: str) -> RunEntry:

@@ -23,6 +23,7 @@ from reconciler.manifests.expressions import Scope
 from reconciler.manifests.withheld import withheld_from
 from reconciler.manifests.writing import with_id
 from reconciler.project import choose_environment, with_target
+from reconciler.report.words import plural
 from reconciler.resource import Ref, RemoteId
 
 
@@ -30,7 +31,7 @@ from reconciler.resource import Ref, RemoteId
 @click.argument("ref")
 @click.option("--id", "remote_id", metavar="ID", help="The create happened, and this is its id.")
 @click.option("--never-happened", is_flag=True, help="The create did not happen.")
-@options.connected
+@options.remembering
 @lock_timeout
 def settle(
     *, ref: str, remote_id: str | None, never_happened: bool, asked: Asked, patience: Patience
@@ -84,7 +85,7 @@ def write_ids(*, asked: Asked) -> int:
             written += 1
             if not asked.quiet:
                 words(f"{manifest.source}: {manifest.ref} is {known}")
-    data(f"{written} ids written\n")
+    data(f"{plural(written, 'id')} written\n")
     return 0
 
 

@@ -20,7 +20,7 @@ from reconciler.resource import Ref
 @click.command
 @click.argument("ref", required=False)
 @click.option("--ref", "flag", metavar="REF", help="Only the entries of this Kind/name.")
-@options.connected
+@options.remembering
 @options.formats("text", "json")
 def show(*, ref: str | None, flag: str | None, asked: Asked, form: str) -> int:
     """Print the entries, oldest first: all, or those of one Kind/name."""
@@ -45,7 +45,7 @@ def _is_about(entry: Entry, wanted: Ref) -> bool:
 
 @click.command
 @click.argument("ref", required=False)
-@options.connected
+@options.remembering
 @options.formats("text", "json")
 def history(*, ref: str | None, asked: Asked, form: str) -> int:
     """Print the runs, oldest first: who applied what, when, from which commit.

@@ -12,10 +12,11 @@ from reconciler.commands.waiting import lock_timeout
 from reconciler.journal.journal import Journal
 from reconciler.journal.waiting import Patience
 from reconciler.report.safe import safe
+from reconciler.report.words import plural
 
 
 @click.command
-@options.connected
+@options.remembering
 @lock_timeout
 def init(*, asked: Asked, patience: Patience) -> int:
     """Begin an empty journal, where this environment has none.
@@ -31,7 +32,7 @@ def init(*, asked: Asked, patience: Patience) -> int:
                 return _begun(journal, asked)
     if not asked.quiet:
         there = f"there is a journal at {safe(journal.place)} already"
-        words(f"{there}, of {len(journal.entries):,} entries: it stays as it is")
+        words(f"{there}, of {plural(len(journal.entries), 'entry', 'entries')}: it stays as it is")
     return 0
 
 

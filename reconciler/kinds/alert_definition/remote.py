@@ -13,6 +13,7 @@ from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import any_members, text, texts
+from reconciler.kinds.gone import to_be_made_by_hand
 from reconciler.kinds.kind import Answer, Identified, Sending, refusal
 from reconciler.resource import (
     Manifest,
@@ -122,6 +123,7 @@ def _outcome(
                 ref,
                 f"the service has no alert {remote_id}; bulk replace cannot create it: "
                 "check metadata.id",
+                ways_out=to_be_made_by_hand(sending.change.manifest),
             )
         case []:
             said = f"the service's answer does not mention alert {remote_id}"

@@ -165,7 +165,8 @@ async def _write(api: Api, sending: Sending) -> Outcome:
     except ServiceRefused as refused:
         return refusal(sending, refused)
     alerts = texts(reply, "effectedSloAlertIds")
-    told = f"affects {len(alerts)} alerts: {', '.join(alerts)}" if alerts else ""
+    count = "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
+    told = f"affects {count}: {', '.join(alerts)}" if alerts else ""
     revision = _revision(value_at(reply, ("slo",)))
     return Written(sending.ref, sending.change.remote_id, told, revision=revision)
 

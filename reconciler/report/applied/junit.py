@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from reconciler.report.junit import Case, junit
-from reconciler.report.reasons import message_of
+from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.resource import (
     Action,
     Change,
@@ -44,7 +44,8 @@ def _case(change: Change, outcome: Outcome | None) -> Case:
         case Written(message=said) | Unchanged(message=said):
             return Case(kind, name, details=(said,) if said else (), file=file)
         case Refused():
-            return Case(kind, name, "failure", message_of(outcome), file=file)
+            ways_out = ways_out_of(outcome)
+            return Case(kind, name, "failure", message_of(outcome), details=ways_out, file=file)
         case Skipped(message=said):
             return Case(kind, name, "skipped", said, file=file)
         case InDoubt(message=said) | Unconfirmed(message=said):

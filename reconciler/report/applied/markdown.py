@@ -13,7 +13,7 @@ from reconciler.report.applied.text import WORDS, word
 from reconciler.report.comment.body import Origin, folded_plan
 from reconciler.report.limits import COMMENT_BYTES
 from reconciler.report.markup import code, fenced
-from reconciler.report.reasons import message_of
+from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe
 from reconciler.resource import InDoubt, Outcome, Plan
 
@@ -99,7 +99,7 @@ def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield "|---|---|---|"
     ordered = sorted(outcomes, key=lambda one: _FIRST.index(word(one)))
     for outcome in ordered[:MOST_ROWS]:
-        said = message_of(outcome)
+        said = "; ".join(filter(None, (message_of(outcome), *ways_out_of(outcome))))
         message = code(said, LONGEST_CELL) if said else ""
         yield f"| {_spoken(word(outcome))} | {code(str(outcome.ref), LONGEST_NAME)} | {message} |"
     if len(outcomes) > MOST_ROWS:

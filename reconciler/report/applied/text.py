@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from reconciler.document import Difference, Json
-from reconciler.report.reasons import message_of
+from reconciler.report.fitting import fitted
+from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe, safe_json
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import place, plural, value
@@ -57,7 +58,7 @@ def word(outcome: Outcome) -> str:
 
 
 def outcome_line(outcome: Outcome, style: Style) -> str:
-    """Give one outcome as it is streamed while the run goes on."""
+    """Give one outcome as it is streamed while the run goes on; a line each for the ways out."""
     name = word(outcome)
     message = message_of(outcome)
     said = f": {safe(message)}" if message else ""
@@ -65,7 +66,8 @@ def outcome_line(outcome: Outcome, style: Style) -> str:
     if isinstance(outcome, Written) and outcome.remote_id is not None:
         known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
     spoken = "in doubt" if name == "inDoubt" else name
-    return f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{said}"
+    line = f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{said}"
+    return "\n".join((line, *(f"      - {safe(way)}" for way in ways_out_of(outcome))))
 
 
 def applied_text(
@@ -74,7 +76,7 @@ def applied_text(
     style: Style,
     overtaken: Mapping[Ref, Overtaken] | None = None,
 ) -> str:
-    """Give the closing words of an apply, ending in a line break."""
+    """Give the closing words of an apply, ending in a line break; commands to copy stay whole."""
     lines: list[str] = []
     for ref, found in rewritten.items():
         lines.extend(_rewritten_lines(ref, found, style))
@@ -84,7 +86,7 @@ def applied_text(
     spoken = {"inDoubt": "in doubt"}
     words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
     lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
-    lines.extend(_not_done_lines(outcomes))
+    lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
     for outcome in outcomes:
         if isinstance(outcome, InDoubt):
             lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
@@ -109,7 +111,7 @@ def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 def _rewritten_lines(ref: Ref, found: Sequence[Difference], style: Style) -> Iterator[str]:
     said = f"The service stored {plural(len(found), 'field')} of {ref} otherwise than sent:"
-    yield style.paint(safe(said), Colour.CYAN)
+    yield fitted(style.paint(safe(said), Colour.CYAN), style)
     yield from _field_lines(found, "stored", style)
 
 
@@ -117,7 +119,7 @@ def _overtaken_lines(ref: Ref, by: Overtaken, style: Style) -> Iterator[str]:
     who = f" ({by.edit})" if by.edit.told else ""
     count = plural(len(by.differences), "field")
     said = f"Another writer changed {count} of {ref} right after it was written{who}:"
-    yield style.paint(safe(said), Colour.RED)
+    yield fitted(style.paint(safe(said), Colour.RED), style)
     yield from _field_lines(by.differences, "live", style)
 
 
@@ -125,7 +127,7 @@ def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterato
     room = max(20, style.width // 3)
     for difference in found[:MOST_REWRITTEN]:
         before, after = value(difference.before, room), value(difference.after, room)
-        yield f"  {place(difference.path)}: sent {before}, {now} {after}"
+        yield fitted(f"  {place(difference.path)}: sent {before}, {now} {after}", style)
     if len(found) > MOST_REWRITTEN:
         yield f"  and {len(found) - MOST_REWRITTEN} more"
 
@@ -142,11 +144,13 @@ def applied_json(outcomes: Sequence[Outcome], digest: str) -> str:
 
 def _outcome(outcome: Outcome) -> dict[str, Json]:
     known = outcome.remote_id if isinstance(outcome, Written | Unchanged) else None
+    ways_out: list[Json] = [*ways_out_of(outcome)]
     return {
         "ref": str(outcome.ref),
         "outcome": word(outcome),
         "remoteId": known,
         "message": message_of(outcome),
+        **({"waysOut": ways_out} if ways_out else {}),
     }
 
 

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from reconciler.report.safe import safe
+from reconciler.report.words import plural
 
 CONTEXT = 2
 LONGEST_PIECE = 88
@@ -71,7 +72,7 @@ def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[Line]:
         yield from (Line(" ", _shown(piece)) for piece in lines)
         return
     yield from (Line(" ", _shown(piece)) for piece in lines[:head])
-    yield Line("…", f"{hidden:,} lines the same")
+    yield Line("…", f"{plural(hidden, 'line')} the same")
     yield from (Line(" ", _shown(piece)) for piece in lines[len(lines) - tail :])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reconciler.complaint import Complaint, Excerpt
+from reconciler.report.fitting import fitted
 from reconciler.report.safe import columns, safe
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import plural
@@ -37,14 +38,14 @@ def complaints_summary(complaints: Sequence[Complaint], resources: int, files: i
 def _lines(complaint: Complaint, style: Style) -> Iterator[str]:
     colour = Colour.RED if complaint.is_error else Colour.YELLOW
     head = style.paint(f"{complaint.severity.value}[{complaint.code}]", colour, Colour.BOLD)
-    yield f"{head}: {safe(complaint.message)}"
+    yield fitted(f"{head}: {safe(complaint.message)}", style)
     gutter = " " * len(str(complaint.line))
     yield f"{gutter}{style.paint('-->', Colour.DIM)} {_place(complaint)}"
     help_text = _help(complaint.suggestion)
     if complaint.excerpt is not None:
         yield from _frame(complaint.excerpt, len(gutter), colour, help_text, style)
     elif help_text:
-        yield f"{gutter} {help_text}"
+        yield fitted(f"{gutter} {help_text}", style)
 
 
 def _place(complaint: Complaint) -> str:
@@ -69,7 +70,14 @@ def _frame(
     end = excerpt.start + excerpt.width
     under = " " * columns(_shown(text[: excerpt.start]))
     mark = "^" * max(1, columns(_shown(text[excerpt.start : end])))
-    yield f"{' ' * gutter} {bar} {under}{style.paint(mark, colour)} {help_text}".rstrip()
+    margin = f"{' ' * gutter} {bar} "
+    wide = gutter + len(" | ") + columns(f"{under}{mark} {help_text}")
+    if style.terminal and wide > style.width:
+        # Beside the mark the terminal would break it in the middle of a word.
+        yield f"{margin}{under}{style.paint(mark, colour)}"
+        yield fitted(f"{' ' * gutter} {help_text}", style)
+    else:
+        yield f"{margin}{under}{style.paint(mark, colour)} {help_text}".rstrip()
 
 
 def _shown(text: str) -> str:

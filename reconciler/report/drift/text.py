@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from reconciler.report.changes.field_change import drift_changes
-from reconciler.report.changes.field_lines import INDENT, subject_lines
+from reconciler.report.changes.field_lines import INDENT, subject_lines, wrapped
+from reconciler.report.fitting import fitted
 from reconciler.report.safe import safe
 from reconciler.report.style import Colour, Style
 from reconciler.report.words import plural
@@ -23,7 +24,7 @@ def drift_text(drifts: Sequence[Drift], style: Style) -> str:
             lines.extend((*_lines(drift, style), ""))
         elif drift.state == "unread":
             sign = style.paint(f"x {safe(str(drift.ref))}", Colour.RED)
-            lines.extend((f"  {sign}  {safe(drift.note)}", ""))
+            lines.extend((fitted(f"  {sign}  {safe(drift.note)}", style), ""))
         elif style.verbose:
             lines.append(style.paint(f"  = {safe(str(drift.ref))}  {drift.state}", Colour.DIM))
     counts = Counter(drift.state for drift in drifts)
@@ -33,7 +34,8 @@ def drift_text(drifts: Sequence[Drift], style: Style) -> str:
     hidden = f"{counts['unseen']} that the API cannot show"
     unread = f", {counts['unread']} that could not be read" if counts["unread"] else ""
     rest = f", {counts['unapplied']} never applied" if counts["unapplied"] else ""
-    lines.append(style.paint(f"{head}; {same}, {hidden}{unread}{rest}.", Colour.BOLD))
+    closing = f"{head}; {same}, {hidden}{unread}{rest}."
+    lines.append(fitted(style.paint(closing, Colour.BOLD), style))
     return "\n".join(lines) + "\n"
 
 
@@ -43,7 +45,7 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
     name = style.paint(f"{sign} {safe(str(drift.ref))}", colour)
     yield f"  {name}  {style.paint(safe(str(drift.source)), Colour.DIM)}"
     if drift.note:
-        yield INDENT + style.paint(f"{'gone: ' if gone else ''}{safe(drift.note)}", Colour.CYAN)
+        yield from wrapped(f"{'gone: ' if gone else ''}{drift.note}", style, Colour.CYAN)
     found = drift_changes(drift)
     shown = found if style.verbose else found[:MOST_FIELDS]
     if shown:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from reconciler.report.changes.field_change import FieldChange, Leaf, by_subject
 from reconciler.report.changes.line_diff import Line
 from reconciler.report.html.element import NOTHING, Markup, breakable, element, joined, of_class
-from reconciler.report.words import place
+from reconciler.report.words import place, plural
 
 MOST_LEAVES = 200
 MOST_LINES = 2_000
@@ -110,7 +110,7 @@ def _leaves(leaves: Sequence[Leaf]) -> Markup:
 def _lines(lines: Sequence[Line]) -> Markup:
     rows = list(_line_rows(lines[:MOST_LINES]))
     if len(lines) > MOST_LINES:
-        rows.append(_through(f"and {len(lines) - MOST_LINES:,} lines more"))
+        rows.append(_through(f"and {plural(len(lines) - MOST_LINES, 'line')} more"))
     return of_class("table", "linediff", element("tbody", None, *rows))
 
 

@@ -11,6 +11,7 @@ from reconciler.report.html.drawing import figure, path, picture
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
 from reconciler.report.pictures.grid import Mark
 from reconciler.report.pictures.ranking import Ranked, RankingSides
+from reconciler.report.words import plural
 
 # The style sheet has the same numbers, in sixteenths of a letter's size.
 BETWEEN = 160
@@ -23,7 +24,7 @@ TIP = 9
 def order_figure(sides: RankingSides) -> Markup:
     """Give both lists, each item joined to its new place; the first match decides."""
     said = _said(sides)
-    label = f"{len(sides.before)} items before, {len(sides.after)} after. {said}"
+    label = f"{plural(len(sides.before), 'item')} before, {len(sides.after)} after. {said}"
     caption = "In order, the first that matches decides."
     if not sides.before:
         return figure(caption, _side("", "after", sides.after, Mark.ADDED), wide=True)

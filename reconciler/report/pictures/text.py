@@ -12,6 +12,7 @@ from reconciler.report.pictures.objective import AimSides, budget_words
 from reconciler.report.pictures.ranking import Ranked, RankingSides
 from reconciler.report.pictures.sides import Drawing
 from reconciler.report.safe import ELLIPSIS, columns
+from reconciler.report.words import plural
 
 WIDTH = 96
 NARROWEST_CELL = 12
@@ -37,7 +38,7 @@ def picture_lines(drawing: Drawing | None, room: int = WIDTH) -> list[str]:
         case _:
             assert_never(drawing)
     if len(lines) > MOST_LINES:
-        return [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES:,} lines more"]
+        return [*lines[:MOST_LINES], f"and {plural(len(lines) - MOST_LINES, 'line')} more"]
     return lines
 
 

@@ -1,0 +1,86 @@
+"""Where the commands of the journal look for it: where `plan` and `apply` look."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from processes import KEY, Served
+from workspaces import Ran
+
+from reconciler.commands.root import run
+
+VIEW = """\
+apiVersion: reconciler/v1
+kind: SavedView
+metadata: {name: errors}
+spec:
+  name: Errors
+  timeSelection: {quickSelection: {seconds: 900}}
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, service: Served, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Run in an empty folder beside one of manifests, without a project file."""
+    for name in ("here", "their manifests"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "their manifests" / "view.yaml").write_text(VIEW, encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("RECONCILER_BASE_URL", service.base_url)
+    monkeypatch.setenv("RECONCILER_API_KEY", KEY)
+    return tmp_path / "here"
+
+
+def typed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
+    """Run a command as it is typed."""
+    capsys.readouterr()
+    code = run(arguments)
+    captured = capsys.readouterr()
+    return Ran(code, captured.out, captured.err)
+
+
+def test_the_same_place(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a project file, `--path` leads to the journal that `apply` of that PATH wrote."""
+    manifests = "../their manifests"
+    assert typed(capsys, "apply", "--yes", "--new-journal", manifests).code == 0
+
+    shown = typed(capsys, "journal", "show", "--path", manifests)
+    verified = typed(capsys, "journal", "verify", "--path", manifests)
+
+    assert "SavedView/errors" in shown.out
+    assert verified.code == 0
+    assert str(here.parent / "their manifests" / ".reconciler" / "journal.jsonl") in verified.out
+
+
+def test_no_journal_here(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there is none, and nothing but the folder says where it is, another way is named."""
+    shown, verified = (typed(capsys, "journal", word) for word in ("show", "verify"))
+
+    place = f"there is no journal at {here / '.reconciler' / 'journal.jsonl'}"
+    assert (shown.code, verified.code) == (0, 4)
+    for ran in (shown, verified):
+        assert place in ran.err
+        assert "with `--path PATH`" in ran.err
+
+
+@pytest.mark.parametrize("where", ["elsewhere", "here", "by-file"])
+def test_advice_that_works(here: Path, capsys: pytest.CaptureFixture[str], where: str) -> None:
+    """`journal init`, as a refused apply prints it, begins the journal that the apply then uses."""
+    manifests = here.parent / "their manifests"
+    asked = ["../their manifests"]
+    if where == "here":
+        (manifests / "view.yaml").rename(here / "view.yaml")
+        asked = []
+    if where == "by-file":
+        (manifests / "reconciler.yaml").write_text("environments: {local: {}}", encoding="utf-8")
+        asked = ["--project", str(manifests / "reconciler.yaml")]
+    refused = typed(capsys, "apply", "--yes", *asked)
+    (advice,) = re.findall(r"`reconciler (journal init [^`]*)`", refused.err)
+
+    begun = typed(capsys, *shlex.split(advice))
+
+    assert (refused.code, begun.code) == (11, 0), begun.err
+    assert typed(capsys, "apply", "--yes", *asked).code == 0

@@ -1,0 +1,95 @@
+"""Sentences on terminals of any width."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from terminals import on_terminal
+from workspaces import PROJECT
+
+from reconciler.report.fitting import fitted
+from reconciler.report.safe import columns
+from reconciler.report.style import Style
+
+WORDS = st.text(st.sampled_from("ab語 \n"), max_size=300)
+PAINT = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@given(WORDS, st.integers(20, 60))
+def test_no_word_is_broken(text: str, width: int) -> None:
+    """On a terminal every word stays whole and in its place, and no line with two is too wide."""
+    shown = fitted(text, Style(width=width, terminal=True))
+
+    assert shown.split() == text.split()
+    for line in shown.split("\n"):
+        assert columns(line) <= width or len(line.split()) == 1
+    assert fitted(text, Style(width=width)) == text
+
+
+def test_paint_takes_no_room() -> None:
+    """Colour counts for no column, and bullets are continued to the right of their sign."""
+    painted = f"  - \x1b[31m{'a' * 10}\x1b[0m {'b' * 10}"
+
+    assert fitted(painted, Style(width=25, terminal=True)) == painted
+    assert fitted(painted, Style(width=24, terminal=True)).split("\n")[1] == "    " + "b" * 10
+
+
+WRONG = """\
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {name: ../wrong}
+spec: {name: x}
+"""
+RIGHT = """\
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {name: checkout}
+spec:
+  name: Checkout
+  targetThresholdPercentage: 99.9
+  sloTimeFrame: SLO_TIME_FRAME_28_DAYS
+  requestBasedMetricSli: {goodEvents: {query: good}, totalEvents: {query: all}}
+"""
+
+
+def lines_of(folder: Path, width: int, *arguments: str) -> list[str]:
+    """Give the lines that a command shows, without colour."""
+    shown = on_terminal(arguments, folder, width=width)
+    return PAINT.sub("", shown.terminal).split("\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give an applied workspace whose next apply is refused by a guard."""
+    (tmp_path / "reconciler.yaml").write_text(PROJECT, encoding="utf-8")
+    (tmp_path / "slo.yaml").write_text(RIGHT, encoding="utf-8")
+    assert on_terminal(["apply", "--yes"], tmp_path).code == 0
+    (tmp_path / "slo.yaml").write_text(RIGHT.replace("99.9", "99.5"), encoding="utf-8")
+    return tmp_path
+
+
+def test_narrow_terminals(folder: Path) -> None:
+    """At 60 columns plans, refusals and complaints hold no line that the terminal would break."""
+    plan, refused = (lines_of(folder, 60, *one) for one in (["plan"], ["apply", "--yes"]))
+    (folder / "slo.yaml").write_text(WRONG, encoding="utf-8")
+    complaints = lines_of(folder, 60, "validate")
+
+    for line in (*plan, *refused, *complaints):
+        # The digest is one word.
+        assert len(line) <= 60 or line.startswith("Digest sha256:"), line
+    assert any(line.endswith("[slo-target-lowered]") for line in refused)
+
+
+def test_wide_terminals(folder: Path) -> None:
+    """At 200 columns a sentence is one line, and so is each line of a command's help."""
+    refused = lines_of(folder, 200, "apply", "--yes")
+    (folder / "slo.yaml").write_text(WRONG, encoding="utf-8")
+    complaints, told = (lines_of(folder, 200, *one) for one in (["validate"], ["apply", "--help"]))
+
+    assert sum(line.startswith("  - ") for line in refused) == len(refused) - 2
+    assert len(complaints[0]) > 100
+    assert any(len(line) > 100 for line in told)

@@ -1,0 +1,53 @@
+"""Small words that reports get wrong: one of a thing, and what nobody knows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from workspaces import PROJECT, Workspace
+
+from reconciler.commands.root import tell_error
+from reconciler.errors import GuardRefused
+from reconciler.journal.entries import Kept
+from reconciler.journal.history import History
+from reconciler.report.journal_text import journal_text
+from reconciler.report.style import Style
+from reconciler.report.words import plural
+from reconciler.resource import Ref
+
+AT = datetime(2025, 1, 31, tzinfo=UTC).isoformat()
+
+
+def test_one_of_a_thing() -> None:
+    """One is never several, of a noun with a plural of its own neither."""
+    assert [plural(count, "field") for count in (0, 1, 2)] == ["0 fields", "1 field", "2 fields"]
+    assert [plural(count, "entry", "entries") for count in (1, 2)] == ["1 entry", "2 entries"]
+
+
+def test_kept_without_an_id() -> None:
+    """Of what has no id, as a list of policies, no id is shown."""
+    kept = Kept(AT, Ref("LogPolicySet", "all"), None, exists=True, attempts=1)
+
+    assert "None" not in journal_text([kept], History(), Style())
+
+
+def test_each_refusal_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each of several refusals begins with `error:`, and its ways out stand below it."""
+    assert tell_error(GuardRefused("one [a]\n  - way", "two [b]")) == 11
+
+    assert capsys.readouterr().err == "error: one [a]\n  - way\nerror: two [b]\n"
+
+
+def test_a_number_in_quotes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of an id that is a number in quotes, it is said that this is a text."""
+    workspace = Workspace(tmp_path, capsys)
+    workspace.write("reconciler.yaml", PROJECT)
+    workspace.write(
+        "view.yaml",
+        "apiVersion: reconciler/v1\nkind: SavedView\n"
+        'metadata: {name: errors, id: "12"}\nspec: {name: Errors}\n',
+    )
+
+    assert "; it is the text `12`\n" in workspace.run("validate").out
