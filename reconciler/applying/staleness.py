@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reconciler.concealing import conceal
 from reconciler.document import Path, covers, differences, digest
 from reconciler.kinds.kind import Kind, Sending
 from reconciler.resource import Absent, Change, Observation, Seen, Written
-from reconciler.template import conceal, secrets_of
 
 MOST_NAMED = 4
 _AGAIN = "plan again"
@@ -35,7 +35,7 @@ def what_moved(kind: Kind, change: Change, now: Observation) -> str:
 
 
 def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
-    live = conceal(now.document, secrets_of(change.declared))
+    live = conceal(now.document, change.declared, kind.shape)
     if digest(live) != digest(planned.document):
         found = differences(planned.document, live, kind.shape)
         named = _named([one.path for one in found])

@@ -15,8 +15,8 @@ from reconciler.document.comparing import (
     same,
     turned,
 )
-from reconciler.document.merging import covers, merge, overlay
-from reconciler.document.moving import Home, Key, homes_in, key_of
+from reconciler.document.merging import aligned, covers, merge, overlay
+from reconciler.document.moving import Home, Key, at_home, homes_in, key_of
 from reconciler.document.shape import ANY, Shape, by_identity, exactly, stored_name
 from reconciler.document.values import (
     ABSENT,
@@ -41,6 +41,8 @@ __all__ = [
     "Operation",
     "Path",
     "Shape",
+    "aligned",
+    "at_home",
     "by_identity",
     "canonical_text",
     "covers",

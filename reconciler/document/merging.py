@@ -120,7 +120,7 @@ def _merge_list(
             _merge(before.get(key, ABSENT), value, theirs.get(key, ABSENT), item)
             for key, value in mine.items()
         ]
-    partners = dict(_aligned(declared, live, item))
+    partners = dict(aligned(declared, live, item))
     return [
         _merge(
             base[index] if len(base) == len(declared) else ABSENT,
@@ -132,7 +132,7 @@ def _merge_list(
     ]
 
 
-def _aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tuple[int, int]]:
+def aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tuple[int, int]]:
     """Pair items of two lists that have no identity: all of them where the lengths agree.
 
     Else the common head and tail, which pairs rightly around one insertion or removal.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 from uuid import UUID, uuid5
 
+from reconciler.concealing import conceal, stands_for
 from reconciler.document import (
     ABSENT,
     Difference,
@@ -55,13 +56,7 @@ from reconciler.resource import (
     Unread,
     WriteLost,
 )
-from reconciler.template import (
-    conceal,
-    is_sealed_text,
-    references_in,
-    resolve,
-    secrets_of,
-)
+from reconciler.template import references_in, resolve
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
@@ -140,7 +135,7 @@ def _against_live(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], seen: Seen, knowledge: Knowledge
 ) -> Change:
     memory = knowledge.memory
-    live = conceal(seen.document, secrets_of(declared))
+    live = conceal(seen.document, declared, kind.shape)
     assert isinstance(live, dict)  # noqa: S101 - concealing keeps the form
     seen = replace(seen, document=live)
     body: Json = live
@@ -261,10 +256,9 @@ def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) ->
 
 
 def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
-    """Leave out what is the very secret that is sealed on the other side."""
+    """Leave out what is, under a seal, the very text that stands on the other side."""
     for one in found:
-        texts = isinstance(one.before, str) and isinstance(one.after, str)
-        if not (texts and is_sealed_text(str(one.before), str(one.after), salt)):
+        if not stands_for(one.before, one.after, salt):
             yield one
 
 
