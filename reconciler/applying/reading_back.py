@@ -10,11 +10,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reconciler.concealing import conceal
-from reconciler.document import ABSENT, Difference, Json, differences, merge, turned
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Path,
+    differences,
+    members_missing,
+    merge,
+    turned,
+)
 from reconciler.journal.entries import Rewritten, Stored
+from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.resource import Change, Ref
+from reconciler.resource import Change, Ref, Seen
 from reconciler.template import HIDDEN, fingerprint, holds_seal
 
 
@@ -27,6 +37,17 @@ def stored_otherwise(
     shown = conceal(stored, declared, kind.shape)
     wanted = merge(ABSENT, declared, shown, kind.shape)
     return tuple(differences(shown, wanted, kind.shape))
+
+
+def members_not_stored(kind: Kind, change: Change, now: Seen, memory: Memory) -> tuple[Path, ...]:
+    """Name the declared members of lists that a read after the write does not show.
+
+    One that nobody gave an id is there, whatever id the service gave it; `memory` is
+    what the journal will know of the write.
+    """
+    declared = kind.complete(change.manifest, now, memory)
+    found = stored_otherwise(kind, declared, now.document)
+    return tuple(path for one in found for path in members_missing(one, kind.shape))
 
 
 def not_removed(

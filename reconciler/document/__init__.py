@@ -15,6 +15,7 @@ from reconciler.document.comparing import (
     same,
     turned,
 )
+from reconciler.document.members import members_missing
 from reconciler.document.merging import aligned, covers, merge, overlay
 from reconciler.document.moving import Home, Key, at_home, homes_in, key_of
 from reconciler.document.shape import ANY, Shape, by_identity, exactly, stored_name
@@ -53,6 +54,7 @@ __all__ = [
     "identical",
     "is_zero",
     "key_of",
+    "members_missing",
     "merge",
     "overlay",
     "places_before",

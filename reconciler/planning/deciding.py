@@ -16,6 +16,7 @@ from reconciler.document import (
     covers,
     differences,
     digest,
+    members_missing,
     merge,
     places_before,
     value_at,
@@ -144,7 +145,7 @@ def _against_live(
         body = merge(base, declared, body, kind.shape)
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
     compared = tuple(differences(live, body, kind.shape))
-    expected = tuple(unexpected(compared, memory))
+    expected = tuple(unexpected(compared, memory, kind.shape))
     found = tuple(shown(expected, memory.candidates, kind.shape))
     recalled = [Recalled(seen.recalled)] if seen.recalled else []
     wrong = _what_is_wrong(kind, manifest, seen, memory)
@@ -247,11 +248,18 @@ def _is_empty(kind: Kind, live: dict[str, Json]) -> bool:
 def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:
     """Give the fields that are not as they were applied; a secret that is still ours is.
 
-    What nobody can tell is not an edit.
+    What nobody can tell is not an edit, nor is a member that was perhaps never stored.
     """
+    doubted = knowledge.memory.pending is not None
     wanted = merge(ABSENT, applied, seen.document, kind.shape)
-    found = unexpected(differences(seen.document, wanted, kind.shape), knowledge.memory)
-    told = (one for one in found if not seen.cannot_tell(one.path))
+    compared = differences(seen.document, wanted, kind.shape)
+    found = unexpected(compared, knowledge.memory, kind.shape)
+    told = (
+        one
+        for one in found
+        if not seen.cannot_tell(one.path)
+        and not (doubted and any(members_missing(one, kind.shape)))
+    )
     return list(places_before(without_own_secrets(told, knowledge.salt)))
 
 

@@ -55,7 +55,7 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             declared = kind.complete(manifest, observation, memory)
             live = conceal(document, declared, kind.shape)
             wanted = merge(ABSENT, last.declared, live, kind.shape)
-            otherwise = unexpected(differences(live, wanted, kind.shape), memory)
+            otherwise = unexpected(differences(live, wanted, kind.shape), memory, kind.shape)
             expected = (one for one in otherwise if not observation.cannot_tell(one.path))
             # What is declared a secret by now may have been one before anybody said so.
             written = (*memory.candidates, declared)
