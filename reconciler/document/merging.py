@@ -7,8 +7,8 @@ from typing import Any, TypeGuard
 
 from reconciler.document.comparing import same
 from reconciler.document.moving import at_home
-from reconciler.document.shape import ANY, Shape, by_identity
-from reconciler.document.values import ABSENT, Json, Missing, is_zero
+from reconciler.document.shape import ANY, Shape, by_identity, stored_name
+from reconciler.document.values import ABSENT, Json, Missing, is_zero, value_at
 
 
 def merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Shape = ANY) -> Json:
@@ -120,7 +120,7 @@ def _merge_list(
             _merge(before.get(key, ABSENT), value, theirs.get(key, ABSENT), item)
             for key, value in mine.items()
         ]
-    partners = dict(aligned(declared, live, item))
+    partners = _partners(declared, live, shape)
     return [
         _merge(
             base[index] if len(base) == len(declared) else ABSENT,
@@ -130,6 +130,32 @@ def _merge_list(
         )
         for index, value in enumerate(declared)
     ]
+
+
+def _partners(declared: list[Json], live: list[Json], shape: Shape) -> dict[int, int]:
+    """Pair the items of two lists of which one at least names its items wrongly, if at all.
+
+    What has a name is never taken for another item, be it at the same place.
+    """
+    pairs = dict(aligned(declared, live, shape.item))
+    if not shape.identity:
+        return pairs
+    theirs: dict[str, int] = {}
+    for index, item in enumerate(live):
+        theirs.setdefault(_name(item, shape), index)
+    nameless = {
+        index: other
+        for index, other in pairs.items()
+        if not _name(declared[index], shape) and not _name(live[other], shape)
+    }
+    named = ((index, _name(item, shape)) for index, item in enumerate(declared))
+    found = {index: theirs.pop(name) for index, name in named if name and name in theirs}
+    return {**nameless, **found}
+
+
+def _name(item: Json, shape: Shape) -> str:
+    name = value_at(item, shape.identity)
+    return stored_name(name) if isinstance(name, str) else ""
 
 
 def aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tuple[int, int]]:

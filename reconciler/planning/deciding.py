@@ -26,6 +26,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.planning.blocking import blocked_change
 from reconciler.planning.destroying import members_by_name, members_destroyed
+from reconciler.planning.left_out import evidence_of, lost_unseen, unseen_fields
 from reconciler.planning.protection import with_protection
 from reconciler.planning.rewritten import unexpected
 from reconciler.planning.veiling import shown, veiled
@@ -160,7 +161,7 @@ def _against_live(
             reasons=(wrong, *recalled),
             before=veiled(live, (*memory.candidates, declared), kind.shape),
         )
-    reasons: list[Reason] = [*_lost_answers(memory), *recalled]
+    reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
     if seen.overwritten:
         reasons.append(OverwrittenSince(seen.overwritten, seen.edit))
     if found:
@@ -171,11 +172,12 @@ def _against_live(
         # What the service makes anew by itself, whatever is written, is not lost with a write.
         removed = {one.path for one in compared} - {one.path for one in expected}
         destroyed = members_destroyed(kind, live, body, remade=removed)
+    reasons.extend(lost_unseen(kind, seen, destroyed))
     ours = members_by_name(kind, memory.base)
     return Change(
         manifest=manifest,
         action=Action.UPDATE if found else Action.KEEP,
-        evidence=Evidence.LIVE,
+        evidence=evidence_of(seen, found),
         observation=seen,
         declared=declared,
         body=body,
