@@ -135,7 +135,8 @@ def _merge_list(
 def _partners(declared: list[Json], live: list[Json], shape: Shape) -> dict[int, int]:
     """Pair the items of two lists of which one at least names its items wrongly, if at all.
 
-    What has a name is never taken for another item, be it at the same place.
+    What is declared with a name is never taken for another item, be it at the same place,
+    and what is declared without one may be given the name of what stands there.
     """
     pairs = dict(aligned(declared, live, shape.item))
     if not shape.identity:
@@ -143,13 +144,14 @@ def _partners(declared: list[Json], live: list[Json], shape: Shape) -> dict[int,
     theirs: dict[str, int] = {}
     for index, item in enumerate(live):
         theirs.setdefault(_name(item, shape), index)
+    named = ((index, _name(item, shape)) for index, item in enumerate(declared))
+    found = {index: theirs.pop(name) for index, name in named if name and name in theirs}
+    taken = set(found.values())
     nameless = {
         index: other
         for index, other in pairs.items()
-        if not _name(declared[index], shape) and not _name(live[other], shape)
+        if not _name(declared[index], shape) and other not in taken
     }
-    named = ((index, _name(item, shape)) for index, item in enumerate(declared))
-    found = {index: theirs.pop(name) for index, name in named if name and name in theirs}
     return {**nameless, **found}
 
 
