@@ -144,44 +144,18 @@ def reveal(document: Json) -> Json:
     return _each_template(document, fill)
 
 
-def secrets_of(document: Json) -> dict[str, Template]:
-    """Map the real text of every template that holds a secret to the template.
-
-    A text that the document also holds as it is, is no secret.
-    """
-    plain: set[str] = set()
-    found = {
-        str(reveal(template)): template
-        for template in _templates(document)
-        if template.has_secret and not template.references
-    }
-    if found:
-        _collect_plain(document, plain)
-    return {text: template for text, template in found.items() if text not in plain}
+def secrets_in(document: Json) -> list[Template]:
+    """Give every template with a secret that waits for nothing, so that its text is known."""
+    return [one for one in _templates(document) if one.has_secret and not one.references]
 
 
-def _collect_plain(document: Json, plain: set[str]) -> None:
-    if isinstance(document, dict):
-        for value in document.values():
-            _collect_plain(value, plain)
-    elif isinstance(document, list):
-        for item in document:
-            _collect_plain(item, plain)
-    elif isinstance(document, str) and not isinstance(document, Template):
-        plain.add(document)
+def as_sent(document: Json) -> Json:
+    """Give the document with all texts that are known, secrets too; the others stay open."""
 
+    def fill(template: Template) -> Json:
+        return template if template.references else reveal(template)
 
-def conceal(document: Json, secrets: Mapping[str, Template]) -> Json:
-    """Put templates back where a live document holds the real text of one."""
-    if not secrets:
-        return document
-    if isinstance(document, dict):
-        return {key: conceal(value, secrets) for key, value in document.items()}
-    if isinstance(document, list):
-        return [conceal(item, secrets) for item in document]
-    if isinstance(document, str):
-        return secrets.get(document, document)
-    return document
+    return _each_template(document, fill) if _templates(document) else document
 
 
 def references_in(document: Json) -> frozenset[Ref]:

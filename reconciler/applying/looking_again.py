@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reconciler.api.door import Api
-from reconciler.applying.staleness import not_ours, what_moved
+from reconciler.applying.reading_back import members_not_stored
+from reconciler.applying.staleness import named, not_ours, was_overtaken, what_moved
 from reconciler.errors import ReconcilerError
 from reconciler.journal.history import History, Memory
 from reconciler.kinds.kind import Kind, Sending
@@ -80,19 +81,33 @@ async def _seen(kind: Kind, api: Api, one: Acknowledged) -> Seen | Absent | None
             return None
         if not isinstance(now, Seen | Absent):
             return None
-        missing = now if isinstance(now, Absent) else not_ours(kind, one.sending, one.answer, now)
+        missing = now if isinstance(now, Absent) else _what_is_missing(kind, one, now)
         if missing is None or pause is None:
             return missing or now
         await api.patience.sleep(pause)
     raise AssertionError("the last look has no pause after it")
 
 
+def _what_is_missing(kind: Kind, one: Acknowledged, now: Seen) -> Absent | None:
+    """Say what of a write a read does not show; None where nothing is missing.
+
+    What another writer took out again is told as the work of that writer.
+    """
+    change = one.sending.change
+    if missing := not_ours(kind, one.sending, one.answer, now):
+        return missing
+    if was_overtaken(change.observation, now, one.answer):
+        return None
+    members = members_not_stored(kind, change, now, one.memory)
+    return Absent(f"the service has no {named(members)}") if members else None
+
+
 def not_to_be_seen(written: Written, absent: Absent) -> Unconfirmed:
     """Give a write that was acknowledged, and that no read has shown, as its outcome."""
-    named = "" if written.remote_id is None else f" of {written.remote_id}"
+    whose = "" if written.remote_id is None else f" of {written.remote_id}"
     return Unconfirmed(
         written.ref,
-        f"the service acknowledged the write{named}, and {PATIENCE_SECONDS:g} seconds later "
+        f"the service acknowledged the write{whose}, and {PATIENCE_SECONDS:g} seconds later "
         f"it is not to be seen ({absent.why}): plan again",
     )
 

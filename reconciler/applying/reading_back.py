@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reconciler.document import ABSENT, Difference, Json, differences, merge, turned
+from reconciler.concealing import conceal
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Path,
+    differences,
+    members_missing,
+    merge,
+    turned,
+)
 from reconciler.journal.entries import Rewritten, Stored
+from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.resource import Change, Ref
-from reconciler.template import HIDDEN, conceal, fingerprint, holds_seal, secrets_of
+from reconciler.resource import Change, Ref, Seen
+from reconciler.template import HIDDEN, fingerprint, holds_seal
 
 
 def stored_otherwise(
@@ -23,9 +34,20 @@ def stored_otherwise(
     """Give the declared fields that came back otherwise: `before` is stored, `after` sent."""
     if stored is None:
         return ()
-    shown = conceal(stored, secrets_of(declared))
+    shown = conceal(stored, declared, kind.shape)
     wanted = merge(ABSENT, declared, shown, kind.shape)
     return tuple(differences(shown, wanted, kind.shape))
+
+
+def members_not_stored(kind: Kind, change: Change, now: Seen, memory: Memory) -> tuple[Path, ...]:
+    """Name the declared members of lists that a read after the write does not show.
+
+    One that nobody gave an id is there, whatever id the service gave it; `memory` is
+    what the journal will know of the write.
+    """
+    declared = kind.complete(change.manifest, now, memory)
+    found = stored_otherwise(kind, declared, now.document)
+    return tuple(path for one in found for path in members_missing(one, kind.shape))
 
 
 def not_removed(
@@ -35,8 +57,8 @@ def not_removed(
     removed = {one.path for one in change.differences if one.operation == "remove"}
     if stored is None or not removed:
         return ()
-    shown = conceal(stored, secrets_of(body))
-    found = differences(shown, body, BY_NAME[change.ref.kind].shape)
+    shape = BY_NAME[change.ref.kind].shape
+    found = differences(conceal(stored, body, shape), body, shape)
     return tuple(one for one in found if one.operation == "remove" and one.path in removed)
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reconciler.concealing import conceal
 from reconciler.document import Path, covers, differences, digest
 from reconciler.kinds.kind import Kind, Sending
 from reconciler.resource import Absent, Change, Observation, Seen, Written
-from reconciler.template import conceal, secrets_of
 
 MOST_NAMED = 4
 _AGAIN = "plan again"
@@ -35,11 +35,12 @@ def what_moved(kind: Kind, change: Change, now: Observation) -> str:
 
 
 def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
-    live = conceal(now.document, secrets_of(change.declared))
+    live = conceal(now.document, change.declared, kind.shape)
     if digest(live) != digest(planned.document):
-        found = differences(planned.document, live, kind.shape)
-        named = _named([one.path for one in found])
-        return f"live changed since the plan{_who(now)}{named}: {_AGAIN}"
+        found = [*differences(planned.document, live, kind.shape)]
+        # Zero values that appear or vanish are no difference, and yet somebody wrote.
+        where = f" ({named([one.path for one in found])})" if found else ""
+        return f"live changed since the plan{_who(now)}{where}: {_AGAIN}"
     if now.version != planned.version or now.remote_id != planned.remote_id:
         return f"it was saved again since the plan, with the same content{_who(now)}: {_AGAIN}"
     return ""
@@ -49,13 +50,11 @@ def _who(now: Seen) -> str:
     return f", last {now.edit}" if now.edit.told else ""
 
 
-def _named(paths: Sequence[Path]) -> str:
-    if not paths:
-        # Zero values that appear or vanish are no difference, and yet somebody wrote.
-        return ""
+def named(paths: Sequence[Path]) -> str:
+    """Name the first few places, and say how many more there are."""
     shown = ", ".join(".".join(map(str, path)) for path in paths[:MOST_NAMED])
     more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-    return f" ({shown}{more})"
+    return f"{shown}{more}"
 
 
 def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:

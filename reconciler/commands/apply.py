@@ -28,11 +28,13 @@ from reconciler.report.applied.junit import applied_junit
 from reconciler.report.applied.text import applied_json, applied_text, outcome_line
 from reconciler.report.next_steps import not_applied
 from reconciler.report.plan.document import PlanDocument, read_plan
+from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
 from reconciler.report.words import lost_json, plural
 from reconciler.resource import (
     Action,
     InDoubt,
+    LostUnseen,
     Outcome,
     Plan,
     Refused,
@@ -184,6 +186,9 @@ async def _apply_now(
                 f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}",
                 laid_out=True,
             )
+            for reason in change.reasons:
+                if isinstance(reason, LostUnseen):
+                    words(f"{change.ref}: {safe(words_of(reason, change.ref))}")
     progress = _Progress(made, quiet=quiet)
     with interrupts(words) as taken:
         async with open_api(bench) as api:

@@ -15,8 +15,9 @@ from reconciler.document.comparing import (
     same,
     turned,
 )
-from reconciler.document.merging import covers, merge, overlay
-from reconciler.document.moving import Home, Key, homes_in, key_of
+from reconciler.document.members import members_missing
+from reconciler.document.merging import aligned, covers, merge, overlay
+from reconciler.document.moving import Home, Key, at_home, homes_in, key_of
 from reconciler.document.shape import ANY, Shape, by_identity, exactly, stored_name
 from reconciler.document.values import (
     ABSENT,
@@ -41,6 +42,8 @@ __all__ = [
     "Operation",
     "Path",
     "Shape",
+    "aligned",
+    "at_home",
     "by_identity",
     "canonical_text",
     "covers",
@@ -51,6 +54,7 @@ __all__ = [
     "identical",
     "is_zero",
     "key_of",
+    "members_missing",
     "merge",
     "overlay",
     "places_before",

@@ -7,8 +7,8 @@ from typing import Any, TypeGuard
 
 from reconciler.document.comparing import same
 from reconciler.document.moving import at_home
-from reconciler.document.shape import ANY, Shape, by_identity
-from reconciler.document.values import ABSENT, Json, Missing, is_zero
+from reconciler.document.shape import ANY, Shape, by_identity, stored_name
+from reconciler.document.values import ABSENT, Json, Missing, is_zero, value_at
 
 
 def merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Shape = ANY) -> Json:
@@ -120,7 +120,7 @@ def _merge_list(
             _merge(before.get(key, ABSENT), value, theirs.get(key, ABSENT), item)
             for key, value in mine.items()
         ]
-    partners = dict(_aligned(declared, live, item))
+    partners = _partners(declared, live, shape)
     return [
         _merge(
             base[index] if len(base) == len(declared) else ABSENT,
@@ -132,7 +132,35 @@ def _merge_list(
     ]
 
 
-def _aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tuple[int, int]]:
+def _partners(declared: list[Json], live: list[Json], shape: Shape) -> dict[int, int]:
+    """Pair the items of two lists of which one at least names its items wrongly, if at all.
+
+    What is declared with a name is never taken for another item, be it at the same place,
+    and what is declared without one may be given the name of what stands there.
+    """
+    pairs = dict(aligned(declared, live, shape.item))
+    if not shape.identity:
+        return pairs
+    theirs: dict[str, int] = {}
+    for index, item in enumerate(live):
+        theirs.setdefault(_name(item, shape), index)
+    named = ((index, _name(item, shape)) for index, item in enumerate(declared))
+    found = {index: theirs.pop(name) for index, name in named if name and name in theirs}
+    taken = set(found.values())
+    nameless = {
+        index: other
+        for index, other in pairs.items()
+        if not _name(declared[index], shape) and other not in taken
+    }
+    return {**nameless, **found}
+
+
+def _name(item: Json, shape: Shape) -> str:
+    name = value_at(item, shape.identity)
+    return stored_name(name) if isinstance(name, str) else ""
+
+
+def aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tuple[int, int]]:
     """Pair items of two lists that have no identity: all of them where the lengths agree.
 
     Else the common head and tail, which pairs rightly around one insertion or removal.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from unicodedata import normalize
 
-from reconciler.document.values import Json, Missing, equal_value, same_value, value_at
+from reconciler.document.values import Json, Missing, Path, equal_value, same_value, value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,13 @@ class Shape:
     def at(self, key: str) -> Shape:
         """Give the shape of the value under `key`; `ANY` where nothing is known."""
         return self.fields.get(key) or self.values or self._any
+
+    def along(self, path: Path) -> Shape:
+        """Give the shape of what is at a path of keys, and of names or indices of items."""
+        shape = self
+        for step in path:
+            shape = shape.at(str(step)) if shape.items is None else shape.item
+        return shape
 
     @property
     def item(self) -> Shape:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 from uuid import UUID, uuid5
 
+from reconciler.concealing import conceal, stands_for
 from reconciler.document import (
     ABSENT,
     Difference,
@@ -15,6 +16,7 @@ from reconciler.document import (
     covers,
     differences,
     digest,
+    members_missing,
     merge,
     places_before,
     value_at,
@@ -24,6 +26,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.planning.blocking import blocked_change
 from reconciler.planning.destroying import members_by_name, members_destroyed
+from reconciler.planning.left_out import evidence_of, lost_unseen, unseen_fields
 from reconciler.planning.protection import with_protection
 from reconciler.planning.rewritten import unexpected
 from reconciler.planning.veiling import shown, veiled
@@ -55,13 +58,7 @@ from reconciler.resource import (
     Unread,
     WriteLost,
 )
-from reconciler.template import (
-    conceal,
-    is_sealed_text,
-    references_in,
-    resolve,
-    secrets_of,
-)
+from reconciler.template import references_in, resolve
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
@@ -140,7 +137,7 @@ def _against_live(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], seen: Seen, knowledge: Knowledge
 ) -> Change:
     memory = knowledge.memory
-    live = conceal(seen.document, secrets_of(declared))
+    live = conceal(seen.document, declared, kind.shape)
     assert isinstance(live, dict)  # noqa: S101 - concealing keeps the form
     seen = replace(seen, document=live)
     body: Json = live
@@ -149,7 +146,7 @@ def _against_live(
         body = merge(base, declared, body, kind.shape)
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
     compared = tuple(differences(live, body, kind.shape))
-    expected = tuple(unexpected(compared, memory))
+    expected = tuple(unexpected(compared, memory, kind.shape))
     found = tuple(shown(expected, memory.candidates, kind.shape))
     recalled = [Recalled(seen.recalled)] if seen.recalled else []
     wrong = _what_is_wrong(kind, manifest, seen, memory)
@@ -164,7 +161,7 @@ def _against_live(
             reasons=(wrong, *recalled),
             before=veiled(live, (*memory.candidates, declared), kind.shape),
         )
-    reasons: list[Reason] = [*_lost_answers(memory), *recalled]
+    reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
     if seen.overwritten:
         reasons.append(OverwrittenSince(seen.overwritten, seen.edit))
     if found:
@@ -175,11 +172,12 @@ def _against_live(
         # What the service makes anew by itself, whatever is written, is not lost with a write.
         removed = {one.path for one in compared} - {one.path for one in expected}
         destroyed = members_destroyed(kind, live, body, remade=removed)
+    reasons.extend(lost_unseen(kind, seen, destroyed))
     ours = members_by_name(kind, memory.base)
     return Change(
         manifest=manifest,
         action=Action.UPDATE if found else Action.KEEP,
-        evidence=Evidence.LIVE,
+        evidence=evidence_of(seen, found),
         observation=seen,
         declared=declared,
         body=body,
@@ -252,19 +250,25 @@ def _is_empty(kind: Kind, live: dict[str, Json]) -> bool:
 def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:
     """Give the fields that are not as they were applied; a secret that is still ours is.
 
-    What nobody can tell is not an edit.
+    What nobody can tell is not an edit, nor is a member that was perhaps never stored.
     """
+    doubted = knowledge.memory.pending is not None
     wanted = merge(ABSENT, applied, seen.document, kind.shape)
-    found = unexpected(differences(seen.document, wanted, kind.shape), knowledge.memory)
-    told = (one for one in found if not seen.cannot_tell(one.path))
+    compared = differences(seen.document, wanted, kind.shape)
+    found = unexpected(compared, knowledge.memory, kind.shape)
+    told = (
+        one
+        for one in found
+        if not seen.cannot_tell(one.path)
+        and not (doubted and any(members_missing(one, kind.shape)))
+    )
     return list(places_before(without_own_secrets(told, knowledge.salt)))
 
 
 def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
-    """Leave out what is the very secret that is sealed on the other side."""
+    """Leave out what is, under a seal, the very text that stands on the other side."""
     for one in found:
-        texts = isinstance(one.before, str) and isinstance(one.after, str)
-        if not (texts and is_sealed_text(str(one.before), str(one.after), salt)):
+        if not stands_for(one.before, one.after, salt):
             yield one
 
 

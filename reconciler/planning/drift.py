@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reconciler.api.door import Api
+from reconciler.concealing import conceal
 from reconciler.document import ABSENT, differences, merge, turned
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
@@ -14,7 +15,6 @@ from reconciler.planning.observing import observe_all, proof
 from reconciler.planning.rewritten import unexpected
 from reconciler.planning.veiling import shown, veiled
 from reconciler.resource import Absent, Drift, Manifest, Observation, Seen, Unread
-from reconciler.template import conceal, secrets_of
 
 
 async def find_drift(
@@ -52,12 +52,13 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
         return Drift(ref, source, "unapplied", note="the journal has no write of it")
     match observation:
         case Seen(document=document, edit=edit, overwritten=overwritten):
-            live = conceal(document, secrets_of(manifest.spec))
+            declared = kind.complete(manifest, observation, memory)
+            live = conceal(document, declared, kind.shape)
             wanted = merge(ABSENT, last.declared, live, kind.shape)
-            otherwise = unexpected(differences(live, wanted, kind.shape), memory)
+            otherwise = unexpected(differences(live, wanted, kind.shape), memory, kind.shape)
             expected = (one for one in otherwise if not observation.cannot_tell(one.path))
             # What is declared a secret by now may have been one before anybody said so.
-            written = (*memory.candidates, kind.complete(manifest, observation, memory))
+            written = (*memory.candidates, declared)
             hidden = shown(without_own_secrets(expected, salt), written, kind.shape)
             found = tuple(turned(hidden))
             notes = ["overwritten by someone since"] if overwritten else []

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from reconciler.document import Difference, same
+from reconciler.document import Difference, Shape, members_missing, same
 from reconciler.journal.entries import Rewritten
 from reconciler.journal.history import Memory
 from reconciler.template import fingerprint, holds_seal
 
 
-def unexpected(found: Iterable[Difference], memory: Memory) -> Iterator[Difference]:
-    """Leave out what the service itself made of the last write (R15)."""
+def unexpected(found: Iterable[Difference], memory: Memory, shape: Shape) -> Iterator[Difference]:
+    """Leave out what the service itself made of the last write (R15).
+
+    A member that it never stored is none of that, whatever an older journal says.
+    """
     rewritten = {}
     if memory.acknowledged is not None:
         rewritten = {one.path: one for one in memory.acknowledged.rewritten}
     for difference in found:
         known = rewritten.get(difference.path)
-        if known is None or not _is_rewritten(difference, known):
+        lacks = any(members_missing(difference, shape))
+        if known is None or lacks or not _is_rewritten(difference, known):
             yield difference
 
 

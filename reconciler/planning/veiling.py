@@ -50,14 +50,8 @@ def shown(
             yield replace(difference, before=HIDDEN)
             continue
         for _, elsewhere in sealed:
-            before = _veiled(before, ABSENT, _shape_at(path, shape), elsewhere)
+            before = _veiled(before, ABSENT, shape.along(path), elsewhere)
         yield replace(difference, before=before)
-
-
-def _shape_at(path: Path, shape: Shape) -> Shape:
-    for step in path:
-        shape = shape.at(str(step)) if shape.items is None else shape.item
-    return shape
 
 
 def _places(

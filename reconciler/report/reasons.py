@@ -21,8 +21,10 @@ from reconciler.resource import (
     GoneSince,
     IncidentsUnread,
     LooksLike,
+    LostUnseen,
     NeverSeen,
     NoJournal,
+    NotInAnswer,
     NotPermitted,
     Objected,
     Outcome,
@@ -100,6 +102,13 @@ def words_of(reason: Reason, ref: Ref) -> str:  # noqa: C901, PLR0911, PLR0912 -
             return f"it is there, differs, and this journal never wrote it{_by(edit)}"
         case Recalled(paths=paths):
             return f"{last_steps(paths)}: not in the answer, compared with the journal"
+        case NotInAnswer(paths=paths):
+            return f"{last_steps(paths)}: not in the answer, and the journal has none"
+        case LostUnseen(names=names, fields=unseen):
+            return (
+                f"{', '.join(unseen)} of what is destroyed: not in the answer, and the journal "
+                f"has none, so they cannot be restored: {', '.join(names)}"
+            )
         case RenamedFrom(ref=was):
             return f"renamed: until its last apply it was {was}"
         case LooksLike(refs=refs):

@@ -59,11 +59,17 @@ class Seen:
 
         The place is that of the field, or of the object that would be there for it alone.
         """
-        return any(
-            path[: len(one)] == one[: len(path)] and len(path) >= len(one) - 1
-            for one in self.unseen
-            if one not in self.overwritten
-        )
+        untold = (one for one in self.unseen if one not in self.overwritten)
+        return any(_is_about(path, one) for one in untold)
+
+    def recalls(self, path: Path) -> bool:
+        """Tell whether what is known of a place is known from the journal alone."""
+        return any(_is_about(path, one) for one in self.recalled)
+
+
+def _is_about(path: Path, field: Path) -> bool:
+    """Tell whether a place is that of a field, in it, or the object that is there for it alone."""
+    return path[: len(field)] == field[: len(path)] and len(path) >= len(field) - 1
 
 
 @dataclass(frozen=True, slots=True)

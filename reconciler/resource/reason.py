@@ -130,6 +130,23 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
+class NotInAnswer:
+    """These fields are not in the answer, and the journal has nothing of them either."""
+
+    code: ClassVar[str] = "not-in-answer"
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LostUnseen:
+    """It destroys what nobody can keep whole: these fields of these members cannot be seen."""
+
+    code: ClassVar[str] = "lost-unseen"
+    names: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RenamedFrom:
     """The same object was declared under another name at its last apply."""
 
@@ -202,6 +219,8 @@ Reason: TypeAlias = (
     | OverwrittenSince
     | TakesOver
     | Recalled
+    | NotInAnswer
+    | LostUnseen
     | RenamedFrom
     | LooksLike
     | AnotherObject

@@ -132,15 +132,20 @@ def test_too_many_changes(folder: Path, service: Served, edits: int, code: int) 
     assert [one.reason for one in found if isinstance(one, Override)] == ["tested in staging"]
 
 
-def test_destroying(folder: Path, service: Served) -> None:
-    """Destroying a policy needs its own consent, whatever else is agreed to."""
-    in_this_process(folder, service.base_url, *APPLY, "--yes")
+def declare_no_policies(folder: Path) -> None:
+    """Leave all policies out of the manifest."""
     text = (folder / "all.yaml").read_text()
     begin, end = (
         text.index("  policies:"),
         text.index("---\napiVersion: reconciler/v1\nkind: SavedView"),
     )
     workspace(folder, text[:begin] + "  policies: []\n" + text[end:])
+
+
+def test_destroying(folder: Path, service: Served) -> None:
+    """Destroying a policy needs its own consent, and prints it with its severities."""
+    in_this_process(folder, service.base_url, *APPLY, "--yes")
+    declare_no_policies(folder)
     before = len(service.writes)
 
     refused = in_this_process(
@@ -153,3 +158,19 @@ def test_destroying(folder: Path, service: Served) -> None:
     assert "--allow-destroy" in refused.err
     assert '"name": "a"' in allowed.err
     assert len(service.writes) == before + 1
+    assert '"severities": ["SEVERITY_ERROR"]' in allowed.err
+    assert "cannot be restored" not in allowed.err
+
+
+def test_destroying_what_nobody_knows(folder: Path, service: Served) -> None:
+    """Severities of a destroyed policy that neither answer nor journal has are told to be lost."""
+    in_this_process(folder, service.base_url, *APPLY, "--yes")
+    declare_no_policies(folder)
+    Path(journal(folder, service.base_url).place).unlink()
+    agreed = ("--yes", "--allow-destroy", "--override-guard", "tested")
+
+    allowed = in_this_process(folder, service.base_url, *APPLY, *agreed)
+
+    assert '"name": "a"' in allowed.err
+    assert "severities of what is destroyed: not in the answer" in allowed.err
+    assert "cannot be restored: a" in allowed.err

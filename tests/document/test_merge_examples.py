@@ -190,12 +190,14 @@ def test_unnamed_of_a_shape(declared: Json, there: Json, sent: Json) -> None:
             [{"id": "a", "t": 1}],
             [{"id": "a", "t": 1}],
         ),
-        (ABSENT, [{"id": "a"}], [{"x": 9}], [{"id": "a", "x": 9}]),
+        (ABSENT, [{"id": "a"}], [{"x": 9}], [{"id": "a"}]),
+        (ABSENT, [{"t": 1}], [{"x": 9}], [{"t": 1, "x": 9}]),
+        (ABSENT, [{"t": 1}, {"id": "a"}], [{"id": "a"}, {"x": 9}], [{"t": 1}, {"id": "a"}]),
         (ABSENT, [{"t": 1}], [{"id": "a"}], [{"t": 1, "id": "a"}]),
     ],
 )
 def test_named(base: Json | Missing, declared: Json, there: Json, sent: Json) -> None:
-    """Named items keep what is live of their own, wherever they stand; without names, by place."""
+    """Named items keep what is live of their own alone; what is declared without name, by place."""
     assert merge(base, declared, there, KEYED) == sent
 
 

@@ -24,6 +24,7 @@ EXAMPLES: dict[object, object] = {
     Ref: REF,
     Edit: Edit(who="Ann", at="2025-01-31T09:00:00Z"),
     tuple[Ref, ...]: (REF,),
+    tuple[str, ...]: ("severities",),
     tuple[tuple[str | int, ...], ...]: (("policies", 0, "name"),),
     str | int: "id",
     str | int | None: 7,

@@ -1,0 +1,167 @@
+"""What is not in an answer is told as unknown, and never as what live has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sites import (
+    OVERWRITE,
+    POLICIES,
+    Meddler,
+    Site,
+    assert_settled,
+    policy,
+    policy_set,
+)
+
+from reconciler.document import Json, Shape, merge
+from reconciler.emulator import create_app
+from reconciler.emulator.profile import Profile
+from reconciler.report.reasons import notes_of
+from reconciler.resource import Change, Evidence, LostUnseen, NotInAnswer
+
+A, B = policy("a"), policy("b", "INFO")
+BOTH = policy_set(A, B)
+BARE = policy_set({"policy": A["policy"]}, {"policy": B["policy"]})
+RULE: Json = {"name": "theirs", "ruleTypeId": "RULE_TYPE_ID_IS"}
+
+
+def there_already(site: Site) -> None:
+    """Put both policies in as someone else does."""
+    site.outside("POST", OVERWRITE, {"policies": [A, B]})
+
+
+def adopted(site: Site) -> None:
+    """Take both over as they are, severities not declared."""
+    there_already(site)
+    assert site.change(BARE).action.word == "keep"
+    site.apply(BARE)
+
+
+def not_in_answer(change: Change) -> list[str]:
+    """Name the policies of which a change says that nobody knows a field."""
+    found = [one for one in change.reasons if isinstance(one, NotInAnswer)]
+    return [str(path[1]) for one in found for path in one.paths]
+
+
+@pytest.mark.parametrize("before", [there_already, adopted])
+def test_severities_that_nobody_knows(site: Site, before: Any) -> None:
+    """Severities of which neither answer nor journal tells are told so, and not as seen live."""
+    before(site)
+
+    change = site.change(BOTH)
+
+    assert (change.action.word, change.evidence) == ("update", Evidence.NONE)
+    assert not_in_answer(change) == ["a", "b"]
+    assert "severities: not in the answer, and the journal has none" in notes_of(change)
+    site.apply(BOTH)
+    assert_settled(site, BOTH)
+
+
+def test_what_is_seen_beside_it(site: Site) -> None:
+    """A field that is in the answer is live evidence, and only what is not is told as unknown."""
+    there_already(site)
+
+    change = site.change(policy_set(policy("a", description="other"), {"policy": B["policy"]}))
+
+    assert change.evidence is Evidence.LIVE
+    assert not_in_answer(change) == ["a"]
+
+
+def test_severities_of_the_journal(site: Site) -> None:
+    """Severities that only the journal has are compared with it, and not told as seen live."""
+    site.apply(BOTH)
+
+    change = site.change(policy_set(A, policy("b", "DEBUG")))
+
+    assert (change.action.word, change.evidence) == ("update", Evidence.JOURNAL)
+    assert not_in_answer(change) == []
+
+
+def test_severities_in_the_answer(tmp_path: Path) -> None:
+    """Severities that are in the answer are live evidence, in a list first seen too."""
+    site = Site(tmp_path, create_app(profile=Profile(policy_severities="returned")))
+    there_already(site)
+
+    change = site.change(policy_set(A, policy("b", "DEBUG")))
+
+    assert (change.evidence, not_in_answer(change)) == (Evidence.LIVE, [])
+
+
+def lost(change: Change) -> list[tuple[str, ...]]:
+    """Give the names of what is lost without anybody knowing it whole."""
+    return [one.names for one in change.reasons if isinstance(one, LostUnseen)]
+
+
+def test_lost_without_severities(site: Site) -> None:
+    """What is destroyed without its severities says that they cannot be restored."""
+    there_already(site)
+
+    change = site.change(policy_set(A))
+
+    assert (change.destroys, lost(change)) == (("b",), [("b",)])
+    assert any(
+        "severities" in note and "cannot be restored: b" in note for note in notes_of(change)
+    )
+
+
+@pytest.mark.parametrize("returned", ["hidden", "returned"])
+def test_lost_with_severities(tmp_path: Path, returned: Any) -> None:
+    """What is destroyed is kept with its severities, from the answer or from the journal."""
+    site = Site(tmp_path, create_app(profile=Profile(policy_severities=returned)))
+    site.apply(BOTH)
+
+    change = site.change(policy_set(A))
+
+    (member,) = change.lost
+    assert isinstance(member, dict)
+    assert member["logRules"] == B["logRules"]
+    assert lost(change) == []
+
+
+def nameless(name: Json, place: int, *, instead: bool) -> Meddler:
+    """Put a policy into the answer, in the place of another or beside it."""
+
+    async def meddle(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        response = await inner.handle_async_request(request)
+        answer = json.loads(await response.aread())
+        named = {} if name == "left out" else {"name": name}
+        odd = {"id": "odd", "priority": "PRIORITY_TYPE_LOW", "applicationRule": RULE, **named}
+        answer["policies"][place : place + instead] = [odd]
+        for number, one in enumerate(answer["policies"], 1):
+            one["order"] = number
+        return httpx.Response(response.status_code, json=answer)
+
+    return meddle
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("instead", [False, True])
+@pytest.mark.parametrize("name", ["", "  ", None, 5, True, ["a"], {"a": 1}, "left out"])
+def test_policy_without_a_name(site: Site, name: Json, place: int, *, instead: bool) -> None:
+    """A policy that nobody can name is lost by its place, and nothing of it gets into another."""
+    site.apply(BOTH)
+    site.meddle("GET", POLICIES, *[nameless(name, place, instead=instead)] * 9)
+
+    change = site.change(BOTH)
+
+    assert change.action.word == "update"
+    (said,) = change.destroys
+    assert said in (f"number {place + 1} of the list", name)
+    assert change.foreign == change.destroys
+    assert "theirs" in json.dumps(change.lost)
+    assert "theirs" not in json.dumps(change.body)
+
+
+@pytest.mark.parametrize("live_name", ["", None, "b"])
+def test_named_beside_nameless(live_name: Json) -> None:
+    """A named item keeps its own live fields, and none of what stands at its place."""
+    shape = Shape(items=Shape(), identity=("name",))
+    live: Json = [{"name": live_name, "x": 1}, {"name": "a", "y": 2}, {"x": 3}]
+    declared: list[Json] = [{"name": "a"}, {"name": "c"}]
+
+    assert merge([], declared, live, shape) == [{"name": "a", "y": 2}, {"name": "c"}]
