@@ -162,6 +162,14 @@ def _read_identity(
 _IDS = ("metadata", "ids")
 
 
+def has_id(document: dict[str, Json]) -> bool:
+    """Tell whether a manifest says which object of the service it is about."""
+    metadata = document.get("metadata")
+    return isinstance(metadata, dict) and not (
+        metadata.get("id") is None and metadata.get("ids") is None
+    )
+
+
 def _read_ids(ids: dict[str, Json], kind: Kind, known: Mapping[str, object]) -> Iterator[Finding]:
     for name, value in ids.items():
         if known and name not in known:

@@ -13,9 +13,14 @@ from reconciler.complaint import Complaint
 from reconciler.document import Json
 from reconciler.expressions import may_stand_in
 from reconciler.finding import Finding, Severity
+from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.lint import lint
-from reconciler.manifests.envelope import API_VERSION, read_envelope
+from reconciler.manifests.envelope import (
+    API_VERSION,
+    Envelope,
+    has_id,
+    read_envelope,
+)
 from reconciler.manifests.expressions import Filled, Reference, Scope, fill
 from reconciler.manifests.files import File, display_name
 from reconciler.manifests.parsed import Document, Reading
@@ -121,9 +126,8 @@ class Loader:
             return
         ref = Ref(kind.name, envelope.name)
         here = Text(file.name, document, ref=str(ref))
-        self.complain(here, envelope.findings)
         if envelope.spec is None:
-            self.complain(here, filled.findings)
+            self.complain(here, (*envelope.findings, *filled.findings))
             self.unusable.append(ref)
             return
         if (
@@ -131,11 +135,12 @@ class Loader:
             and self.scope.environment not in envelope.environments
         ):
             # Its variables may be those of other environments only.
+            self.complain(here, envelope.findings)
             self.elsewhere.append(ref)
             return
         self.complain(here, filled.findings)
         is_own = filled.document is not document.value
-        spec = self._spec(kind, file, envelope.spec, here, is_own=is_own)
+        spec = self._spec(kind, file, envelope, here, is_own=is_own)
         if spec is None:
             self.unusable.append(ref)
             return
@@ -164,19 +169,18 @@ class Loader:
         return fill(document.value, self.scope)
 
     def _spec(
-        self, kind: Kind, file: File, spec: dict[str, Json], here: Text, *, is_own: bool
+        self, kind: Kind, file: File, envelope: Envelope, here: Text, *, is_own: bool
     ) -> _Spec | None:
         """Judge a `spec`; one that is its environment's own is so each time."""
         inside = replace(here, prefix=("spec",))
+        spec, written = envelope.spec or {}, _object(here.document.value)
+        judging = partial(judge, kind, spec, written["spec"], has_id=has_id(written))
+        judged = judging() if is_own else self.sources.judge(here.document, judging)
+        self.complain(here, _still_missing(envelope, judged))
+        failed = self.complain(inside, judged.findings)
         if spec.get("file") is not None and kind.from_export is not None:
-            failed = self.complain(inside, lint(spec, kind.spec))
             return None if failed else self._expand(kind.from_export, kind, file, spec, inside)
-        if is_own:
-            self.complain(inside, _judged(kind, spec))
-        else:
-            judging = partial(_judged, kind, spec)
-            self.complain(inside, self.sources.judge(here.document, judging, MOST_COMPLAINTS + 1))
-        return _Spec(spec)
+        return _Spec(judged.spec)
 
     def _expand(
         self,
@@ -198,11 +202,13 @@ class Loader:
         whole = _object(filled.document)
         rest = {key: value for key, value in declared.items() if key != "file"}
         spec = {**from_export(whole), **rest}
+        written = {**from_export(_object(content.value)), **rest}
         # A bare dashboard stands one level higher in its file than in `spec`.
         dropped = 0 if spec.keys() & whole.keys() - rest.keys() else 1
         place = replace(exported, dropped=dropped)
-        self.complain(place, _judged(kind, spec))
-        return _Spec(spec, ((exported, filled.references),))
+        judged = judge(kind, spec, written, has_id=True)
+        self.complain(place, judged.findings)
+        return _Spec(judged.spec, ((exported, filled.references),))
 
     def _export(self, path: Path, name: str, named: str, inside: Text) -> Document | None:
         """Read the one object of a `spec.file`; complain where there is none."""
@@ -225,14 +231,12 @@ class Loader:
         return None
 
 
-def _judged(kind: Kind, spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield what is wrong with the fields of a `spec`, and if these are sound, between them."""
-    failed = False
-    for finding in lint(spec, kind.spec):
-        failed |= finding.severity is Severity.ERROR
-        yield finding
-    if not failed:
-        yield from kind.check(spec)
+def _still_missing(envelope: Envelope, judged: Judged) -> Iterator[Finding]:
+    """Yield what is wrong around `spec`, but for an id that stands in there."""
+    for finding in envelope.findings:
+        is_there = judged.moves_id and finding.code == "M206" and finding.path == ("metadata",)
+        if not is_there:
+            yield finding
 
 
 def _object(document: Json) -> dict[str, Json]:
