@@ -53,12 +53,13 @@ class Mould:
     def rounds(self, document: Json) -> list[Round]:
         """Give what to repair first, next and last."""
         rounds: list[Round] = []
-        while len(rounds) < MOST_ROUNDS and (made := self._next(document)):
+        while len(rounds) < MOST_ROUNDS and (made := self.next_round(document)):
             rounds.append(made)
             document = repaired(document, made)
         return rounds
 
-    def _next(self, document: Json) -> Round:
+    def next_round(self, document: Json) -> Round:
+        """Give what to repair next; nothing where nothing is left that can be."""
         root = Facts(part=self.model)
         structure = [*_structure(document, root, ())]
         if structure:

@@ -48,13 +48,18 @@ class Sources:
         self.paths.add(path)
         reading = self.readings.get((path, is_json))
         if reading is None:
-            text = self.instead.get(path) or read_file(path, name, self.roots)
+            text = self.text_of(path, name)
             reading = text if isinstance(text, Complaint) else read_text(text, is_json=is_json)
             if self.kept:
                 self.readings[path, is_json] = reading
         if isinstance(reading, Reading):
             self.size += len(reading.lines.text)
         return reading
+
+    def text_of(self, path: Path, name: str) -> str | Complaint:
+        """Give the text of a file, or of what it would be."""
+        own = self.instead.get(path.resolve()) if self.instead else None
+        return read_file(path, name, self.roots) if own is None else own
 
     def judge(self, document: Document, judging: Callable[[], Judged]) -> Judged:
         """Give what is wrong with a document that is the same in every environment."""
