@@ -49,10 +49,10 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
     What is wrong is looked for in the repaired one, and told where it was written.
     """
     findings = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
-    if not _failed(findings):
-        return Judged([*findings, *kind.check(spec)], spec)
-    rounds = Mould(kind.spec, kind.id_form, has_id).rounds(written)
+    # Most are good, and are not walked again.
+    rounds = Mould(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
     if not rounds:
+        findings += [] if _failed(findings) else kind.check(spec)
         return Judged(findings, spec)
     mended = spec
     for made in rounds:

@@ -180,7 +180,23 @@ def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
         if found is not None:
             beside = [key for key in map(written.get, map(_letters, wrapper.beside)) if key]
             return [Unwrap(path, found), *(Drop((*path, key)) for key in beside)]
-    return [Wrap(path, part.bare)] if part.bare and _is_bare(document, part) else []
+    if not part.bare or not _is_bare(document, part):
+        return []
+    # What belongs beside the content, and says nothing, must not come into it.
+    nothing = {_letters(name) for name in _saying_nothing(part)}
+    gone = [Drop((*path, key)) for key in document if _letters(key) in nothing]
+    return [*gone] or [Wrap(path, part.bare)]
+
+
+def _saying_nothing(part: type[Part]) -> Iterator[str]:
+    """Yield the fields of a part that say nothing, and are none of its content's."""
+    fields = facts_of(part)
+    inner = fields[part.bare].part
+    known = facts_of(inner) if inner is not None else {}
+    for name, facts in fields.items():
+        says = facts.read_only is None or facts.read_only.fate is not Fate.DROPPED
+        if name not in known and not says:
+            yield name
 
 
 def _unwrapped(

@@ -17,6 +17,7 @@ from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
 from reconciler.manifests.envelope import (
     API_VERSION,
+    FIELDS,
     Envelope,
     has_id,
     read_envelope,
@@ -26,6 +27,7 @@ from reconciler.manifests.files import File, display_name
 from reconciler.manifests.parsed import Document, Reading
 from reconciler.manifests.placing import Text, complaints_of_text
 from reconciler.manifests.sources import Sources
+from reconciler.manifests.strays import record_finding
 from reconciler.resource import Manifest, Ref, Source
 from reconciler.template import references_in
 
@@ -64,7 +66,7 @@ class Loader:
     declared: list[Declared] = field(default_factory=list)
     elsewhere: list[Ref] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
-    strays: list[tuple[Path, Complaint]] = field(default_factory=list)
+    strays: list[File] = field(default_factory=list)
     unusable: list[Ref] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -75,9 +77,7 @@ class Loader:
             self.complaints.append(reading)
             return
         if file.is_json and not file.named and not _looks_declared(reading):
-            said = "this file is not a manifest, and no manifest's spec.file names it"
-            stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
-            self.strays.append((file.path.resolve(), stray))
+            self.strays.append(file)
             return
         all(map(self._keep, complaints_of_text(file.name, reading)))
         for document in reading.documents:
@@ -87,6 +87,22 @@ class Loader:
         if empty and not reading.has_errors:
             said = "this file holds no manifest"
             self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
+
+    def complain_of_strays(self) -> None:
+        """Note the JSON files that are no manifests, and that none of these names."""
+        for file in self.strays:
+            if file.path.resolve() in self.exports:
+                continue
+            said = "this file is not a manifest, and no manifest's spec.file names it"
+            stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
+            # Most are named, so only the others are looked at, once more.
+            reading = self.sources.read(file.path, file.name, is_json=True)
+            if isinstance(reading, Reading) and len(reading.documents) == 1:
+                value = reading.documents[0].value
+                found = record_finding(file, value, "M113", Severity.WARNING)
+                if found is not None:
+                    stray = replace(stray, message=found.message, suggestion=found.suggestion)
+            self.complaints.append(stray)
 
     def complain(self, text: Text, findings: Iterable[Finding]) -> bool:
         """Note findings; tell whether one of them is an error."""
@@ -116,6 +132,11 @@ class Loader:
             said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
             self.complain(here, [Finding("M201", (), said)])
             return
+        if document.value.keys().isdisjoint(FIELDS):
+            record = record_finding(file, document.value, "M201", Severity.ERROR)
+            if record is not None:
+                self.complain(here, [record])
+                return
         filled = self._fill(document)
         envelope = read_envelope(
             _object(filled.document), self.environments, self.scope.environment

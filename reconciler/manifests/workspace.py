@@ -88,7 +88,7 @@ def _load(
     loader.complaints.extend(found.complaints)
     for file in found.files:
         loader.load(file)
-    loader.complaints.extend(stray for path, stray in loader.strays if path not in loader.exports)
+    loader.complain_of_strays()
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))
     complain_of_lost_references(loader)

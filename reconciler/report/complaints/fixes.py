@@ -32,5 +32,5 @@ def fix_summary(repairs: int, files: int, *, is_done: bool) -> str:
     """Say how much was repaired, or would be."""
     if not files:
         return "nothing to repair"
-    count = f"{plural(repairs, 'place')} in {plural(files, 'file')}"
+    count = f"{plural(repairs, 'field')} in {plural(files, 'file')}"
     return f"repaired {count}" if is_done else f"would repair {count}; nothing is written"
