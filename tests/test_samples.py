@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -104,3 +105,63 @@ def test_all_samples_together(workspace: Workspace) -> None:
     assert applied.code == 0, applied.err
     assert applied.json["summary"]["written"] == len(FILES)
     assert {change["action"] for change in plan["changes"]} == {"keep"}
+
+
+# What the service adds to what it stores, and what it puts around it.
+STORED: dict[str, Callable[[dict[str, Any], Any], dict[str, Any]]] = {
+    "SLO": lambda spec, own: {"slo": {"id": own, "createTime": TIME, "creator": "x", **spec}},
+    "AlertDefinition": lambda spec, own: {
+        "id": own,
+        "alertVersionId": "x",
+        "createdTime": TIME,
+        "alertDefProperties": spec,
+    },
+    "Dashboard": lambda spec, own: {
+        "authorId": "x",
+        "createdAt": TIME,
+        "dashboard": {"id": own, **spec["dashboard"]},
+    },
+    "LogPolicySet": lambda spec, _: {
+        "policies": [
+            {**one, "policy": {"id": "x", "order": nth, "createdAt": TIME, **one["policy"]}}
+            for nth, one in enumerate(spec["policies"])
+        ]
+    },
+    "SavedView": lambda spec, own: {"id": own, **spec},
+}
+TIME = "2025-01-31T09:00:00Z"
+
+
+@pytest.mark.promise("P39")
+def test_pasted_sample(sample: Path, workspace: Workspace) -> None:
+    """A sample as the service shows it is one complaint a record, and is kept once repaired."""
+    manifest = manifest_of(sample)
+    workspace.write("sample.json", json.dumps(manifest))
+    assert workspace.apply().code == 0
+    own = workspace.plan()["changes"][0]["remoteId"]
+    pasted = STORED[manifest["kind"]](manifest["spec"], own)
+    workspace.write("sample.json", json.dumps({**manifest, "spec": pasted}, indent=2))
+
+    told = workspace.run("validate", "--format", "json").json["complaints"]
+    ran = workspace.run("validate", "--fix", "--format", "json")
+
+    errors = [one["code"] for one in told if one["severity"] == "error"]
+    assert errors == ["M305"] * len(pasted.get("policies", [1]))
+    assert (ran.code, ran.json["valid"]) == (0, True), ran.out
+    assert [change["action"] for change in workspace.plan()["changes"]] == ["keep"]
+
+
+@pytest.mark.promise("P39")
+def test_sample_as_it_is(sample: Path, workspace: Workspace) -> None:
+    """A sample pasted under `spec` as it came is at most one complaint, and repaired it plans."""
+    manifest = {**manifest_of(sample), "spec": json.loads(sample.read_text(encoding="utf-8"))}
+    workspace.write("sample.json", json.dumps(manifest))
+
+    told = workspace.run("validate", "--format", "json").json["complaints"]
+    ran = workspace.run("validate", "--fix", "--format", "json")
+
+    is_wrapped = manifest["kind"] in {"AlertDefinition", "Dashboard"}
+    assert [one["code"] for one in told if one["severity"] == "error"] == ["M305"] * is_wrapped
+    assert ran.code == 0
+    actions = [one["action"] for one in workspace.plan()["changes"]]
+    assert actions in (["create"], ["assert"], ["update"])

@@ -18,7 +18,7 @@ from reconciler.manifests.everywhere import everywhere
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.files import folder_in_repository
 from reconciler.manifests.withheld import withheld_from
-from reconciler.manifests.workspace import Workspace
+from reconciler.manifests.workspace import NOTHING, Workspace
 from reconciler.project import Environment, Project, choose_environment
 
 
@@ -61,8 +61,11 @@ def check_in(
     secrets: Mapping[str, str] | None = None,
     *,
     in_all: bool = False,
+    instead: Mapping[Path, str] = NOTHING,
 ) -> Checked:
     """Check the manifests of a project that was read, as `check` does.
+
+    `instead` are the texts of files that are not read.
 
     Raises UsageError for an environment that is not there.
     """
@@ -73,7 +76,7 @@ def check_in(
     scopes = [
         Scope(name, one.variables, secrets, withheld=withheld) for name, one in environments.items()
     ]
-    workspace = everywhere(read_workspaces(asked, project, scopes))
+    workspace = everywhere(read_workspaces(asked, project, scopes, instead))
     name = "" if len(scopes) > 1 else scopes[0].environment
     advice = advice_on_nothing(asked, project, workspace, name)
     return Checked(workspace, name, folder_in_repository(project.root), project, advice)

@@ -6,7 +6,7 @@ import os
 import resource
 import shlex
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from reconciler.manifests.expressions import Scope
 from reconciler.manifests.files import PROJECT_FILE, find_files, read_file
 from reconciler.manifests.project_file import load_project
 from reconciler.manifests.withheld import WITHHELD, withheld_from
-from reconciler.manifests.workspace import Workspace, load_workspace, load_workspaces
+from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (
     Embedded,
@@ -188,12 +188,20 @@ def read_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
 
 
 def read_workspaces(
-    asked: Asked, project: Project, scopes: Sequence[Scope]
+    asked: Asked,
+    project: Project,
+    scopes: Sequence[Scope],
+    instead: Mapping[Path, str] = NOTHING,
 ) -> dict[str, Workspace]:
-    """Read all manifests, and hide what they must not hold: a code frame would show it."""
+    """Read all manifests, and hide what they must not hold: a code frame would show it.
+
+    `instead` are the texts of files that are not read.
+    """
     known = project.settings.environments
     paths, exclude = manifest_paths(asked, project), project.settings.exclude
-    workspaces = load_workspaces(paths, project.root, scopes, known, exclude, waits=asked.waits)
+    workspaces = load_workspaces(
+        paths, project.root, scopes, known, exclude, waits=asked.waits, instead=instead
+    )
     for scope in scopes:
         if any(one.code == WITHHELD for one in workspaces[scope.environment].complaints):
             from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate

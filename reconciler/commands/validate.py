@@ -1,43 +1,118 @@
-"""`reconciler validate`: everything that can be known offline."""
+"""`reconciler validate`: everything that can be known offline, and the repair of some of it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from reconciler.commands import options
-from reconciler.commands.checking import Checked, check
-from reconciler.commands.opening import Asked
-from reconciler.commands.output import data, stdout_style, words
-from reconciler.errors import InvalidInput
-from reconciler.report.complaints.document import complaints_json, complaints_jsonl
+from reconciler.commands.checking import Checked, check, check_in
+from reconciler.commands.opening import Asked, manifest_paths, read_project
+from reconciler.commands.output import data, stderr_style, stdout_style, words
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
 from reconciler.report.complaints.text import complaints_summary, complaints_text
+
+if TYPE_CHECKING:
+    from reconciler.manifests.fixing import Fix
+    from reconciler.project import Project
+
+DIFFS = ("text", "json")
 
 
 @click.command
 @options.reading
 @options.formats("text", "json", "jsonl", "sarif", "junit")
-def validate(*, asked: Asked, form: str) -> int:
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without guessing.")
+@click.option("--diff", is_flag=True, help="With --fix: show what it would do, and do nothing.")
+def validate(*, asked: Asked, form: str, fix: bool, diff: bool) -> int:
     """Check manifests offline: syntax, fields, names, references.
 
     Without PATH, the manifests of the project file are checked, else those in
     this folder. Without -e, they are checked in every environment. No service,
     key or secret is needed.
     """
+    if diff and not fix:
+        raise UsageError("--diff shows what --fix would do: give both")
+    if diff and form not in DIFFS:
+        raise UsageError(f"--diff has the formats {' and '.join(DIFFS)}")
+    if fix:
+        return _fix(asked, form, diff=diff)
     checked = check(asked, in_all=True)
+    _tell(asked, checked, form)
+    return InvalidInput.exit_code if checked.workspace.errors else 0
+
+
+def _fix(asked: Asked, form: str, *, diff: bool) -> int:
+    """Repair what can be, or show how, and tell what is left."""
+    from reconciler.report.complaints.fixes import fix_diff, fix_summary  # noqa: PLC0415 - rare
+
+    project, _ = read_project(asked)
+    if project is None:
+        _tell(asked, check(asked, in_all=True), form)
+        return InvalidInput.exit_code
+    fixes = _fixes_of(asked, project, only_shown=diff)
+    instead = {one.path.resolve(): one.after for one in fixes} if diff else {}
+    checked = check_in(project, asked, in_all=True, instead=instead)
+    shown = [
+        FixDocument(
+            file=one.name, repairs=one.repairs, diff=fix_diff(one.name, one.before, one.after)
+        )
+        for one in fixes
+    ]
+    if not asked.quiet:
+        count = sum(one.repairs for one in fixes)
+        words(fix_summary(count, len(fixes), is_done=not diff))
+    if diff and form == "text":
+        data("".join(one.diff for one in shown))
+        left = checked.workspace.errors if asked.quiet else checked.workspace.complaints
+        if left:
+            words(complaints_text(left, stderr_style(verbose=asked.verbose)))
+        _summarise(asked, checked)
+    else:
+        _tell(asked, checked, form, shown)
+    return InvalidInput.exit_code if checked.workspace.errors else 0
+
+
+def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[Fix]:
+    """Find what can be repaired; write it unless it is only shown.
+
+    Raises InvalidInput for a file that cannot be written.
+    """
+    from reconciler.manifests.fixing import find_fixes  # noqa: PLC0415 - rare
+    from reconciler.manifests.replacing import replace_text  # noqa: PLC0415 - rare
+
+    paths = manifest_paths(asked, project)
+    fixes = find_fixes(paths, project.root, project.settings.exclude)
+    for one in () if only_shown else fixes:
+        replace_text(one)
+    return fixes
+
+
+def _tell(
+    asked: Asked, checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None
+) -> None:
+    """Print what was found, and how much it is."""
     workspace = checked.workspace
     if form == "text":
         shown = workspace.errors if asked.quiet else workspace.complaints
         data(complaints_text(shown, stdout_style(verbose=asked.verbose)))
     else:
-        data(rendered(checked, form))
+        data(rendered(checked, form, fixes))
+    _summarise(asked, checked)
+
+
+def _summarise(asked: Asked, checked: Checked) -> None:
     if not asked.quiet:
+        workspace = checked.workspace
         count = len(workspace.manifests)
         summary = complaints_summary(workspace.complaints, count, workspace.files)
         words("\n".join(filter(None, (summary, checked.advice))))
-    return InvalidInput.exit_code if workspace.errors else 0
 
 
-def rendered(checked: Checked, form: str) -> str:
+def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None) -> str:
     """Give what was found in a machine's format by its name: all of it, never cut."""
     # Each of the last two is loaded only where it is asked for.
     workspace = checked.workspace
@@ -53,4 +128,5 @@ def rendered(checked: Checked, form: str) -> str:
 
             return complaints_junit(workspace.complaints, workspace.manifests, workspace.elsewhere)
         case _:
-            return complaints_json(workspace.complaints, len(workspace.manifests), workspace.files)
+            count = len(workspace.manifests)
+            return complaints_json(workspace.complaints, count, workspace.files, fixes)

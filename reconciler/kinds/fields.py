@@ -9,10 +9,11 @@ written in snake case and travel in camel case, as `group_by_keys` and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -30,6 +31,18 @@ class Choosing(Enum):
     FREE = "none is needed"
     EXPECTED = "services are known to need one"
     REQUIRED = "one is required"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """What the service puts around a record where it stores, answers or takes one.
+
+    `steps` lead to the record, a 0 into a list of only one; `beside` are other
+    fields of the same answer, which say nothing of the record.
+    """
+
+    steps: tuple[str | int, ...]
+    beside: tuple[str, ...] = ()
 
 
 class Part(BaseModel):
@@ -55,6 +68,15 @@ class Part(BaseModel):
     documented: ClassVar[bool] = True
     """Whether the API document shows its fields, so that a near miss is an error."""
 
+    wrappers: ClassVar[tuple[Wrapper, ...]] = ()
+    """What may stand around it where it was pasted from an answer or a request."""
+
+    bare: ClassVar[str] = ""
+    """The field that the service leaves out where it shows the content of that alone."""
+
+    other_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What other requests and answers call a field, by that name."""
+
 
 class ObservedPart(Part):
     """An object known from api-facts.md and samples only."""
@@ -79,12 +101,28 @@ class Unordered:
     """A list that is a set: its order means nothing."""
 
 
+class Fate(Enum):
+    """What becomes of a field that a manifest must not declare, where it is pasted."""
+
+    DROPPED = "it says nothing that a manifest could mean"
+    MOVED = "it is the id, which stands in metadata"
+    NEGATED = "another field says its opposite"
+    UNLESS_TRUE = "it says nothing only as long as it is false"
+    AS_LISTED = "it says nothing only where it agrees with the place in the list"
+    STAYS = "what was meant cannot be told"
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOnly:
-    """A field that is an error in a manifest: `why` says so, `instead` the way out."""
+    """A field that is an error in a manifest: `why` says so, `instead` the way out.
+
+    `opposite` is the field that says the opposite of one that is negated.
+    """
 
     instead: str = "remove it"
     why: str = "is set by the service"
+    fate: Fate = Fate.DROPPED
+    opposite: str = ""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -245,6 +283,9 @@ INT32_MAX = 2**31 - 1
 
 FORMS = {UUID_PATTERN: "a uuid", LOWER_UUID_PATTERN: "a uuid in lower case"}
 """What the patterns of the API document are called in messages."""
+
+OWN_ID = ReadOnly("metadata.id", "stands in metadata", Fate.MOVED)
+"""The id of a record."""
 
 Uuid: TypeAlias = Annotated[str, Field(pattern=UUID_PATTERN)]
 LowerUuid: TypeAlias = Annotated[str, Field(pattern=LOWER_UUID_PATTERN)]

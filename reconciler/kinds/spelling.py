@@ -70,15 +70,27 @@ def _rewritten(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
     return document
 
 
-def _in_camel_case(document: dict[str, Json], fields: Fields) -> dict[str, Json]:
+def names_of(document: dict[str, Json], fields: Fields) -> dict[str, str]:
+    """Give the names of the fields that a document spells otherwise, by what it writes.
+
+    One that stands there under its own name too, or twice, is not among them.
+    """
     if not any("_" in key for key in document):
-        return document
+        return {}
     spellings = {name.casefold(): name for name in fields}
-    renamed: dict[str, Json] = {}
-    for key, value in document.items():
+    names: dict[str, str] = {}
+    taken = set(document)
+    for key in document:
         name = spellings.get(key.replace("_", "").casefold(), key) if "_" in key else key
-        renamed[key if name in document or name in renamed else name] = value
-    return renamed
+        if name not in taken:
+            names[key] = name
+            taken.add(name)
+    return names
+
+
+def _in_camel_case(document: dict[str, Json], fields: Fields) -> dict[str, Json]:
+    names = names_of(document, fields)
+    return {names.get(key, key): value for key, value in document.items()} if names else document
 
 
 def _writable(document: dict[str, Json], fields: Fields) -> dict[str, Json]:

@@ -118,10 +118,11 @@ def _read_name(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Findin
             f"{_shown(name)} is not a name: lower-case letters, digits and `.`, `_`, `-`, "
             f"a letter or digit first, at most {LONGEST_NAME}"
         )
-        yield Finding("M205", ("metadata", "name"), said, suggestion=_better_name(name))
+        yield Finding("M205", ("metadata", "name"), said, suggestion=better_name(name))
 
 
-def _better_name(name: Json) -> str:
+def better_name(name: Json) -> str:
+    """Give a name that was likely meant, "" where none can be told."""
     if isinstance(name, bool) or not isinstance(name, str | int):
         return ""
     better = re.sub(r"[^a-z0-9._-]+", "-", str(name)[:LONGEST_NAME].lower()).strip("-._")
@@ -160,6 +161,14 @@ def _read_identity(
 
 
 _IDS = ("metadata", "ids")
+
+
+def has_id(document: dict[str, Json]) -> bool:
+    """Tell whether a manifest says which object of the service it is about."""
+    metadata = document.get("metadata")
+    return isinstance(metadata, dict) and not (
+        metadata.get("id") is None and metadata.get("ids") is None
+    )
 
 
 def _read_ids(ids: dict[str, Json], kind: Kind, known: Mapping[str, object]) -> Iterator[Finding]:

@@ -13,14 +13,21 @@ from reconciler.complaint import Complaint
 from reconciler.document import Json
 from reconciler.expressions import may_stand_in
 from reconciler.finding import Finding, Severity
+from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.lint import lint
-from reconciler.manifests.envelope import API_VERSION, read_envelope
+from reconciler.manifests.envelope import (
+    API_VERSION,
+    FIELDS,
+    Envelope,
+    has_id,
+    read_envelope,
+)
 from reconciler.manifests.expressions import Filled, Reference, Scope, fill
 from reconciler.manifests.files import File, display_name
 from reconciler.manifests.parsed import Document, Reading
 from reconciler.manifests.placing import Text, complaints_of_text
 from reconciler.manifests.sources import Sources
+from reconciler.manifests.strays import record_finding
 from reconciler.resource import Manifest, Ref, Source
 from reconciler.template import references_in
 
@@ -59,7 +66,7 @@ class Loader:
     declared: list[Declared] = field(default_factory=list)
     elsewhere: list[Ref] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
-    strays: list[tuple[Path, Complaint]] = field(default_factory=list)
+    strays: list[File] = field(default_factory=list)
     unusable: list[Ref] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -70,9 +77,7 @@ class Loader:
             self.complaints.append(reading)
             return
         if file.is_json and not file.named and not _looks_declared(reading):
-            said = "this file is not a manifest, and no manifest's spec.file names it"
-            stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
-            self.strays.append((file.path.resolve(), stray))
+            self.strays.append(file)
             return
         all(map(self._keep, complaints_of_text(file.name, reading)))
         for document in reading.documents:
@@ -82,6 +87,22 @@ class Loader:
         if empty and not reading.has_errors:
             said = "this file holds no manifest"
             self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
+
+    def complain_of_strays(self) -> None:
+        """Note the JSON files that are no manifests, and that none of these names."""
+        for file in self.strays:
+            if file.path.resolve() in self.exports:
+                continue
+            said = "this file is not a manifest, and no manifest's spec.file names it"
+            stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
+            # Most are named, so only the others are looked at, once more.
+            reading = self.sources.read(file.path, file.name, is_json=True)
+            if isinstance(reading, Reading) and len(reading.documents) == 1:
+                value = reading.documents[0].value
+                found = record_finding(file, value, "M113", Severity.WARNING)
+                if found is not None:
+                    stray = replace(stray, message=found.message, suggestion=found.suggestion)
+            self.complaints.append(stray)
 
     def complain(self, text: Text, findings: Iterable[Finding]) -> bool:
         """Note findings; tell whether one of them is an error."""
@@ -111,6 +132,11 @@ class Loader:
             said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
             self.complain(here, [Finding("M201", (), said)])
             return
+        if document.value.keys().isdisjoint(FIELDS):
+            record = record_finding(file, document.value, "M201", Severity.ERROR)
+            if record is not None:
+                self.complain(here, [record])
+                return
         filled = self._fill(document)
         envelope = read_envelope(
             _object(filled.document), self.environments, self.scope.environment
@@ -121,9 +147,8 @@ class Loader:
             return
         ref = Ref(kind.name, envelope.name)
         here = Text(file.name, document, ref=str(ref))
-        self.complain(here, envelope.findings)
         if envelope.spec is None:
-            self.complain(here, filled.findings)
+            self.complain(here, (*envelope.findings, *filled.findings))
             self.unusable.append(ref)
             return
         if (
@@ -131,11 +156,12 @@ class Loader:
             and self.scope.environment not in envelope.environments
         ):
             # Its variables may be those of other environments only.
+            self.complain(here, envelope.findings)
             self.elsewhere.append(ref)
             return
         self.complain(here, filled.findings)
         is_own = filled.document is not document.value
-        spec = self._spec(kind, file, envelope.spec, here, is_own=is_own)
+        spec = self._spec(kind, file, envelope, here, is_own=is_own)
         if spec is None:
             self.unusable.append(ref)
             return
@@ -164,19 +190,18 @@ class Loader:
         return fill(document.value, self.scope)
 
     def _spec(
-        self, kind: Kind, file: File, spec: dict[str, Json], here: Text, *, is_own: bool
+        self, kind: Kind, file: File, envelope: Envelope, here: Text, *, is_own: bool
     ) -> _Spec | None:
         """Judge a `spec`; one that is its environment's own is so each time."""
         inside = replace(here, prefix=("spec",))
+        spec, written = envelope.spec or {}, _object(here.document.value)
+        judging = partial(judge, kind, spec, written["spec"], has_id=has_id(written))
+        judged = judging() if is_own else self.sources.judge(here.document, judging)
+        self.complain(here, _still_missing(envelope, judged))
+        failed = self.complain(inside, judged.findings)
         if spec.get("file") is not None and kind.from_export is not None:
-            failed = self.complain(inside, lint(spec, kind.spec))
             return None if failed else self._expand(kind.from_export, kind, file, spec, inside)
-        if is_own:
-            self.complain(inside, _judged(kind, spec))
-        else:
-            judging = partial(_judged, kind, spec)
-            self.complain(inside, self.sources.judge(here.document, judging, MOST_COMPLAINTS + 1))
-        return _Spec(spec)
+        return _Spec(judged.spec)
 
     def _expand(
         self,
@@ -198,11 +223,13 @@ class Loader:
         whole = _object(filled.document)
         rest = {key: value for key, value in declared.items() if key != "file"}
         spec = {**from_export(whole), **rest}
+        written = {**from_export(_object(content.value)), **rest}
         # A bare dashboard stands one level higher in its file than in `spec`.
         dropped = 0 if spec.keys() & whole.keys() - rest.keys() else 1
         place = replace(exported, dropped=dropped)
-        self.complain(place, _judged(kind, spec))
-        return _Spec(spec, ((exported, filled.references),))
+        judged = judge(kind, spec, written, has_id=True)
+        self.complain(place, judged.findings)
+        return _Spec(judged.spec, ((exported, filled.references),))
 
     def _export(self, path: Path, name: str, named: str, inside: Text) -> Document | None:
         """Read the one object of a `spec.file`; complain where there is none."""
@@ -225,14 +252,12 @@ class Loader:
         return None
 
 
-def _judged(kind: Kind, spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield what is wrong with the fields of a `spec`, and if these are sound, between them."""
-    failed = False
-    for finding in lint(spec, kind.spec):
-        failed |= finding.severity is Severity.ERROR
-        yield finding
-    if not failed:
-        yield from kind.check(spec)
+def _still_missing(envelope: Envelope, judged: Judged) -> Iterator[Finding]:
+    """Yield what is wrong around `spec`, but for an id that stands in there."""
+    for finding in envelope.findings:
+        is_there = judged.moves_id and finding.code == "M206" and finding.path == ("metadata",)
+        if not is_there:
+            yield finding
 
 
 def _object(document: Json) -> dict[str, Json]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 from reconciler.complaint import Complaint
-from reconciler.finding import Finding
+from reconciler.kinds.judging import Judged
 from reconciler.manifests.files import LARGEST_WORKSPACE, read_file
 from reconciler.manifests.parsed import Document, Reading
 from reconciler.manifests.reading import read_text
@@ -18,16 +17,18 @@ from reconciler.manifests.reading import read_text
 class Sources:
     """Texts and what was found in them. What is `kept` is not read a second time.
 
-    `paths` are all that was asked for.
+    `paths` are all that was asked for, `instead` are texts that files would have once
+    they are repaired.
     """
 
     roots: tuple[Path, ...]
     kept: bool = False
+    instead: Mapping[Path, str] = field(default_factory=dict)
     size: int = 0
     first_unread: str = ""
     readings: dict[tuple[Path, bool], Reading | Complaint] = field(default_factory=dict)
     paths: set[Path] = field(default_factory=set)
-    judged: dict[int, tuple[Document, list[Finding]]] = field(default_factory=dict)
+    judged: dict[int, tuple[Document, Judged]] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Begin with another environment, in which the workspace may be as large again."""
@@ -47,7 +48,7 @@ class Sources:
         self.paths.add(path)
         reading = self.readings.get((path, is_json))
         if reading is None:
-            text = read_file(path, name, self.roots)
+            text = self.text_of(path, name)
             reading = text if isinstance(text, Complaint) else read_text(text, is_json=is_json)
             if self.kept:
                 self.readings[path, is_json] = reading
@@ -55,18 +56,18 @@ class Sources:
             self.size += len(reading.lines.text)
         return reading
 
-    def judge(
-        self, document: Document, judging: Callable[[], Iterator[Finding]], most: int
-    ) -> list[Finding]:
-        """Give what is wrong with a document that is the same in every environment.
+    def text_of(self, path: Path, name: str) -> str | Complaint:
+        """Give the text of a file, or of what it would be."""
+        own = self.instead.get(path.resolve()) if self.instead else None
+        return read_file(path, name, self.roots) if own is None else own
 
-        At most so many findings: a file can hold a million mistakes.
-        """
+    def judge(self, document: Document, judging: Callable[[], Judged]) -> Judged:
+        """Give what is wrong with a document that is the same in every environment."""
         known = self.judged.get(id(document))
         if known is not None:
             return known[1]
-        findings = list(islice(judging(), most))
+        judged = judging()
         if self.kept:
             # The document is kept too, so that no other takes its place in memory.
-            self.judged[id(document)] = document, findings
-        return findings
+            self.judged[id(document)] = document, judged
+        return judged

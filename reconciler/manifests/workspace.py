@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from reconciler.complaint import Complaint
 from reconciler.manifests.crosschecks import complain_of_lost_references, workspace_complaints
@@ -16,6 +17,8 @@ from reconciler.manifests.loading import Loader
 from reconciler.manifests.sources import Sources
 from reconciler.resource import Manifest, Ref
 from reconciler.waits import Deed, Waits
+
+NOTHING: Mapping[Path, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def load_workspace(
     file and line.
     """
     found = find_files(paths, root, exclude)
-    return _load(found, _sources(paths, root, kept=False), scope, environments, waits)
+    return _load(found, sources_of(paths, root), scope, environments, waits)
 
 
 def load_workspaces(
@@ -64,14 +67,20 @@ def load_workspaces(
     exclude: Sequence[str] = (),
     *,
     waits: Waits | None = None,
+    instead: Mapping[Path, str] = NOTHING,
 ) -> dict[str, Workspace]:
-    """Read every manifest once, and give what it is in each environment, by its name."""
+    """Read every manifest once, and give what it is in each environment, by its name.
+
+    `instead` are the texts of files that are not read.
+    """
     found = find_files(paths, root, exclude)
-    sources = _sources(paths, root, kept=len(scopes) > 1)
+    sources = sources_of(paths, root, kept=len(scopes) > 1)
+    sources.instead = instead
     return {one.environment: _load(found, sources, one, environments, waits) for one in scopes}
 
 
-def _sources(paths: Sequence[Path], root: Path, *, kept: bool) -> Sources:
+def sources_of(paths: Sequence[Path], root: Path, *, kept: bool = False) -> Sources:
+    """Give the files of a run, none of them read; those outside are of paths that lead there."""
     return Sources((root.resolve(), *_outside(paths, root)), kept=kept)
 
 
@@ -87,7 +96,7 @@ def _load(
     loader.complaints.extend(found.complaints)
     for file in (waits or Waits()).each(Deed.LOADING, found.files):
         loader.load(file)
-    loader.complaints.extend(stray for path, stray in loader.strays if path not in loader.exports)
+    loader.complain_of_strays()
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))
     complain_of_lost_references(loader)

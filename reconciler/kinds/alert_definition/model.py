@@ -36,7 +36,9 @@ from reconciler.kinds.alert_definition.type_parts import (
 )
 from reconciler.kinds.facts import facts_of
 from reconciler.kinds.fields import (
+    OWN_ID,
     AtMost,
+    Fate,
     Flag,
     Int32,
     Known,
@@ -48,6 +50,7 @@ from reconciler.kinds.fields import (
     Text,
     Unit,
     Unordered,
+    Wrapper,
     known,
 )
 from reconciler.kinds.literals import key_finding, looks_like_key
@@ -94,6 +97,11 @@ class AlertDefinitionSpec(Part):
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(TYPE_OF),)
     needed: ClassVar[tuple[str, ...]] = ("name",)
+    wrappers: ClassVar[tuple[Wrapper, ...]] = (
+        Wrapper(("alertDefProperties",)),
+        Wrapper(("alertDefs", 0), ("failedToReplaceAlertDefs", "notFoundIds", "skippedIds")),
+        Wrapper(("alertDefsToReplace", 0)),
+    )
 
     name: Annotated[Text, AtMost(512, 1)] = None
     description: Annotated[Text, AtMost(3000)] = None
@@ -131,9 +139,9 @@ class AlertDefinitionSpec(Part):
     flow: Annotated[Flow | None, Observed()] = None
     slo_threshold: Annotated[SloThreshold | None, Observed()] = None
 
-    id: Annotated[Any, ReadOnly("metadata.id", "stands in metadata")] = None
+    id: Annotated[Any, OWN_ID] = None
     alert_def_properties: Annotated[
-        Any, ReadOnly("write its fields under spec", "wraps what stands in spec")
+        Any, ReadOnly("write its fields under spec", "wraps what stands in spec", Fate.STAYS)
     ] = None
     alert_version_id: Annotated[Any, ReadOnly()] = None
     created_time: Annotated[Any, ReadOnly()] = None

@@ -27,6 +27,7 @@ from reconciler.kinds.fields import (
     ReadOnly,
     Text,
     Unit,
+    Wrapper,
 )
 from reconciler.kinds.places import EACH, places
 
@@ -119,6 +120,8 @@ class DashboardSpec(Part):
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("dashboard", "file")),)
     choosing: ClassVar[Choosing] = Choosing.REQUIRED
+    wrappers: ClassVar[tuple[Wrapper, ...]] = (Wrapper(("dashboard",)),)
+    bare: ClassVar[str] = "dashboard"
 
     dashboard: Dashboard | None = None
     file: Annotated[Text, Field(description="A JSON export, by its path from this manifest.")] = (

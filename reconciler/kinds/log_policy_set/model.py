@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
@@ -12,6 +13,7 @@ from reconciler.document import Json, Path
 from reconciler.finding import Finding, warning
 from reconciler.kinds.fields import (
     AtMost,
+    Fate,
     Flag,
     Formed,
     Keyed,
@@ -70,12 +72,21 @@ class Policy(Part):
 
     id: Annotated[Any, ReadOnly()] = None
     company_id: Annotated[Any, ReadOnly()] = None
-    order: Annotated[Any, ReadOnly("remove it: the place in the list counts")] = None
-    placement: Annotated[
-        Any, ReadOnly("remove it: the place in the list counts", "is not taken by an overwrite")
+    order: Annotated[
+        Any, ReadOnly("remove it: the place in the list counts", fate=Fate.AS_LISTED)
     ] = None
-    enabled: Annotated[Any, ReadOnly("`disabled`, its opposite")] = None
-    deleted: Annotated[Any, ReadOnly("leave the whole policy out")] = None
+    placement: Annotated[
+        Any,
+        ReadOnly(
+            "remove it: the place in the list counts",
+            "is not taken by an overwrite",
+            Fate.AS_LISTED,
+        ),
+    ] = None
+    enabled: Annotated[
+        Any, ReadOnly("`disabled`, its opposite", fate=Fate.NEGATED, opposite="disabled")
+    ] = None
+    deleted: Annotated[Any, ReadOnly("leave the whole policy out", fate=Fate.UNLESS_TRUE)] = None
     created_at: Annotated[Any, ReadOnly()] = None
     updated_at: Annotated[Any, ReadOnly()] = None
 
@@ -83,12 +94,18 @@ class Policy(Part):
 class PolicyItem(Part):
     """One item of the overwrite."""
 
+    bare: ClassVar[str] = "policy"
+
     log_rules: LogRules | None = None
     policy: Policy
 
 
 class LogPolicySetSpec(Part):
     """All log policies, in their order; an empty list destroys all."""
+
+    other_names: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"createResponses": "policies", "policyRequests": "policies"}
+    )
 
     policies: Annotated[list[PolicyItem], Keyed(("policy", "name"), distinct=True), AtMost(200)]
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from reconciler.document import Json
 from reconciler.finding import Finding
 from reconciler.kinds.fields import (
+    OWN_ID,
     AtMost,
     Choosing,
     Flag,
@@ -17,7 +18,6 @@ from reconciler.kinds.fields import (
     LowerUuid,
     ObservedPart,
     Part,
-    ReadOnly,
     Text,
     Unit,
     known,
@@ -95,7 +95,7 @@ class SavedViewSpec(Part):
     search_query: SearchQuery | None = None
     view_type: Annotated[Text, VIEW_TYPE] = None
 
-    id: Annotated[Any, ReadOnly("metadata.id", "stands in metadata")] = None
+    id: Annotated[Any, OWN_ID] = None
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:  # noqa: ARG001 - the face of every kind

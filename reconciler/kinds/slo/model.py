@@ -11,6 +11,7 @@ from pydantic import Field
 from reconciler.document import Json
 from reconciler.finding import Finding, warning
 from reconciler.kinds.fields import (
+    OWN_ID,
     AtMost,
     Names,
     Number,
@@ -21,6 +22,7 @@ from reconciler.kinds.fields import (
     Text,
     Unit,
     Unordered,
+    Wrapper,
     closed,
     known,
 )
@@ -77,6 +79,7 @@ class SloSpec(Part):
     """A service-level objective."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(SLIS),)
+    wrappers: ClassVar[tuple[Wrapper, ...]] = (Wrapper(("slo",), ("effectedSloAlertIds",)),)
 
     name: str
     target_threshold_percentage: Annotated[
@@ -92,7 +95,7 @@ class SloSpec(Part):
     request_based_metric_sli: RequestBasedMetricSli | None = None
     window_based_metric_sli: WindowBasedMetricSli | None = None
 
-    id: Annotated[Any, ReadOnly("metadata.id", "stands in metadata")] = None
+    id: Annotated[Any, OWN_ID] = None
     creator: Annotated[Any, ReadOnly()] = None
     create_time: Annotated[Any, ReadOnly()] = None
     update_time: Annotated[Any, ReadOnly()] = None

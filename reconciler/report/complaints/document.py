@@ -33,6 +33,16 @@ class ComplaintDocument(BaseModel):
     ]
 
 
+class FixDocument(BaseModel):
+    """One file that `validate --fix` repairs, or would with `--diff`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    file: Annotated[str, Field(description="Relative to the project file.")]
+    repairs: Annotated[int, Field(ge=1, description="Places that are repaired.")]
+    diff: Annotated[str, Field(description="The repair as a unified diff.")]
+
+
 class ComplaintsDocument(BaseModel):
     """What `validate --format json` prints."""
 
@@ -42,9 +52,18 @@ class ComplaintsDocument(BaseModel):
     resources: int
     files: int
     complaints: list[ComplaintDocument]
+    fixes: Annotated[
+        list[FixDocument],
+        Field(default_factory=list, description="Only with --fix: the files that it repairs."),
+    ]
 
 
-def complaints_json(complaints: Sequence[Complaint], resources: int, files: int) -> str:
+def complaints_json(
+    complaints: Sequence[Complaint],
+    resources: int,
+    files: int,
+    fixes: Sequence[FixDocument] | None = None,
+) -> str:
     """Give `{"valid", "resources", "files", "complaints": [...]}`, ending in a line break."""
     document: dict[str, Json] = {
         "valid": not any(complaint.is_error for complaint in complaints),
@@ -52,6 +71,8 @@ def complaints_json(complaints: Sequence[Complaint], resources: int, files: int)
         "files": files,
         "complaints": [_complaint(complaint) for complaint in complaints],
     }
+    if fixes is not None:
+        document["fixes"] = [one.model_dump() for one in fixes]
     return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 

@@ -1,0 +1,162 @@
+"""All that is wrong with a `spec`, where what can be repaired is one complaint a record. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import assert_never
+
+from reconciler.document import Json, Path, value_at
+from reconciler.finding import Finding, Severity
+from reconciler.kinds.facts import NOTHING, Facts, facts_of
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.lint import lint
+from reconciler.kinds.pasted import Mould
+from reconciler.kinds.repairs import (
+    Drop,
+    MoveId,
+    Negate,
+    Origins,
+    Rename,
+    Repair,
+    Round,
+    Unquote,
+    Unwrap,
+    Wrap,
+    repaired,
+)
+
+BY_FIX = "leave it to `reconciler validate --fix`"
+MOST_NAMED = 3
+MOST_FINDINGS = 10_001
+"""A file can hold a million mistakes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is wrong with a `spec`, and the `spec` once it is repaired as far as it can be."""
+
+    findings: Sequence[Finding]
+    spec: dict[str, Json]
+    moves_id: bool = False
+
+
+def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> Judged:
+    """Judge a `spec`; `written` is the same before its expressions are filled in.
+
+    What is wrong is looked for in the repaired one, and told where it was written.
+    """
+    findings = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
+    # Most are good, and are not walked again.
+    rounds = Mould(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
+    if not rounds:
+        findings += [] if _failed(findings) else kind.check(spec)
+        return Judged(findings, spec)
+    mended = spec
+    for made in rounds:
+        after = repaired(mended, made)
+        mended = after if isinstance(after, dict) else mended
+    left = [*islice(lint(mended, kind.spec), MOST_FINDINGS)]
+    left += [] if _failed(left) else kind.check(mended)
+    origins = Origins(rounds)
+    told = [replace(one, path=origins.of(one.path)) for one in left]
+    records = _records(mended, kind, rounds, origins)
+    moves_id = any(isinstance(one, MoveId) for made in rounds for one in made)
+    return Judged([*(_told(one, findings) for one in records), *told], mended, moves_id)
+
+
+def _failed(findings: Sequence[Finding]) -> bool:
+    return any(one.severity is Severity.ERROR for one in findings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """One stored thing, and the repairs of it, each with the path where it was written."""
+
+    name: str
+    repairs: Sequence[tuple[Path, Repair]]
+
+
+def _records(
+    mended: dict[str, Json], kind: Kind, rounds: Sequence[Round], origins: Origins
+) -> list[_Record]:
+    members = {origins.of(path): name for path, name in _members(mended, Facts(part=kind.spec), ())}
+    found: dict[str, list[tuple[Path, Repair]]] = defaultdict(list)
+    for nth, made in enumerate(rounds):
+        before = Origins(rounds[:nth])
+        for repair in made:
+            path = before.of(repair.path)
+            heads = (path[:length] for length in range(len(path) + 1))
+            name = next((members[head] for head in heads if head in members), "")
+            found[name].append((path, repair))
+    whole = f"this {kind.name}"
+    return [_Record(name or whole, repairs) for name, repairs in found.items()]
+
+
+def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield path and name of each stored thing in a list of such."""
+    if isinstance(document, dict) and facts.part is not None:
+        for key, value in document.items():
+            yield from _members(value, facts_of(facts.part).get(key, NOTHING), (*path, key))
+    elif isinstance(document, list) and facts.keyed is not None and facts.keyed.distinct:
+        for index, item in enumerate(document):
+            name = value_at(item, facts.keyed.identity)
+            shown = f" `{name}`" if isinstance(name, str) else ""
+            yield (*path, index), f"item {index + 1}{shown}"
+
+
+def _told(record: _Record, plain: Sequence[Finding]) -> Finding:
+    """Give the one finding of a record; what is wrong in one way only says so itself."""
+    path, repair = record.repairs[0]
+    if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap):
+        own = next((one for one in plain if one.path == path), None)
+        if own is not None:
+            return own
+    ways = _ways(record.repairs)
+    said = f"{record.name} is pasted as the service shows it: {'; '.join(ways.values())}"
+    at = (*path, *repair.steps[:1]) if isinstance(repair, Unwrap) else path
+    return Finding(next(iter(ways)), at, said, suggestion=BY_FIX, at_key=True)
+
+
+def _ways(repairs: Sequence[tuple[Path, Repair]]) -> Mapping[str, str]:
+    """Give in words how a record differs, by the code that each way has; the worst first."""
+    named: dict[type[Repair], list[str]] = defaultdict(list)
+    for path, repair in repairs:
+        named[type(repair)].append(_name_in(path, repair))
+    read_only = [*named[Drop], *named[MoveId], *named[Negate]]
+    told = (
+        ("M305", named[Unwrap], "wraps what stands in spec", ""),
+        ("M305", named[Wrap], "stands around this in a manifest", ""),
+        ("M305", read_only, "field is read-only", "fields are read-only"),
+        ("M303", named[Rename], "field has another name", "fields have other names"),
+        ("M301", named[Unquote], "number stands in quotes", "numbers stand in quotes"),
+    )
+    ways: dict[str, list[str]] = defaultdict(list)
+    for code, names, one, many in told:
+        if names and many:
+            ways[code].append(f"{len(names)} {one if len(names) == 1 else many} ({_named(names)})")
+        elif names:
+            ways[code].append(f"{_named(names)} {one}")
+    return {code: "; ".join(said) for code, said in ways.items()}
+
+
+def _name_in(path: Path, repair: Repair) -> str:
+    """Give the name of the field that a repair is about."""
+    match repair:
+        case Unwrap():
+            return str(repair.steps[0])
+        case Wrap():
+            return repair.name
+        case Drop() | MoveId() | Negate() | Rename() | Unquote():
+            return str(path[-1])
+        case _:
+            assert_never(repair)
+
+
+def _named(names: Sequence[str]) -> str:
+    distinct = [*dict.fromkeys(names)]
+    more = len(distinct) - MOST_NAMED
+    shown = ", ".join(f"`{name}`" for name in distinct[:MOST_NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,186 @@
+"""Repairs of a pasted record as plain data: what each does to a document, and to a path. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from reconciler.document import Json, Path, value_at
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A field that a manifest must not declare, and that says nothing."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class MoveId:
+    """An id that belongs into the metadata, which has none."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """A field under another name."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Negate:
+    """A flag that another field says the opposite of."""
+
+    path: Path
+    name: str
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unquote:
+    """A number written as text."""
+
+    path: Path
+    number: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrap:
+    """A mapping of which a part stands further inside, at `path` and then `steps`."""
+
+    path: Path
+    steps: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Wrap:
+    """A mapping that is the content of a field alone."""
+
+    path: Path
+    name: str
+
+
+Repair: TypeAlias = Drop | MoveId | Rename | Negate | Unquote | Unwrap | Wrap
+Round: TypeAlias = Sequence[Repair]
+"""Repairs that can be made at once: their paths are all of the same document."""
+
+
+def repaired(document: Json, made: Round) -> Json:
+    """Give a document after one round; what it is made of is not changed."""
+    by_path: dict[Path, list[Repair]] = defaultdict(list)
+    for repair in made:
+        by_path[repair.path].append(repair)
+    touched = {repair.path[:length] for repair in made for length in range(len(repair.path) + 1)}
+    return _rebuilt(document, (), by_path, touched)
+
+
+def _rebuilt(
+    value: Json, path: Path, by_path: Mapping[Path, Sequence[Repair]], touched: set[Path]
+) -> Json:
+    if path not in touched:
+        return value
+    if isinstance(value, list):
+        items: list[Json] = [
+            _rebuilt(item, (*path, index), by_path, touched) for index, item in enumerate(value)
+        ]
+        return _itself(items, by_path.get(path, ()))
+    if not isinstance(value, dict):
+        return _itself(value, by_path.get(path, ()))
+    fields: dict[str, Json] = {}
+    for key, item in value.items():
+        place = (*path, key)
+        name = _name_after(key, by_path.get(place, ()))
+        if name is not None:
+            fields[name] = _rebuilt(item, place, by_path, touched)
+    return _itself(fields, by_path.get(path, ()))
+
+
+def _name_after(key: str, made: Iterable[Repair]) -> str | None:
+    """Give the name of a field after what is made of it, None where it is gone."""
+    name: str | None = key
+    for repair in made:
+        match repair:
+            case Drop() | MoveId():
+                name = None
+            case Rename() | Negate():
+                name = repair.name
+            case Unquote() | Unwrap() | Wrap():
+                pass
+            case _:
+                assert_never(repair)
+    return name
+
+
+def _itself(value: Json, made: Iterable[Repair]) -> Json:
+    """Give a value after what is made of it where it stands."""
+    for repair in made:
+        match repair:
+            case Negate():
+                value = repair.value
+            case Unquote():
+                value = repair.number
+            case Unwrap() if isinstance(value, dict):
+                inner = value_at(value, repair.steps)
+                rest = {key: one for key, one in value.items() if key != repair.steps[0]}
+                value = {**rest, **inner} if isinstance(inner, dict) else value
+            case Wrap():
+                value = {repair.name: value}
+            case Unwrap() | Drop() | MoveId() | Rename():
+                pass
+            case _:
+                assert_never(repair)
+    return value
+
+
+class Origins:
+    """Where the places of a repaired document stood before it was."""
+
+    def __init__(self, rounds: Sequence[Round]) -> None:
+        self._rounds = [_Renamed(made) for made in reversed(rounds)]
+
+    def of(self, path: Path) -> Path:
+        """Give the path in the document as it was written."""
+        for one in self._rounds:
+            path = one.before(path)
+        return path
+
+
+class _Renamed:
+    """What one round made of steps, by the path before it of what holds them."""
+
+    def __init__(self, made: Round) -> None:
+        self.names: dict[tuple[Path, str], str] = {}
+        self.wraps: dict[Path, str] = {}
+        self.unwraps: dict[Path, Unwrap] = {}
+        self.outside: set[Path] = set()
+        for repair in made:
+            match repair:
+                case Rename() | Negate():
+                    self.names[repair.path[:-1], repair.name] = str(repair.path[-1])
+                case Wrap():
+                    self.wraps[repair.path] = repair.name
+                case Unwrap():
+                    self.unwraps[repair.path] = repair
+                case Drop() | MoveId() | Unquote():
+                    pass
+                case _:
+                    assert_never(repair)
+
+    def before(self, path: Path) -> Path:
+        before: Path = ()
+        entered = False
+        for step in path:
+            if not entered and self.wraps.get(before) == step:
+                entered = True
+                continue
+            unwrap = self.unwraps.get(before)
+            if unwrap is not None:
+                before = (*before, *unwrap.steps)
+            name = self.names.get((before, step), step) if isinstance(step, str) else step
+            before, entered = (*before, name), False
+        return before
