@@ -1,6 +1,6 @@
 """How many random examples a run tries, and the demo company.
 
-`--hypothesis-profile=long` tries many.
+`--hypothesis-profile=long --longest 0 -o faulthandler_timeout=0` tries many.
 """
 
 import signal
@@ -14,7 +14,7 @@ from shops import Shop, open_shop, seed
 
 __all__ = ["no_canary_is_told"]
 
-pytest_plugins = ["served_fixtures", "site_fixtures", "store_fixtures"]
+pytest_plugins = ["patience", "served_fixtures", "site_fixtures", "store_fixtures"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
 settings.register_profile("short", deadline=None, max_examples=20)
