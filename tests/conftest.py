@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from canaries import no_canary_is_told
 from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import engine
 from shops import Shop, open_shop, seed
 
 __all__ = ["no_canary_is_told"]
@@ -29,6 +30,8 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("short")
+# A law that fails is told before the test counts as one that waits for ever.
+engine.MAX_SHRINKING_SECONDS = 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
