@@ -13,6 +13,9 @@ INSTALL_SELF := $(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade)
 
+# Hundreds of commands start anew in tests: what Python compiled for one serves the next.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Long runs may take their time; else a test that waits for ever fails.
 PATIENT := --longest 0 -o faulthandler_timeout=0
 
