@@ -15,6 +15,12 @@ INSTALL_SELF := $(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade)
 
+# Hundreds of commands start anew in tests: what Python compiled for one serves the next.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Long runs may take their time; else a test that waits for ever fails.
+PATIENT := --longest 0 -o faulthandler_timeout=0
+
 WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
 
 headline = @printf '\n== %s\n' "$(1)"
@@ -64,7 +70,7 @@ coverage: $(VENV)/.dev ## the tests once more, for the branches that they take; 
 image: $(VENV)/.dev ## build and run the image, install hook and action; IMAGE_BUILDS=2 builds twice
 	$(call headline,Image hook and action: as they are delivered)
 	@IMAGE_BUILDS=$${IMAGE_BUILDS:-1} TRY_REPO=$${TRY_REPO-1} REAL_INSTALL=$${REAL_INSTALL-1} \
-		$(BIN)/pytest --numprocesses 0 tests/delivery/test_image_build.py \
+		$(BIN)/pytest --numprocesses 0 $(PATIENT) tests/delivery/test_image_build.py \
 		tests/delivery/test_pre_commit.py tests/delivery/test_action.py
 
 sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
@@ -90,7 +96,7 @@ bench: $(VENV)/.dev ## measure; prints ratios, takes minutes
 	@$(BIN)/python -m benchmarks
 
 conformance: $(VENV)/.dev ## long run of generated requests against the emulator
-	@CONFORMANCE_EXAMPLES=$${CONFORMANCE_EXAMPLES:-300} $(BIN)/pytest --numprocesses 2 \
+	@CONFORMANCE_EXAMPLES=$${CONFORMANCE_EXAMPLES:-300} $(BIN)/pytest --numprocesses 2 $(PATIENT) \
 		tests/emulator/test_emulated_schemathesis.py
 
 campaign: $(VENV)/.dev ## kill, break, race and edit applies, for hours; CAMPAIGN="kill:1000 lost:500"
@@ -101,7 +107,7 @@ fuzz: $(VENV)/.dev ## fuzz manifests and answers; FUZZ_INPUTS, FUZZ_SEED, FUZZ_S
 
 canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, FOREIGN_TEXTS
 	@CANARY_RUNS=$${CANARY_RUNS:-1000} FOREIGN_TEXTS=$${FOREIGN_TEXTS:-1000000} \
-		$(BIN)/pytest --numprocesses 0 tests/security
+		$(BIN)/pytest --numprocesses 0 $(PATIENT) tests/security
 
 mutation: $(VENV)/.dev ## break merge, planning, guards, journal and redaction on purpose; PART=journal
 	@$(BIN)/python scripts/run_mutation.py $(PART)

@@ -1,6 +1,6 @@
 """How many random examples a run tries, and the demo company.
 
-`--hypothesis-profile=long` tries many.
+`--hypothesis-profile=long --longest 0 -o faulthandler_timeout=0` tries many.
 """
 
 import signal
@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from canaries import no_canary_is_told
 from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import engine
 from shops import Shop, open_shop, seed
 
 __all__ = ["no_canary_is_told"]
 
-pytest_plugins = ["served_fixtures", "site_fixtures", "store_fixtures"]
+pytest_plugins = ["patience", "served_fixtures", "site_fixtures", "store_fixtures"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
 settings.register_profile("short", deadline=None, max_examples=20)
@@ -29,6 +30,8 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("short")
+# A law that fails is told before the test counts as one that waits for ever.
+engine.MAX_SHRINKING_SECONDS = 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

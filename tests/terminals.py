@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,21 +56,28 @@ def on_terminal(
     piped: bool = False,
     more: Mapping[str, str] | None = None,
 ) -> Shown:
-    """Run a command on a terminal of so many columns; `piped` leads stdout elsewhere."""
+    """Run a command on a terminal of so many columns; `piped` leads stdout elsewhere.
+
+    Both are read at once: a command that fills one would wait there for ever.
+    """
     outer, inner = pty.openpty()
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    with subprocess.Popen(
-        [*COMMAND, *arguments],
-        cwd=folder,
-        env=environment(**(more or {})),
-        stdin=inner,
-        stdout=subprocess.PIPE if piped else inner,
-        stderr=inner,
-    ) as process:
+    with (
+        subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=folder,
+            env=environment(**(more or {})),
+            stdin=inner,
+            stdout=subprocess.PIPE if piped else inner,
+            stderr=inner,
+        ) as process,
+        ThreadPoolExecutor(1) as beside,
+    ):
         os.close(inner)
         os.write(outer, typed.encode())
-        out = b"" if process.stdout is None else process.stdout.read()
+        printed = None if process.stdout is None else beside.submit(process.stdout.read)
         shown = read_to_end(outer)
+        out = b"" if printed is None else printed.result()
         code = process.wait(60)
     os.close(outer)
     return Shown(code, shown.decode().replace("\r\n", "\n"), out.decode())

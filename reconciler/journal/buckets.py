@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 16
 _QUERY = re.compile(r"\?[^\s]*")
 _LONGEST_WORDS = 300
+_ENVIRONMENT = threading.Lock()
 
 
 class Refused(Exception):
@@ -133,17 +135,22 @@ def _open(url: str, *, plain: bool) -> ObjectStore:
 
 @contextlib.contextmanager
 def _past_proxies() -> Iterator[None]:
-    """Keep the proxies of the environment out of what is asked of this machine."""
-    meant = proxies_beyond(os.environ)
-    before = {name: os.environ.get(name) for name in meant}
-    os.environ.update(meant)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
+    """Keep the proxies of the environment out of what is asked of this machine.
+
+    The environment is the whole process's, so one client is made after the other:
+    a second one would take what the first put there for the person's own.
+    """
+    with _ENVIRONMENT:
+        meant = proxies_beyond(os.environ)
+        before = {name: os.environ.get(name) for name in meant}
+        os.environ.update(meant)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value
 
 
 def _version(e_tag: str | None, version: str | None) -> UpdateVersion:

@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,8 @@ from reconciler.kinds import KINDS
 from reconciler.template import seal
 
 KEPT = ("PATH", "HOME", "LANG", "PYTHONPATH")
+PATIENCE = 300
+"""Seconds for a command; most take half of one."""
 
 Meddle = Callable[[], None]
 """Runs in the child before the command line does."""
@@ -66,8 +69,15 @@ class Child:
     folder: Path
 
     def end(self) -> Ended:
-        """Wait for it, and give how it ended."""
+        """Wait for it, and give how it ended. Raises TimeoutError where it does not end."""
+        watched = os.pidfd_open(self.process)
+        came, _, _ = select.select([watched], [], [], PATIENCE)
+        os.close(watched)
+        if not came:
+            os.kill(self.process, signal.SIGKILL)
         _, status = os.waitpid(self.process, 0)
+        if not came:
+            raise TimeoutError(f"reconciler {' '.join(self.arguments)} ran for {PATIENCE} s")
         out, err = (self._text(name) for name in ("out", "err"))
         return Ended(self.arguments, os.waitstatus_to_exitcode(status), out, err)
 

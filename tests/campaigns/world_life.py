@@ -170,6 +170,8 @@ class Life:
             (self.folder / place).parent.mkdir(mode=0o700, exist_ok=True)
             before.rename(self.folder / place)
         self.journal = place
+        # Whoever moves it says so in the project file, or nobody would find it to move it again.
+        self.files.write(self.folder, place)
         self.kept.clear()
         return True
 

@@ -192,6 +192,9 @@ class Workspace:
             environment["authorization"] = "bearer"
         if self.still:
             environment.setdefault("api", {})["documentedSliOnly"] = True
+        if profile.get("validation") == "documented":
+            # It refuses to judge an SLO that it would take.
+            environment.setdefault("api", {})["validateSlos"] = "none"
         if profile.get("queryObjects") == "json":
             environment.setdefault("api", {})["queryStyle"] = "json"
         project = {"manifests": ["manifests"], "environments": {"default": environment}}

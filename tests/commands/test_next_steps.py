@@ -158,9 +158,10 @@ def test_declined_for_programs(workspace: Workspace, form: str) -> None:
 
 
 def listed(shop: Shop, *arguments: str) -> list[dict[str, Any]]:
-    """List records in a process of its own."""
-    shown = on_terminal([*arguments, "--format", "json"], shop.root, piped=True)
-    found: list[dict[str, Any]] = json.loads(shown.out)
+    """List records, and let go of the data before another process writes."""
+    ran = shop.run(*arguments, "--format", "json")
+    shop.apps[-1].state.store.close()
+    found: list[dict[str, Any]] = json.loads(ran.out)
     return found
 
 

@@ -94,10 +94,11 @@ def test_race(file: Path, racers: int) -> None:
     """Of runs that start at once one wins each time, and no other writes a line (R17)."""
     context = multiprocessing.get_context("fork")
     for number in range(ROUNDS):
-        begin, losses = context.Barrier(racers), context.Semaphore(0)
+        begin, losses = context.Barrier(racers, timeout=60), context.Semaphore(0)
         names = [f"round-{number}-racer-{racer}" for racer in range(racers)]
         running = [
-            context.Process(target=_race, args=(file, name, begin, losses)) for name in names
+            context.Process(target=_race, args=(file, name, begin, losses), daemon=True)
+            for name in names
         ]
         for one in running:
             one.start()
@@ -120,7 +121,7 @@ def test_turns(file: Path) -> None:
     """Runs that wait for each other lose no entry and break no sum."""
     context = multiprocessing.get_context("fork")
     racers = [
-        context.Process(target=_append_often, args=(file, f"racer-{number}", 3))
+        context.Process(target=_append_often, args=(file, f"racer-{number}", 3), daemon=True)
         for number in range(3)
     ]
     for racer in racers:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -240,6 +242,31 @@ def test_no_service(unused_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(JournalError) as raised:
         ObjectStore(Bucket(f"s3://{BUCKET}/x", os.environ)).read()
     assert "canary" not in str(raised.value)
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Let threads take turns as often as they can."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_opened_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Buckets that are opened at once all open, and leave the environment as it was."""
+    monkeypatch.setenv("no_proxy", "a.test")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+
+    def opened(number: int) -> bool:
+        return Bucket(f"s3://{BUCKET}/at-once-{number}", os.environ)._opened is not None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(opened, range(160)))
+
+    assert os.environ["no_proxy"] == "a.test"
+    assert "NO_PROXY" not in os.environ
 
 
 def test_plain_http_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

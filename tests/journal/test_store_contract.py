@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from journals import WRITE, refused, started, written
 from stores import Opening, journal_on
+from together import at_once
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
@@ -156,7 +157,9 @@ def test_release_on_the_way_out(place: Opening) -> None:
 def test_one_winner(place: Opening) -> None:
     """Of many who lock at once exactly one wins, and the losers write nothing (R17, R18)."""
     won: list[str] = []
-    together = threading.Barrier(5)
+    losers: list[str] = []
+    together = threading.Barrier(5, timeout=60)
+    finished = threading.Event()
 
     def race(name: str) -> None:
         journal = journal_on(place(), name)
@@ -166,19 +169,13 @@ def test_one_winner(place: Opening) -> None:
             with journal.locked():
                 journal.append([started(Ref("SLO", name))])
                 won.append(name)
-                finished.wait(60)
+                assert finished.wait(60), f"not all others have lost: {losers}"
         except Locked as lost:
             losers.append(str(lost))
-            if len(losers) == len(racers) - 1:
+            if len(losers) == together.parties - 1:
                 finished.set()
 
-    losers: list[str] = []
-    finished = threading.Event()
-    racers = [threading.Thread(target=race, args=(f"racer-{n}",)) for n in range(5)]
-    for racer in racers:
-        racer.start()
-    for racer in racers:
-        racer.join()
+    at_once(race, [f"racer-{n}" for n in range(together.parties)])
 
     assert len(won) == 1, losers
     refs = [entry.ref.name for entry in read(place).entries if isinstance(entry, Started)]
@@ -194,11 +191,7 @@ def test_all_get_their_turn(place: Opening) -> None:
         with journal.locked(patience=Patience(120)):
             journal.append([started(Ref("SLO", name)), written(Ref("SLO", name), name)])
 
-    racers = [threading.Thread(target=run, args=(f"racer-{n}",)) for n in range(3)]
-    for racer in racers:
-        racer.start()
-    for racer in racers:
-        racer.join()
+    at_once(run, [f"racer-{n}" for n in range(3)])
 
     entries: list[Entry] = read(place).entries
     assert sorted(e.ref.name for e in entries if isinstance(e, Started)) == [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from unittest import mock
@@ -24,7 +24,7 @@ from trust_cells import (
     Places,
     Repository,
     kept_variables,
-    repositories,
+    new_repository,
     wanted,
 )
 
@@ -53,11 +53,19 @@ NOT_FOUND = b'{"message": "Not Found: it"}'
 
 @dataclass(frozen=True)
 class World:
-    """Two services that listen, a folder of somebody else, and every repository."""
+    """Two services that listen, a folder of somebody else, and what was asked for so far."""
 
     services: tuple[Canned, Canned]
     places: Places
-    repositories: dict[tuple[str, str], Repository]
+    folder: Path
+    made: dict[tuple[str, str], Repository] = field(default_factory=dict)
+
+    def repository(self, checkout: str, project: str) -> Repository:
+        """Give the repository of a cell, made once."""
+        if (checkout, project) not in self.made:
+            folder = self.folder / f"{checkout}-{project}"
+            self.made[checkout, project] = new_repository(folder, checkout, project, self.places)
+        return self.made[checkout, project]
 
     def arrived(self) -> list[str]:
         """Give where the key arrived since the last question."""
@@ -84,8 +92,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         places = Places(good.url, evil.url, folder / "outside")
         places.outside.mkdir()
         places.secret.write_text(SECRET, encoding="utf-8")
-        made = {(one.checkout, one.project): one for one in repositories(folder, places)}
-        yield World((good, evil), places, made)
+        yield World((good, evil), places, folder)
 
 
 def job(repository: Repository, folder: Path, name: str, ref: str, **inputs: str) -> int:
@@ -107,7 +114,7 @@ def job(repository: Repository, folder: Path, name: str, ref: str, **inputs: str
 @pytest.mark.parametrize("checkout", CHECKOUTS)
 def test_where_the_key_arrives(world: World, tmp_path: Path, checkout: str, project: str) -> None:
     """In every cell the key arrives where the rule says, and never where main does not lead."""
-    repository = world.repositories[checkout, project]
+    repository = world.repository(checkout, project)
     for name, ref in TRIED:
         code = job(repository, tmp_path, name, ref)
         arrived = world.arrived()
@@ -131,7 +138,7 @@ def test_files_outside_of_the_project(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """In every cell nothing outside is written or told, but where main itself names the place."""
-    repository = world.repositories[checkout, project]
+    repository = world.repository(checkout, project)
     link = repository.root / repository.inputs.get("INPUT_PROJECT", "reconciler.yaml")
     for name, ref in TRIED[:FEWER]:
         job(repository, tmp_path, name, ref, environment="files")
@@ -168,7 +175,7 @@ def test_the_size_of_the_table() -> None:
 @pytest.mark.parametrize("checkout", CHECKOUTS)
 def test_every_event(world: World, tmp_path: Path, checkout: str) -> None:
     """To the rule every event of the forge is like one that is tried with a listener."""
-    repository = world.repositories[checkout, "edited"]
+    repository = world.repository(checkout, "edited")
 
     def facts(name: str, ref: str) -> tuple[bool, str, str]:
         event = read_event(repository.variables(tmp_path, name, ref))

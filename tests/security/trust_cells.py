@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,14 +129,7 @@ class Places:
         return self.outside / "secret"
 
 
-def repositories(folder: Path, places: Places) -> Iterator[Repository]:
-    """Make one of each."""
-    for checkout in CHECKOUTS:
-        for project in PROJECTS:
-            yield _made(folder / f"{checkout}-{project}", checkout, project, places)
-
-
-def _made(folder: Path, checkout: str, project: str, places: Places) -> Repository:
+def new_repository(folder: Path, checkout: str, project: str, places: Places) -> Repository:
     """Make a base, change it, and leave what is checked out as it is asked for."""
     root = folder / "work"
     _base(root, project, places)
