@@ -125,7 +125,8 @@ class Editor:
 
     @property
     def _break(self) -> str:
-        return "\r\n" if "\r\n" in self.written.text else "\n"
+        first = self.written.text.find("\n")
+        return "\r\n" if self.written.text[: first + 1].endswith("\r\n") else "\n"
 
     def _without(self, holder: Node, names: set[str]) -> Iterator[Edit]:
         """Take fields away, neighbours together."""

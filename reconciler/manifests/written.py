@@ -79,10 +79,9 @@ class Written:
         return [self.text[begin:after] for begin, after in self._comments(start, end)]
 
     def _comments(self, start: int, end: int | None) -> Iterator[tuple[int, int]]:
-        starts = [begin for begin, _ in self.scalars]
         place, stop = start, len(self.text) if end is None else end
         while (found := _COMMENT.search(self.text, place, stop)) is not None:
-            nth = bisect_right(starts, found.start()) - 1
+            nth = bisect_right(self.scalars, (found.start(), len(self.text))) - 1
             place = found.start() + 1
             if nth < 0 or self.scalars[nth][1] <= found.start():
                 place = found.end()
