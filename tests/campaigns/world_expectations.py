@@ -56,5 +56,5 @@ def _rename_changed(
 ) -> Iterator[str]:
     """See that another name for the same id is no change."""
     renamed = only(done, thing, "rename") and thing.remote_id is not None
-    if renamed and thing.ref not in files.blind and change["action"] != "keep":
+    if renamed and thing.ref not in files.blind | files.hopeless and change["action"] != "keep":
         yield f"{thing.ref} has another name only, and is to be written: {change}"
