@@ -19,8 +19,8 @@ from benchmarks.manifests import write_workspace
 from benchmarks.measuring import cpu_of, medians, verdict
 from reconciler.manifests import loading, workspace
 from reconciler.manifests.expressions import Scope
-from reconciler.manifests.reading import read_text
 from reconciler.manifests.workspace import Workspace, load_workspace
+from reconciler.source.reading import read_text
 
 ROUNDS = 7
 MB = 1e6

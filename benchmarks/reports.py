@@ -23,7 +23,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.report.html import plan_html
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 from reconciler.resource import Action, Change, Evidence, Manifest, Plan, Ref, Seen, Source
 
 if TYPE_CHECKING:

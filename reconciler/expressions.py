@@ -13,11 +13,22 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
-from reconciler.finding import Spot, nearest
+from reconciler.slips import nearest
 
 OPEN: Final = "${"
 LITERAL: Final = "$${"
 """How a `${` is written that is meant as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A part of a text by what stands there, and how often the same stands before it.
+
+    `nth` is -1 where that was not counted.
+    """
+
+    written: str
+    nth: int
 
 
 class Word(Enum):

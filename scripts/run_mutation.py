@@ -98,7 +98,7 @@ PARTS = {
         ),
     ),
     "redaction": Part(
-        ("reconciler/api/secret.py", "reconciler/template.py"),
+        ("reconciler/api/secret.py", "reconciler/sealed.py"),
         (
             "tests/api/test_redaction_examples.py",
             "tests/api/test_secret.py",

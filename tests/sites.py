@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from reconciler.api.door import Api, Patience
+from reconciler.api.client import Api, Patience
 from reconciler.api.secret import Secret
 from reconciler.applying.run import Applied, Run
 from reconciler.assumptions import Assumptions
@@ -40,7 +40,7 @@ from reconciler.resource import (
     RemoteId,
     Source,
 )
-from reconciler.template import RefHole, Template, references_in, secret_values
+from reconciler.sealed import RefHole, Template, references_in, secret_values
 
 API_ROOT = "/mgmt/openapi/latest"
 ALERTS = "/alerts/alerts-general/v3/bulk"

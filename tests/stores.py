@@ -18,12 +18,10 @@ from typing import TypeAlias
 from unittest import mock
 from uuid import uuid4
 
-from reconciler.journal.buckets import Bucket
 from reconciler.journal.file_store import FileStore
-from reconciler.journal.git_remote import GitRemote
-from reconciler.journal.git_store import GitStore
+from reconciler.journal.git_store import GitRemote, GitStore
 from reconciler.journal.journal import Journal
-from reconciler.journal.object_store import ObjectStore
+from reconciler.journal.object_store import Bucket, ObjectStore
 from reconciler.journal.store import Store
 
 Opening: TypeAlias = Callable[[], Store]

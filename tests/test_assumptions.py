@@ -15,8 +15,8 @@ from shops import Shop
 
 from reconciler.assumptions import Assumptions, Parameter, ParameterNames
 from reconciler.emulator import Profile
-from reconciler.manifests.reading import read_text
 from reconciler.project.complaining import project_findings
+from reconciler.source.reading import read_text
 
 SLOS = "/v1/slo/slos"
 VALIDATE = f"{SLOS}/validate"

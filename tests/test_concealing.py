@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reconciler.concealing import conceal, stands_for
 from reconciler.document import ANY, Json, Shape, differences
 from reconciler.resource import Ref
-from reconciler.template import RefHole, SecretHole, Template, reveal, seal
+from reconciler.sealed import RefHole, SecretHole, Template, reveal, seal
 
 pytestmark = pytest.mark.promise("P32")
 

@@ -67,7 +67,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_yaml_in_docs_is_read(page: Path) -> None:
     """Every YAML block of a page is read without a complaint."""
-    from reconciler.manifests.reading import read_text  # noqa: PLC0415 - heavy for this file
+    from reconciler.source.reading import read_text  # noqa: PLC0415 - heavy for this file
 
     for block in re.findall(
         r"^ *```yaml\n(.*?)^ *```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL

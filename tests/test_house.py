@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from reconciler.errors import EXIT_CODES
-from reconciler.finding import CODES
 from reconciler.kinds import KINDS
+from reconciler.source.diagnostic import CODES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

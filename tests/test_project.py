@@ -20,7 +20,7 @@ from reconciler.project import (
     leads_out,
     project_findings,
 )
-from reconciler.project.journal_place import InFile, InGit, InObjects, JournalPlace
+from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 
 ROOT = Path("/shop")
 API = "https://api.example.com"

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from test_house import python_files, syntax
 
-from reconciler.finding import CODES
-from reconciler.guards.consent import GUARD_CODES
+from reconciler.guards.rules import GUARD_CODES
 from reconciler.kinds import KINDS
+from reconciler.source.diagnostic import CODES
 
 ROOT = Path(__file__).parent.parent
 FINDING_CODE = re.compile(r"[A-Z]\d{3}")

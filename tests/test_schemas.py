@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from reconciler.commands.root import run
 from reconciler.commands.schema import schemas
-from reconciler.manifests.reading import read_text
+from reconciler.source.reading import read_text
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "schemas"

@@ -4,7 +4,7 @@ import pytest
 
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.resource import Ref
-from reconciler.template import (
+from reconciler.sealed import (
     RefHole,
     SecretHole,
     Template,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.resource import Ref
-from reconciler.template import (
+from reconciler.sealed import (
     RefHole,
     SecretHole,
     Template,

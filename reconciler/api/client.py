@@ -1,77 +1,374 @@
-"""The HTTP client of one door: whom the key is for, and what is not done. Source: N1, N4, N6."""
+"""Requests to the service: key, deadline, bounds, retries, and the error that a status comes to."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Literal
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Literal, Self, TypeVar
 
 import httpx
 
-from reconciler import __version__
-from reconciler.api.secret import Secret
-from reconciler.api.transport import cannot_open, make_transport
-from reconciler.api.unpacking import ACCEPTED
-from reconciler.errors import UsageError
+from reconciler.addresses import steps_in
+from reconciler.api.replies import (
+    LONGEST_MESSAGE,
+    NotFound,
+    Reply,
+    is_page,
+    meaning_of_404,
+    message_of,
+    phrase,
+    unreadable,
+)
+from reconciler.api.retrying import (
+    LIMITED_RETRY_COST,
+    RETRY_COST,
+    Call,
+    GiveUp,
+    Method,
+    Parameters,
+    Phase,
+    Request,
+    RetryBudget,
+    Verdict,
+    Wait,
+    next_step,
+    retry_after_seconds,
+)
+from reconciler.api.secret import Redaction, Secret
+from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
+from reconciler.assumptions import Assumptions
+from reconciler.document import ABSENT, Json, Missing
+from reconciler.errors import (
+    InvalidInput,
+    NotAuthorised,
+    OutcomeUnknown,
+    ReconcilerError,
+    Redirected,
+    ServiceRefused,
+    Unavailable,
+    UnreadableReply,
+    WrongRoute,
+)
+from reconciler.waits import AskedAgain, Waits
 
-Authorization = Literal["raw", "bearer"]
-CONNECT_SECONDS = 10.0
+_Failure = TypeVar("_Failure", bound=ReconcilerError)
+USUAL_PATH = Assumptions().base_path
 
 
-class KeyForOneOrigin(httpx.Auth):
-    """Puts the key into a request as it leaves, and only if it goes where the key belongs.
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How requests reach the API: what is set, and so may be set wrongly."""
 
-    The client's own headers never hold it, so nobody who prints them prints it.
-    """
+    base_path: str
+    authorization: Literal["raw", "bearer"]
 
-    def __init__(self, key: Secret, authorization: Authorization, base_url: str) -> None:
-        self._key = key
-        self._prefix = "Bearer " if authorization == "bearer" else ""
-        self._origin = origin_of(httpx.URL(base_url))
+    def hint(self, reply: Reply) -> str:
+        """Say what to set otherwise, for an answer that setting may mend; "" for any other."""
+        if reply.status == HTTPStatus.UNAUTHORIZED:
+            return self._key_hint
+        return self.path_hint if leads_elsewhere(reply) else ""
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Add the key. Raises RuntimeError, which is a bug of ours, for another origin."""
-        if origin_of(request.url) != self._origin:
-            raise RuntimeError("a request would leave for an origin that the key is not for")
-        request.headers["Authorization"] = self._prefix + self._key.reveal()
-        yield request
-
-
-def origin_of(url: httpx.URL) -> tuple[str, str, int | None]:
-    """Give scheme, host and port; the default port counts as none."""
-    return (url.scheme, url.host, url.port)
-
-
-def open_client(
-    base_url: str,
-    key: Secret,
-    authorization: Authorization,
-    transport: httpx.AsyncBaseTransport | None,
-    deadline: float,
-) -> httpx.AsyncClient:
-    """Prepare the connections to one service; nothing is sent yet.
-
-    No redirect is followed, no cookie kept, no `.netrc` read. Raises UsageError
-    where the environment names a proxy or certificates that cannot be used.
-    """
-    timeout = httpx.Timeout(
-        deadline,
-        # Shorter, so that a host that does not answer is known not to have heard us.
-        connect=min(CONNECT_SECONDS, deadline / 2),
-        pool=None,
-    )
-    try:
-        return httpx.AsyncClient(
-            transport=transport or make_transport(base_url),
-            auth=KeyForOneOrigin(key, authorization, base_url),
-            headers={
-                "User-Agent": f"reconciler/{__version__}",
-                "Accept": "application/json",
-                "Accept-Encoding": ACCEPTED,
-            },
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            follow_redirects=False,
-            timeout=timeout,
+    @property
+    def path_hint(self) -> str:
+        """What to look at where an address is not that of the API."""
+        if self.base_path != USUAL_PATH:
+            added = self.base_path or "nothing"
+            return f"check the base URL, to which {added} is added, as `api.basePath` says"
+        return (
+            f"check the base URL, to which {USUAL_PATH} is added, and `api.basePath`: "
+            "some services have this API under a version number, as /mgmt/openapi/3"
         )
-    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
-        raise UsageError(cannot_open(error)) from error
+
+    @property
+    def _key_hint(self) -> str:
+        sent, wanted, other = "as it is", "`Bearer KEY`", "bearer"
+        if self.authorization == "bearer":
+            sent, wanted, other = "as `Bearer KEY`", "it as it is", "raw"
+        return (
+            f"the key went {sent}; where the service wants {wanted}, "
+            f"set `authorization: {other}` in reconciler.yaml"
+        )
+
+
+def leads_elsewhere(reply: Reply) -> bool:
+    """Tell an answer of something else than the API: a redirect, a page, no such route."""
+    if reply.ok:
+        return not reply.is_json and is_page(reply)
+    if reply.status == HTTPStatus.NOT_FOUND:
+        return meaning_of_404(reply) is NotFound.WRONG_ROUTE
+    redirect = HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST
+    return redirect or reply.status == HTTPStatus.NOT_IMPLEMENTED
+
+
+def marked(error: _Failure, *, doubtful: bool) -> _Failure:
+    """Note on an error whether an earlier attempt may have been carried out."""
+    error.doubtful |= doubtful
+    return error
+
+
+def gave_up(call: Call, attempt: Attempt, step: GiveUp, way: Way) -> Unavailable:
+    """Say that there is no attempt left, and why the last one failed."""
+    said = f"{call}: {attempt.why} ({step.why})"
+    if attempt.reply is None or not attempt.reply.ok:
+        return Unavailable(said)
+    hint = way.hint(attempt.reply)
+    return UnreadableReply(said + (f"; {hint}" if hint else ""))
+
+
+def stopping(call: Call, reply: Reply, way: Way, redaction: Redaction) -> ReconcilerError:
+    """Say why an answer ends the run: the key is refused, or this is not the API."""
+    said = message_of(reply, redaction)
+    words = phrase(reply.status) + (f": {said}" if said else "")
+    if reply.status == HTTPStatus.UNAUTHORIZED:
+        said = f"the service does not accept the API key ({words}); {way.hint(reply)}"
+        return NotAuthorised(said)
+    if reply.status == HTTPStatus.FORBIDDEN:
+        said = f"the API key lacks a permission for {call.method} {call.path} ({words})"
+        return NotAuthorised(said, known=True)
+    if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
+        where = redaction(reply.location)[:LONGEST_MESSAGE] or "nowhere"
+        return Redirected(
+            f"{call} answered {phrase(reply.status)} to {where}; redirects are never "
+            f"followed, as the key would go along: {way.path_hint}"
+        )
+    return wrong_route(call, way)
+
+
+def wrong_route(call: Call, way: Way) -> WrongRoute:
+    """Say that the address answers, and is not the API."""
+    return WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")
+
+
+PROBE = "/dataplans/policies/v1"
+DEADLINE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Time and chance, handed in so that tests hold them. `clock` never goes back."""
+
+    deadline: float = DEADLINE_SECONDS
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = random.random
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(slots=True)
+class Api:
+    """An open door. Use it with `async with`; it holds at most 16 requests at once.
+
+    The key is bound to the base URL: it is put into no request to another origin.
+    `redaction` covers secrets in whatever the service says in an error; the key
+    is added to it. `waits` is where it notes what it waits for.
+    """
+
+    base_url: str
+    key: Secret
+    authorization: Authorization = "raw"
+    transport: httpx.AsyncBaseTransport | None = None
+    assumptions: Assumptions = field(default_factory=Assumptions)
+    patience: Patience = field(default_factory=Patience)
+    budget: RetryBudget = field(default_factory=RetryBudget)
+    redaction: Redaction = field(default_factory=Redaction)
+    waits: Waits = field(default_factory=Waits)
+    _exchange: Exchange | None = None
+    _route_proof: asyncio.Task[bool] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Open the connections lazily: nothing is sent yet.
+
+        Raises UsageError where the environment names a proxy or certificates
+        that cannot be used.
+        """
+        self.redaction.add(self.key.reveal())
+        deadline = self.patience.deadline
+        client = open_client(self.base_url, self.key, self.authorization, self.transport, deadline)
+        self._exchange = Exchange(client, deadline, self.redaction, self.waits)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connections."""
+        if self._exchange is not None:
+            await self._exchange.client.aclose()
+
+    def url(self, path: str) -> str:
+        """Give the whole address of a path below `{api_root}`.
+
+        Raises InvalidInput for one that would lead to another place than it names.
+        """
+        for part in steps_in(path):
+            raise InvalidInput(
+                f"{path}: `{part}` cannot be a part of an address, so nothing is asked"
+            )
+        return self.base_url.rstrip("/") + self.assumptions.base_path + path
+
+    @property
+    def way(self) -> Way:
+        """How requests reach the API."""
+        return Way(self.assumptions.base_path, self.authorization)
+
+    async def read(self, path: str, params: Parameters = ()) -> Json | Missing:
+        """GET a document; ABSENT where the service says it has none.
+
+        Raises Unavailable, WrongRoute, NotAuthorised or ServiceRefused.
+        """
+        call = Call(Request.READ, "GET", self.url(path), path, params)
+        reply = await self._deliver(call)
+        if reply.status == HTTPStatus.NOT_FOUND:
+            await self._check_route(reply, call)
+            return ABSENT
+        return self._document(reply, call)
+
+    async def ask(self, path: str, body: Json, params: Parameters = ()) -> Json:
+        """POST a question that changes nothing (7, 8, 14, 18, 19), so it may be repeated."""
+        return await self.send("POST", path, body, request=Request.READ, params=params)
+
+    async def probe(self, method: Method, path: str, params: Parameters, body: Json) -> Reply:
+        """Ask once what changes nothing, and give the answer whatever it says.
+
+        Raises Unavailable where there is none.
+        """
+        call = Call(Request.READ, method, self.url(path), path, params, body)
+        attempt = await self._attempt(call)
+        if attempt.reply is None or attempt.phase is Phase.LIMITED:
+            raise Unavailable(f"{call}: {attempt.why}")
+        return attempt.reply
+
+    async def send(
+        self,
+        method: Method,
+        path: str,
+        body: Json,
+        *,
+        request: Request,
+        params: Parameters = (),
+        may_be_empty: bool = False,
+    ) -> Json:
+        """Send a write and give the answer's document, `{}` for an empty one where allowed.
+
+        Raises OutcomeUnknown where a write that must not be repeated may have
+        happened; ServiceRefused, NotAuthorised, Unavailable, Redirected or
+        UnreadableReply else.
+        """
+        call = Call(request, method, self.url(path), path, params, body)
+        reply = await self._deliver(call)
+        if request is Request.READ and reply.status == HTTPStatus.NOT_FOUND:
+            await self._check_route(reply, call)
+        if reply.ok and may_be_empty and not reply.body.strip():
+            return {}
+        if reply.ok and not reply.is_json and not call.may_be_repeated:
+            raise OutcomeUnknown(unreadable(reply, str(call), self.redaction))
+        return self._document(reply, call)
+
+    async def prove(self) -> str:
+        """Find out by one cheap read (15) that the target answers and takes the key.
+
+        Gives "", or what the service says where the key may not list policies.
+        Raises Unavailable, WrongRoute, UnreadableReply or NotAuthorised.
+        """
+        params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
+        call = Call(Request.READ, "GET", self.url(PROBE), PROBE, params)
+        try:
+            reply = await self._deliver(call)
+            if reply.status == HTTPStatus.NOT_FOUND:
+                raise wrong_route(call, self.way)
+            self._document(reply, call)
+        except NotAuthorised as refused:
+            if not refused.known:
+                raise
+            return str(refused)
+        except ServiceRefused as refused:
+            return str(refused)
+        return ""
+
+    async def _check_route(self, reply: Reply, call: Call) -> None:
+        """Raise WrongRoute where a 404 without words comes from something else than the API."""
+        if meaning_of_404(reply) is NotFound.UNCLEAR:
+            if self._route_proof is None:
+                self._route_proof = asyncio.ensure_future(self._prove_route())
+            if not await self._route_proof:
+                raise wrong_route(call, self.way)
+
+    async def _prove_route(self) -> bool:
+        """Ask endpoint 15 once: any answer of the API itself proves the base URL."""
+        try:
+            reply = await self._deliver(Call(Request.READ, "GET", self.url(PROBE), PROBE))
+        except NotAuthorised:
+            return True
+        except WrongRoute:
+            return False
+        return reply.ok
+
+    def _document(self, reply: Reply, call: Call) -> Json:
+        if not reply.ok:
+            said = message_of(reply, self.redaction) or phrase(reply.status)
+            raise marked(ServiceRefused(said, reply.status), doubtful=reply.doubtful)
+        if not reply.is_json:
+            raise UnreadableReply(unreadable(reply, str(call), self.redaction))
+        return reply.document
+
+    async def _deliver(self, call: Call) -> Reply:
+        """Try as the rules say, until there is an answer that says something."""
+        number, spent, doubtful = 1, 0, False
+        while True:
+            attempt = await self._attempt(call)
+            doubtful |= attempt.phase is Phase.LOST
+            match call.after(attempt.phase):
+                case Verdict.TAKE | Verdict.REFUSE:
+                    self.budget.succeed(spent)
+                    return replace(_answer(attempt), doubtful=doubtful)
+                case Verdict.STOP:
+                    self.budget.succeed(spent)
+                    error = stopping(call, _answer(attempt), self.way, self.redaction)
+                    raise marked(error, doubtful=doubtful)
+                case Verdict.RESOLVE | Verdict.LEAVE:
+                    raise OutcomeUnknown(f"{call}: {attempt.why}")
+                case Verdict.RETRY:
+                    spent += await self._waited(call, attempt, number, doubtful=doubtful)
+                    number += 1
+
+    async def _waited(self, call: Call, attempt: Attempt, number: int, *, doubtful: bool) -> int:
+        """Pay for the next attempt and wait for it; gives what it cost.
+
+        Raises Unavailable where there is none.
+        """
+        limited = attempt.phase is Phase.LIMITED
+        cost = LIMITED_RETRY_COST if limited else RETRY_COST
+        step = next_step(
+            number,
+            limited=limited,
+            retry_after=retry_after_seconds(attempt.retry_after, self.patience.now()),
+            random=self.patience.random,
+        )
+        if isinstance(step, Wait):
+            step = self._affordable(step, cost)
+        if isinstance(step, GiveUp):
+            raise marked(gave_up(call, attempt, step, self.way), doubtful=doubtful)
+        until = self.waits.clock() + step.seconds
+        status = attempt.reply.status if attempt.reply is not None else None
+        with self.waits.on(AskedAgain(call.method, call.path, until, status, attempt.why)):
+            await self.patience.sleep(step.seconds)
+        return cost
+
+    def _affordable(self, step: Wait, cost: int) -> Wait | GiveUp:
+        if not self.budget.wait(step.seconds, self.patience.clock()):
+            return GiveUp("this run has waited ten minutes for the service in all")
+        if not self.budget.take(cost):
+            return GiveUp("too many requests of this run failed to try this one again")
+        return step
+
+    async def _attempt(self, call: Call) -> Attempt:
+        if self._exchange is None:
+            raise RuntimeError("the Api is not open: use `async with`")
+        return await self._exchange.attempt(call)
+
+
+def _answer(attempt: Attempt) -> Reply:
+    assert attempt.reply is not None  # noqa: S101 - a verdict on an answer has one
+    return attempt.reply

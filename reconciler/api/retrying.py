@@ -1,13 +1,91 @@
-"""When to try again, and how long to wait before that. Source: failure-cases.md, part 3."""
+"""What follows when a request fails: a table of rules, the waits, and what a run may spend.
+
+Source: docs/network.md.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from enum import Enum
+from http import HTTPStatus
+from typing import Literal
+
+from reconciler.document import Json
+
+LIMITED_STATUS = 429
+LOST_STATUSES = frozenset((408, 499, 500, 502, 503, 504, 520))
+_BARRED_STATUSES = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+class Request(Enum):
+    """How often a request may happen, and who can tell whether it did."""
+
+    READ = "read"
+    """A GET, or a POST that only asks (7, 8, 14, 18, 19)."""
+    REPLACE = "replace"
+    """A PUT: done twice it is done once."""
+    FINDABLE = "findable write"
+    """Not to be done twice, but a listing or a look by name tells whether it was done."""
+    BLIND = "blind create"
+    """Not to be done twice, and nothing tells whether it was done."""
+
+
+class Phase(Enum):
+    """How far an attempt came. A limited one was heard, and surely not carried out."""
+
+    NOT_SENT = "no byte was sent"
+    LIMITED = "429"
+    LOST = "lost after a byte was sent, or an answer that says nothing"
+    BARRED = "401, 403"
+    MISLED = "3xx, 501, no such route"
+    REFUSED = "any other 4xx"
+    ANSWERED = "an answer that says something"
+
+
+class Verdict(Enum):
+    """What is done next."""
+
+    RETRY = "retry"
+    RESOLVE = "look it up, then decide"
+    LEAVE = "unsettled, never again"
+    STOP = "stop the run"
+    REFUSE = "refused"
+    TAKE = "take the answer"
+
+
+_SAME_FOR_ALL = {
+    Phase.NOT_SENT: Verdict.RETRY,
+    Phase.LIMITED: Verdict.RETRY,
+    Phase.BARRED: Verdict.STOP,
+    Phase.MISLED: Verdict.STOP,
+    Phase.REFUSED: Verdict.REFUSE,
+    Phase.ANSWERED: Verdict.TAKE,
+}
+RULES: dict[Request, dict[Phase, Verdict]] = {
+    Request.READ: {**_SAME_FOR_ALL, Phase.LOST: Verdict.RETRY},
+    Request.REPLACE: {**_SAME_FOR_ALL, Phase.LOST: Verdict.RETRY},
+    Request.FINDABLE: {**_SAME_FOR_ALL, Phase.LOST: Verdict.RESOLVE},
+    Request.BLIND: {**_SAME_FOR_ALL, Phase.LOST: Verdict.LEAVE},
+}
+
+
+def phase_of_status(status: int) -> Phase:
+    """Tell how far an attempt came whose answer has this status."""
+    if status == LIMITED_STATUS:
+        return Phase.LIMITED
+    if status in LOST_STATUSES:
+        return Phase.LOST
+    if status in _BARRED_STATUSES:
+        return Phase.BARRED
+    if status == HTTPStatus.NOT_IMPLEMENTED or status // 100 == HTTPStatus.MULTIPLE_CHOICES // 100:
+        return Phase.MISLED
+    return Phase.ANSWERED if status // 100 == HTTPStatus.OK // 100 else Phase.REFUSED
+
 
 MOST_ATTEMPTS = 5
 BASE_SECONDS = 0.05
@@ -75,3 +153,76 @@ def next_step(
     base = LIMITED_BASE_SECONDS if limited else BASE_SECONDS
     ceiling = min(LONGEST_BACKOFF_SECONDS, base * 2 ** (attempt - 1))
     return Wait(max(random() * ceiling, retry_after or 0.0))
+
+
+BUCKET_TOKENS = 500
+RETRY_COST = 14
+LIMITED_RETRY_COST = 5
+LONGEST_WAIT_SECONDS = 600.0
+
+
+class RetryBudget:
+    """A token bucket and a time for waiting, both for the whole process.
+
+    The bucket keeps an outage from being hammered: N requests cost at most N + 35.
+    The time keeps a service that always asks for a minute from taking the day.
+    """
+
+    def __init__(self, tokens: int = BUCKET_TOKENS, seconds: float = LONGEST_WAIT_SECONDS) -> None:
+        self._tokens = tokens
+        self._most = tokens
+        self._seconds = seconds
+        self._waiting_until = float("-inf")
+
+    def take(self, cost: int) -> bool:
+        """Pay for one retry; False where the bucket is too empty."""
+        if self._tokens < cost:
+            return False
+        self._tokens -= cost
+        return True
+
+    def succeed(self, spent: int) -> None:
+        """Give back what a request that succeeded in the end had cost, or one token."""
+        self._tokens = min(self._most, self._tokens + (spent or 1))
+
+    def wait(self, seconds: float, now: float) -> bool:
+        """Begin a wait at `now`, by a clock that never goes back; False where it is too long.
+
+        What many requests wait at the same time counts once.
+        """
+        until = now + seconds
+        more = until - max(now, self._waiting_until)
+        if more > self._seconds:
+            return False
+        if more > 0:
+            self._seconds -= more
+            self._waiting_until = until
+        return True
+
+
+Method = Literal["GET", "POST", "PUT"]
+Parameters = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is asked, where, and how often it may happen. `path` is below `{api_root}`."""
+
+    request: Request
+    method: Method
+    url: str
+    path: str
+    params: Parameters = ()
+    body: Json = None
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.url}"
+
+    def after(self, phase: Phase) -> Verdict:
+        """Say what follows an attempt that came this far."""
+        return RULES[self.request][phase]
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether it is sent again though it may have happened."""
+        return self.after(Phase.LOST) is Verdict.RETRY

@@ -1,26 +1,102 @@
-"""What the journal is told of a change before it is sent, or instead of that. Pure."""
+"""What is sent and what the journal is told of it: before the write, and from its answer. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Literal
 
-from reconciler.applying.answering import not_given
-from reconciler.applying.filling import filled
 from reconciler.document import Json, digest
-from reconciler.journal.entries import Entry, Renamed, Started, Stored, WrittenEntry
+from reconciler.errors import JournalError, Locked, OutcomeUnknown, ReconcilerError
+from reconciler.journal.entries import Entry, RefusedEntry, Renamed, Started, Stored, WrittenEntry
 from reconciler.journal.history import History, LastWrite
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Answer, Sending
 from reconciler.resource import (
     Action,
     AnotherObject,
     Change,
+    InDoubt,
     Observation,
+    Outcome,
+    Overtaken,
     Ref,
+    Refused,
     Remembered,
     RemoteId,
     RenamedFrom,
     Seen,
+    Skipped,
+    Unchanged,
+    Unconfirmed,
+    Written,
 )
+from reconciler.sealed import resolve, reveal
+
+
+def filled(document: dict[str, Json], ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
+    """Fill in the ids that are known by now; secrets stay sealed."""
+    result = resolve(document, ids)
+    assert isinstance(result, dict)  # noqa: S101 - filling keeps the form
+    return result
+
+
+def sending_of(change: Change, ids: Mapping[Ref, RemoteId]) -> Sending:
+    """Fill in references and secrets, as late as possible.
+
+    Raises ValueError where a reference is still open.
+    """
+    document = reveal(filled(change.body, ids))
+    assert isinstance(document, dict)  # noqa: S101 - filling keeps the form
+    return Sending(change, document)
+
+
+def outcome_of(sending: Sending, answer: Answer) -> Outcome:
+    """Give what became of one write, also where its answer stops the run."""
+    if not isinstance(answer, ReconcilerError):
+        return answer
+    # Where the journal fails between the requests of one write, some of them were sent.
+    unknown = isinstance(answer, OutcomeUnknown | JournalError | Locked)
+    if unknown and sending.change.action is Action.CREATE:
+        return InDoubt(sending.ref, str(answer))
+    if unknown or answer.doubtful:
+        return Unconfirmed(sending.ref, str(answer), answer.exit_code)
+    return Refused(sending.ref, str(answer), answer.exit_code)
+
+
+def not_given(change: Change, remote_id: RemoteId | None) -> RemoteId | None:
+    """Give the declared id where the service gave another; None where there is no such."""
+    kind = BY_NAME[change.ref.kind]
+    declared = kind.declared_id(change.manifest)
+    if declared is None or remote_id is None:
+        return None
+    return None if kind.normal_id(declared) == kind.normal_id(remote_id) else declared
+
+
+def closing_entry(change: Change, outcome: Outcome, run: str, at: str) -> Entry | None:
+    """Give what the journal says of what became of a change; nothing where nobody knows it.
+
+    Then its `started` stays open.
+    """
+    match outcome:
+        case Written(ref=ref, remote_id=remote_id, message=message, revision=revision):
+            instead_of = not_given(change, remote_id)
+            return WrittenEntry(
+                run, at, ref, remote_id, message, revision=revision, instead_of=instead_of
+            )
+        case Unchanged(ref=ref, remote_id=remote_id, message=message):
+            return WrittenEntry(run, at, ref, remote_id, message)
+        case Refused(ref=ref, message=message) | Skipped(ref=ref, message=message):
+            return RefusedEntry(run, at, ref, message)
+        case Unconfirmed() | InDoubt():
+            return None
+
+
+def with_overtaken(written: Written, overtaken: Overtaken) -> Written:
+    """Say of a write that another writer came right after it."""
+    who = f", {overtaken.edit}" if overtaken.edit.told else ""
+    said = f"another writer changed it right after{who}: plan again"
+    return replace(written, message=f"{written.message}; {said}" if written.message else said)
 
 
 def started_entry(change: Change, declared: dict[str, Json], run: str, at: str) -> Started:

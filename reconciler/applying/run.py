@@ -7,27 +7,33 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from reconciler.api.door import Api
-from reconciler.applying.answering import closing_entry, not_given, outcome_of, with_overtaken
-from reconciler.applying.applied import Applied
-from reconciler.applying.filling import filled, sending_of
-from reconciler.applying.looking_again import (
+from reconciler.api.client import Api
+from reconciler.applying.applied import Applied, blocked, left, why_skipped
+from reconciler.applying.checks import (
     Acknowledged,
+    as_told,
+    is_stale_read,
     moved,
+    not_removed,
     not_to_be_seen,
     objected,
+    rewritten_entry,
     seen_after,
+    stored_otherwise,
+    was_overtaken,
 )
 from reconciler.applying.order import batches
-from reconciler.applying.reading_back import (
-    as_told,
-    not_removed,
-    rewritten_entry,
-    stored_otherwise,
+from reconciler.applying.remembering import (
+    adopting_entries,
+    closing_entry,
+    filled,
+    not_given,
+    outcome_of,
+    renaming_entries,
+    sending_of,
+    started_entry,
+    with_overtaken,
 )
-from reconciler.applying.remembering import adopting_entries, renaming_entries, started_entry
-from reconciler.applying.staleness import is_stale_read, was_overtaken
-from reconciler.applying.unsent import blocked, left, why_skipped
 from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.journal.entries import Entry, Identified, RefusedEntry, Started, WrittenEntry
 from reconciler.journal.history import once_written

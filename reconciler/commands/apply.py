@@ -23,12 +23,10 @@ from reconciler.commands.waiting import lock_timeout
 from reconciler.errors import InvalidInput, UsageError, worst
 from reconciler.journal.entries import Override, RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.waiting import Patience
-from reconciler.report.applied.junit import applied_junit
-from reconciler.report.applied.text import applied_json, applied_text, outcome_line
-from reconciler.report.next_steps import not_applied
+from reconciler.journal.store import Patience
+from reconciler.report.applied import applied_json, applied_junit, applied_text, outcome_line
 from reconciler.report.plan.document import PlanDocument, read_plan
-from reconciler.report.reasons import words_of
+from reconciler.report.reasons import not_applied, words_of
 from reconciler.report.safe import safe
 from reconciler.report.words import lost_json, plural
 from reconciler.resource import (

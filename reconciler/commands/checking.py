@@ -14,12 +14,10 @@ from reconciler.commands.opening import (
     read_project,
     read_workspaces,
 )
-from reconciler.manifests.everywhere import everywhere
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.files import folder_in_repository
-from reconciler.manifests.withheld import withheld_from
-from reconciler.manifests.workspace import NOTHING, Workspace
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
+from reconciler.source.files import folder_in_repository
 
 
 @dataclass(frozen=True, slots=True)

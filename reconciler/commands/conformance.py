@@ -22,7 +22,7 @@ from reconciler.manifests.workspace import Workspace
 from reconciler.probes.conformance import Finding, examine
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
 from reconciler.report.safe import safe
-from reconciler.report.style import Colour, Style
+from reconciler.report.table import Colour, Style
 
 DIFFERS = 2
 _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}

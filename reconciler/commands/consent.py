@@ -9,11 +9,11 @@ from reconciler.commands.interrupts import line_or_signal
 from reconciler.commands.output import question, stderr_style, words
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import Agreed, unmet
-from reconciler.report.fitting import fitted
+from reconciler.report.plan.attention import changed_since
 from reconciler.report.plan.document import PlanDocument
-from reconciler.report.plan.review import changed_since
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import columns, safe
+from reconciler.report.table import fitted
 from reconciler.report.words import summary
 from reconciler.resource import Objection, Plan
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from reconciler.api.secret import API_KEY, key_from
-from reconciler.api.transport import proxy_for
+from reconciler.api.wire import proxy_for
 from reconciler.commands import options
 from reconciler.commands.opening import Asked, Bench, named_secrets, now, open_api, open_project
 from reconciler.commands.output import data, json_data, stdout_style
@@ -26,7 +26,7 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.report.safe import safe
-from reconciler.report.style import Colour, Style
+from reconciler.report.table import Colour, Style
 
 USAGE = UsageError.exit_code
 _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}

@@ -15,10 +15,8 @@ from reconciler.errors import worst
 from reconciler.journal.history import History
 from reconciler.planning.drift import find_drift
 from reconciler.project import Embedded
-from reconciler.report.drift.document import drift_json
-from reconciler.report.drift.markdown import drift_markdown
-from reconciler.report.drift.text import drift_text
-from reconciler.report.style import Style
+from reconciler.report.drift import drift_json, drift_markdown, drift_text
+from reconciler.report.table import Style
 from reconciler.resource import Drift
 
 DRIFT = 2

@@ -163,7 +163,7 @@ def _read_keys(file: Path) -> dict[str, frozenset[str]]:
 
 
 def _begin_folder_of(data: Path) -> None:
-    from reconciler.journal.private_folder import begin_folder  # noqa: PLC0415 - for this only
+    from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - for this only
 
     try:
         begin_folder(data.parent)

@@ -35,7 +35,7 @@ class Group(click.Group):
 
     def advice(self, word: str, known: Sequence[str]) -> str:
         """Say what to type instead of a word that is no command."""
-        from reconciler.finding import nearest  # noqa: PLC0415 - only for a mistake
+        from reconciler.slips import nearest  # noqa: PLC0415 - only for a mistake
 
         near = nearest(word, known)
         return f"did you mean `{near}`?" if near else f"there are: {', '.join(known)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from reconciler.commands.output import words
 from reconciler.errors import MissingExtra, UsageError
 from reconciler.project import Environment, Project, Target, journal_place_at, journal_setting
-from reconciler.project.journal_place import InFile, InGit, InObjects, JournalPlace
+from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
 from reconciler.waits import Waits
 
@@ -92,7 +92,7 @@ def _now() -> datetime:
 
 def _object_store(url: str) -> Store:
     try:
-        from reconciler.journal.buckets import Bucket  # noqa: PLC0415 - needs an extra
+        from reconciler.journal.object_store import Bucket  # noqa: PLC0415 - needs an extra
     except ImportError as error:
         raise MissingExtra(f"a journal at {url}", "remote") from error
     from reconciler.journal.object_store import ObjectStore  # noqa: PLC0415 - one of three
@@ -108,8 +108,10 @@ def _store(place: JournalPlace, project: Project) -> Store:
 
             return FileStore(path, project.root)
         case InGit(ref=ref, remote=remote):
-            from reconciler.journal.git_remote import GitRemote  # noqa: PLC0415 - one of three
-            from reconciler.journal.git_store import GitStore  # noqa: PLC0415 - one of three
+            from reconciler.journal.git_store import (  # noqa: PLC0415 - one of three
+                GitRemote,
+                GitStore,
+            )
 
             named = f"git:{ref}@{remote}" if remote else f"git:{ref}"
             return GitStore(GitRemote(project.root, ref, remote, os.environ), named)

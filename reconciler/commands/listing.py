@@ -14,15 +14,14 @@ import click
 from reconciler.commands.opening import Asked, now, open_api, open_target
 from reconciler.commands.output import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
-from reconciler.finding import nearest
-from reconciler.report.style import Style
-from reconciler.report.table import Heading, csv_line, table
+from reconciler.report.table import Heading, Style, csv_line, table
 from reconciler.signals.record import Enumeration, Record, Span, moment, stamp
+from reconciler.slips import nearest
 from reconciler.waits import Deed, Step
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 DEFAULT_LIMIT = 100
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)

@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING
 
 from reconciler.commands.journal_opening import open_journal
 from reconciler.commands.output import redact_with, stderr_style, words
-from reconciler.complaint import Complaint
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.expressions import secrets_in
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.files import PROJECT_FILE, find_files, read_file
+from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
 from reconciler.manifests.project_file import load_project
-from reconciler.manifests.withheld import WITHHELD, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (
@@ -34,13 +31,15 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.report.complaints.text import complaints_summary, complaints_text
-from reconciler.report.next_steps import misplaced_plan, no_manifests, none_for
+from reconciler.report.reasons import misplaced_plan, no_manifests, none_for
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.files import PROJECT_FILE, find_files, read_file
 from reconciler.waits import Waits
 
 if TYPE_CHECKING:
     import httpx
 
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.resource import Manifest
@@ -313,7 +312,7 @@ def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[
 
 def _redaction_of(workspace: Workspace) -> Redaction:
     from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
-    from reconciler.template import secret_values  # noqa: PLC0415 - not for validate
+    from reconciler.sealed import secret_values  # noqa: PLC0415 - not for validate
 
     values = {value for manifest in workspace.manifests for value in secret_values(manifest.spec)}
     return Redaction(values)
@@ -325,7 +324,7 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
 
     Raises NotAuthorised without a key, where one is needed.
     """
-    from reconciler.api.door import Api  # noqa: PLC0415 - brings the HTTP client
+    from reconciler.api.client import Api  # noqa: PLC0415 - brings the HTTP client
     from reconciler.api.secret import Secret, key_from  # noqa: PLC0415 - with it
 
     # A core dump would hold the key.
@@ -358,7 +357,7 @@ def _embedded(bench: Bench, target: Embedded) -> httpx.AsyncBaseTransport:
         UnreadableDataError,
         create_app,
     )
-    from reconciler.journal.private_folder import begin_folder  # noqa: PLC0415 - not for validate
+    from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - not for validate
 
     alert_ids = [
         str(manifest.remote_id)

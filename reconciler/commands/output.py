@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from reconciler.commands.streams import output_lost, write
 from reconciler.document import Json
-from reconciler.report.fitting import fitted
 from reconciler.report.safe import safe_json
-from reconciler.report.style import DEFAULT_WIDTH, NARROWEST, Style
+from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
 
 if TYPE_CHECKING:
     from reconciler.api.secret import Redaction

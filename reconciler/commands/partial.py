@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from reconciler.commands.opening import Asked, Bench
 from reconciler.commands.output import words
-from reconciler.guards.limits import TOO_MANY
+from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
-from reconciler.manifests.changed import Changed, changed_since
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.revision import branching_point
-from reconciler.manifests.withheld import withheld_from
+from reconciler.manifests.changed import Changed, branching_point, changed_since
+from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.report.safe import safe
 from reconciler.resource import Orphan, Plan
 

@@ -22,7 +22,7 @@ from reconciler.project import Embedded
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 from reconciler.resource import Plan
 
 CHANGES = 2
@@ -107,7 +107,7 @@ def shown(made: Plan, form: str, bench: Bench, style: Style) -> str:
         case "json":
             return plan_json(made)
         case "jsonl":
-            from reconciler.report.plan.lines import plan_jsonl  # noqa: PLC0415 - for this format only
+            from reconciler.report.plan.document import plan_jsonl  # noqa: PLC0415 - for this format only
 
             return plan_jsonl(made)
         case "markdown":

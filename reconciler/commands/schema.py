@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from reconciler.commands import options
 from reconciler.commands.output import data
 from reconciler.errors import UsageError
-from reconciler.finding import nearest
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import Schema, manifest_schema, workspace_schema
 from reconciler.project import ProjectFile
@@ -24,8 +23,8 @@ from reconciler.report.output_documents import (
     HistoryDocument,
     VerifiedDocument,
 )
-from reconciler.report.plan.document import PlanDocument
-from reconciler.report.plan.lines import plan_line_schema
+from reconciler.report.plan.document import PlanDocument, plan_line_schema
+from reconciler.slips import nearest
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

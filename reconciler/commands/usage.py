@@ -15,7 +15,7 @@ from reconciler.commands.opening import Asked, Bench, open_api, open_target
 from reconciler.commands.output import data, stdout_style, words
 from reconciler.commands.usage_picture import check_picture, usage_picture
 from reconciler.errors import UsageError
-from reconciler.report.usage_chart import usage_chart
+from reconciler.report.table import usage_chart
 from reconciler.signals.data_usage import RANGES, DailyUnits, daily_units
 
 SERIES = (

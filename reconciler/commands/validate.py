@@ -47,7 +47,7 @@ def validate(*, asked: Asked, form: str, fix: bool, diff: bool) -> int:
 
 def _fix(asked: Asked, form: str, *, diff: bool) -> int:
     """Repair what can be, or show how, and tell what is left."""
-    from reconciler.report.complaints.fixes import fix_diff, fix_summary  # noqa: PLC0415 - rare
+    from reconciler.report.complaints.document import fix_diff, fix_summary  # noqa: PLC0415 - rare
 
     project, _ = read_project(asked)
     if project is None:
@@ -81,8 +81,10 @@ def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[F
 
     Raises InvalidInput for a file that cannot be written.
     """
-    from reconciler.manifests.fixing import find_fixes  # noqa: PLC0415 - rare
-    from reconciler.manifests.replacing import replace_text  # noqa: PLC0415 - rare
+    from reconciler.manifests.fixing import (  # noqa: PLC0415 - for --fix only
+        find_fixes,
+        replace_text,
+    )
 
     paths = manifest_paths(asked, project)
     fixes = find_fixes(paths, project.root, project.settings.exclude)

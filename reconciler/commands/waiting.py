@@ -20,8 +20,8 @@ import click
 
 from reconciler.commands.output import giving_way, redacted
 from reconciler.commands.streams import write
-from reconciler.journal.waiting import Patience
-from reconciler.report.style import DEFAULT_WIDTH
+from reconciler.journal.store import Patience
+from reconciler.report.table import DEFAULT_WIDTH
 from reconciler.report.waiting import waiting_line
 from reconciler.waits import Waits
 

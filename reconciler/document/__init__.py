@@ -11,23 +11,27 @@ from reconciler.document.comparing import (
     Difference,
     Operation,
     differences,
+    members_missing,
     places_before,
     same,
     turned,
 )
-from reconciler.document.members import members_missing
 from reconciler.document.merging import aligned, covers, merge, overlay
 from reconciler.document.moving import Home, Key, at_home, homes_in, key_of
-from reconciler.document.shape import ANY, Shape, by_identity, exactly, stored_name
 from reconciler.document.values import (
     ABSENT,
+    ANY,
     Json,
     Missing,
     Path,
+    Shape,
+    by_identity,
     canonical_text,
     digest,
+    exactly,
     identical,
     is_zero,
+    stored_name,
     value_at,
 )
 

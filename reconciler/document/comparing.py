@@ -1,4 +1,4 @@
-"""In what two documents differ, field by field."""
+"""In what two documents differ, field by field, and which members of a list are missing."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
 from reconciler.document.moving import Arrival, Homes, arrivals, key_of, moved, settled
-from reconciler.document.shape import ANY, Shape, by_identity
 from reconciler.document.values import (
     ABSENT,
+    ANY,
     Json,
     Missing,
     Path,
+    Shape,
+    by_identity,
     canonical_text,
     identical,
+    is_zero,
 )
 
 Operation: TypeAlias = Literal["add", "remove", "change", "move"]
@@ -281,3 +284,33 @@ def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, 
 
 def _common(pairs: Iterable[tuple[Json, Json]], shape: Shape) -> int:
     return sum(1 for _ in takewhile(lambda pair: same(*pair, shape), pairs))
+
+
+def members_missing(difference: Difference, shape: Shape) -> Iterator[Path]:
+    """Yield the members that only `after` has, and so with all they hold.
+
+    A service may store a value otherwise; a member that is not there was not stored.
+    """
+    if difference.operation not in ("add", "change") or difference.after is ABSENT:
+        return
+    if not is_zero(difference.before):
+        return
+    *above, _ = difference.path or ("",)
+    if difference.operation == "add" and shape.along(tuple(above)).identity:
+        yield difference.path
+    else:
+        yield from _members_missing(difference.after, shape.along(difference.path), difference.path)
+
+
+def _members_missing(document: Json, shape: Shape, path: Path) -> Iterator[Path]:
+    if isinstance(document, dict):
+        for key, value in document.items():
+            if (inner := shape.at(key)).known:
+                yield from _members_missing(value, inner, (*path, key))
+    elif isinstance(document, list) and shape.identity:
+        named = by_identity(document, shape)
+        names = range(len(document)) if named is None else named
+        yield from ((*path, name) for name in names)
+    elif isinstance(document, list) and shape.item.known:
+        for index, item in enumerate(document):
+            yield from _members_missing(item, shape.item, (*path, index))

@@ -7,8 +7,17 @@ from typing import Any, TypeGuard
 
 from reconciler.document.comparing import same
 from reconciler.document.moving import at_home
-from reconciler.document.shape import ANY, Shape, by_identity, stored_name
-from reconciler.document.values import ABSENT, Json, Missing, is_zero, value_at
+from reconciler.document.values import (
+    ABSENT,
+    ANY,
+    Json,
+    Missing,
+    Shape,
+    by_identity,
+    is_zero,
+    stored_name,
+    value_at,
+)
 
 
 def merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Shape = ANY) -> Json:

@@ -11,8 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from reconciler.document.shape import Shape, by_identity, stored_name
-from reconciler.document.values import ABSENT, Json, Missing, Path, value_at
+from reconciler.document.values import (
+    ABSENT,
+    Json,
+    Missing,
+    Path,
+    Shape,
+    by_identity,
+    stored_name,
+    value_at,
+)
 
 Key: TypeAlias = tuple[int, str]
 """An item of a keyed list: which kind of list, as every row has one shape, and its identity."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reconciler.guards.consent import needed_consents
-from reconciler.guards.limits import exceeded_limits
 from reconciler.guards.open_incidents import Incidents, incidents_of_silenced
+from reconciler.guards.rules import exceeded_limits, needed_consents
 from reconciler.project import Guards
 from reconciler.resource import IncidentsUnread, Objection, Plan
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 
 async def with_guards(api: Api, plan: Plan, guards: Guards, place: str = "") -> Plan:

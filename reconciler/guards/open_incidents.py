@@ -17,7 +17,7 @@ from reconciler.resource import Plan, Ref
 
 if TYPE_CHECKING:
     # Only their types are needed here, and they bring the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
     from reconciler.signals.incidents import Incident
 
 MOST_EVENTS = 1_000  # ten pages; the newest come first, and an open incident is seldom old

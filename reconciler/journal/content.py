@@ -1,13 +1,71 @@
-"""What a store keeps, read as a journal: its header, entries and their sums. Pure."""
+"""The lines of a journal as stores keep them: sums, header, entries, moves, and rescue."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
 
-from reconciler.errors import JournalError
-from reconciler.journal.chain import BEGINNING, parse_line
-from reconciler.journal.entries import Entry, Header
-from reconciler.journal.entry_documents import parse_entry, parse_header
+from reconciler.document import Json
+from reconciler.errors import InvalidInput, JournalError
+from reconciler.journal.entries import (
+    Arrived,
+    Entry,
+    Forgotten,
+    Header,
+    Moved,
+    Override,
+    Renamed,
+    RunEntry,
+    Started,
+)
+from reconciler.journal.entry_documents import entry_document, parse_entry, parse_header
+from reconciler.journal.store import Store
+
+SUM_DIGITS = 16
+BEGINNING = b'{"journal":'
+"""What the header of a journal begins with, its first line."""
+
+
+def line_of(document: dict[str, Json], previous_sum: str) -> tuple[str, str]:
+    """Give a document's line and its sum, which the next line builds on."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    if not _is_encodable(text):
+        text = json.dumps(document, separators=(",", ":"))
+    total = hashlib.sha256(f"{previous_sum}\n{text}".encode()).hexdigest()[:SUM_DIGITS]
+    return f'{text[:-1]},"sum":"{total}"}}\n', total
+
+
+def _is_encodable(text: str) -> bool:
+    """Tell whether a text holds no half characters, which only an escape can carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def parse_line(line: str, previous_sum: str, number: int) -> tuple[dict[str, Json], str]:
+    """Read a line and check its sum. Raises JournalError naming the line."""
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise JournalError(f"line {number} of the journal is not JSON")
+    said = document.pop("sum", None)
+    _, total = line_of(document, previous_sum)
+    if said != total:
+        raise JournalError(
+            f"line {number} of the journal was changed, or a line before it is missing"
+        )
+    return document, total
 
 
 @dataclass(slots=True)
@@ -56,3 +114,76 @@ def read_content(text: bytes, place: str) -> Content:
 def _may_begin_a_journal(torn: bytes) -> bool:
     """Tell a header that was cut from content that is something else."""
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
+
+
+_UNSENT = (Started, RunEntry, Override, Renamed, Forgotten, Moved, Arrived)
+
+
+def rescued(entries: Sequence[Entry]) -> str:
+    """Save what happened and could not be journaled, and say where, after a `; `.
+
+    What was never sent, or was only said by a person, needs no saving: "" then.
+    Secrets are sealed as always, and the file is private. Source: failure-cases.md, R4.
+    """
+    if all(isinstance(entry, _UNSENT) for entry in entries):
+        return ""
+    documents = map(entry_document, entries)
+    text = "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
+    saved = _saved(text)
+    return f"; its entries were saved in {saved}" if saved else f"; its entries are:\n{text}"
+
+
+def _saved(text: str) -> str:
+    """Write a new private file in the temporary folder; gives its name, "" where it has no room."""
+    name = ""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="reconciler-journal-", suffix=".jsonl")
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(descriptor)
+    except OSError:
+        if name:
+            with suppress(OSError):
+                Path(name).unlink()
+        return ""
+    return name
+
+
+Look: TypeAlias = Callable[[str], Store]
+"""Give the store at a place that is written as in the project file."""
+
+
+def check_place(content: Content, place: str, environment: str, look: Look | None) -> None:
+    """Raise InvalidInput where a journal goes on elsewhere, or is a copy whose turn it is not."""
+    match content.entries[-1:]:
+        case [Moved(at=at, to=to)]:
+            raise InvalidInput(
+                f"{place} was moved to {to} ({at}), and is not used any more: write "
+                f"`journal: {to}` for the environment `{environment}` in the project file"
+            )
+        case [Arrived(origin=origin) as arrived] if not has_left(content_at(origin, look), arrived):
+            raise InvalidInput(
+                f"{place} is a copy of the journal at {origin}, and its move is not finished: "
+                f"with `journal: {origin}` in the project file, run `reconciler journal move` "
+                "again. Where that journal is gone for good, `reconciler journal move --to` the "
+                "place of this copy makes it count"
+            )
+        case _:
+            pass
+
+
+def content_at(origin: str, look: Look | None) -> Content:
+    """Read the journal at another place; an empty one where nobody knows how to look."""
+    if look is None:
+        return Content()
+    return read_content(look(origin).read(), origin)
+
+
+def has_left(content: Content, arrived: Arrived) -> bool:
+    """Tell whether a journal ended with the move that a copy arrived by."""
+    match content.entries[-1:]:
+        case [Moved(run=run)]:
+            return run == arrived.run
+        case _:
+            return False

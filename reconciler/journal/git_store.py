@@ -1,21 +1,160 @@
-"""A journal's lines in the commits of a ref of their own.
-
-The last commit holds the whole journal, and the lock while there is one: one
-compare-and-swap of the ref covers both, and whoever lost the lock cannot write.
-"""
+"""A journal's lines in the commits of a ref of their own, moved by compare-and-swap."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import shutil
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
-from reconciler.git import GitFailed
-from reconciler.journal.git_remote import GitRemote, Lost
-from reconciler.journal.lease import Lease, LockRecord, parse_record, record_text
-from reconciler.journal.store import Note
+from reconciler.git import Git, GitFailed
+from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
 from reconciler.points import Point, reached
+
+_LOCAL = "refs/fetched"
+_PUSHES = 3
+_PAUSE = 1.0
+# What leads to the server and its credentials; all else of a person's settings (hooks, signing,
+# what to push along) has no business here.
+_PASSED = ("http.", "credential.", "ssh.", "protocol.")
+_PASSED_WHOLE = ("core.sshcommand", "core.askpass", "core.gitproxy")
+
+
+class Lost(Exception):
+    """The ref is not what it was, so nothing was pushed."""
+
+
+class GitRemote:
+    """One ref of the remote of the repository around a folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        ref: str,
+        remote: str,
+        environ: Mapping[str, str],
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._there = Git(folder, environ)
+        self._ref = ref
+        self._remote = remote
+        self._sleep = sleep
+        self._url = ""
+        self._own: Git | None = None
+
+    @property
+    def git(self) -> Git:
+        """Git in the repository of our own. Raises GitFailed where there is no remote."""
+        if self._own is None:
+            self._own = self._opened()
+        return self._own
+
+    def _opened(self) -> Git:
+        top = self._there.text("rev-parse", "--absolute-git-dir")
+        bare = self._there.text("rev-parse", "--is-bare-repository") == "true"
+        # An address of a remote may be relative to where its repository stands.
+        stand = Path(top if bare else self._there.text("rev-parse", "--show-toplevel"))
+        self._url = self._there.text("remote", "get-url", "--push", "--", self._chosen())
+        settings = self._settings()
+        own = Path(tempfile.mkdtemp(prefix="reconciler-git-"))
+        weakref.finalize(self, shutil.rmtree, own, ignore_errors=True)
+        environ = {
+            name: value
+            for name, value in self._there.environ.items()
+            if not name.startswith("GIT_CONFIG")
+        }
+        environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", **settings}
+        form = self._there.text("rev-parse", "--show-object-format")
+        Git(stand, environ).run(
+            "init", "--quiet", "--bare", "--template=", f"--object-format={form}", "--", str(own)
+        )
+        return Git(stand, environ, (f"--git-dir={own}", "-c", "gc.auto=0"))
+
+    def _chosen(self) -> str:
+        names = self._there.text("remote").split()
+        if self._remote in names:
+            return self._remote
+        if self._remote:
+            listed = ", ".join(names) or "none"
+            raise GitFailed(f"there is no remote `{self._remote}` (there are: {listed})")
+        if "origin" in names or len(names) == 1:
+            return "origin" if "origin" in names else names[0]
+        if not names:
+            raise GitFailed("the repository has no remote")
+        raise GitFailed(f"name the remote, as in `{self._ref}@{names[0]}`: {', '.join(names)}")
+
+    def _settings(self) -> dict[str, str]:
+        """Give what the repository says of reaching its server, as an environment.
+
+        In an argument, others on the machine could read the token of a job.
+        """
+        listed = self._there.run("config", "--list", "--null", "--includes").decode(
+            errors="surrogateescape"
+        )
+        pairs = [pair.split("\n", 1) for pair in listed.split("\0") if "\n" in pair]
+        passed = [
+            (name, value)
+            for name, value in pairs
+            if name.startswith(_PASSED) or name in _PASSED_WHOLE
+        ]
+        settings = {"GIT_CONFIG_COUNT": str(len(passed))}
+        for number, (name, value) in enumerate(passed):
+            settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+        return settings
+
+    def fetch(self) -> str:
+        """Fetch the ref's last commit and give its id; "" where there is no such ref."""
+        try:
+            return self._fetched()
+        except GitFailed:
+            if not self.tip():
+                return ""
+        # Another run may have made the ref between the two questions.
+        return self._fetched()
+
+    def _fetched(self) -> str:
+        self.git.run(
+            *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head"),
+            *("--no-recurse-submodules", "--", self._url, f"+{self._ref}:{_LOCAL}"),
+        )
+        return self.git.text("rev-parse", "--verify", _LOCAL)
+
+    def tip(self) -> str:
+        """Ask where the ref stands; "" where there is none."""
+        listed = self.git.text("ls-remote", "--quiet", "--", self._url, self._ref)
+        # Git lists every ref whose name ends in this one.
+        found = (line.partition("\t") for line in listed.splitlines())
+        return next((tip for tip, _, name in found if name == self._ref), "")
+
+    def push(self, commit: str, before: str) -> None:
+        """Move the ref from `before` ("" for a new ref) to `commit`.
+
+        A push whose answer was lost is looked up, so that it counts as what it
+        was. Raises Lost where the ref stood elsewhere, and GitFailed.
+        """
+        for left in reversed(range(_PUSHES)):
+            try:
+                self.git.run(
+                    *("push", "--quiet", "--no-verify", f"--force-with-lease={self._ref}:{before}"),
+                    *("--", self._url, f"{commit}:{self._ref}"),
+                )
+            except GitFailed:
+                there = self.tip()
+                if there == commit:
+                    return
+                if there != before:
+                    raise Lost from None
+                if not left:
+                    raise
+                self._sleep(_PAUSE)
+            else:
+                return
+
 
 _LINES = "journal.jsonl"
 _LOCK = "lock.json"

@@ -12,18 +12,21 @@ from datetime import datetime
 from uuid import uuid4
 
 from reconciler.errors import InvalidInput, JournalError, Locked
-from reconciler.journal.chain import line_of
-from reconciler.journal.compacting import compacted
-from reconciler.journal.content import Content, read_content
+from reconciler.journal.content import Content, Look, check_place, line_of, read_content, rescued
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.entry_documents import entry_document, header_document
 from reconciler.journal.history import History
-from reconciler.journal.lease import RENEWED_AFTER, TERM, Lease, moment
-from reconciler.journal.places import Look, check_place
-from reconciler.journal.rescue import rescued
-from reconciler.journal.runs import words_of
-from reconciler.journal.store import Note, Store
-from reconciler.journal.waiting import Patience, taken_in_time
+from reconciler.journal.runs import compacted, words_of
+from reconciler.journal.store import (
+    RENEWED_AFTER,
+    TERM,
+    Lease,
+    Note,
+    Patience,
+    Store,
+    moment,
+    taken_in_time,
+)
 from reconciler.waits import Keeping, Waits
 
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from reconciler.errors import InvalidInput
-from reconciler.journal.content import Content
+from reconciler.journal.content import Content, check_place, content_at, has_left
 from reconciler.journal.entries import Arrived, Header, Moved, RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.places import check_place, content_at, has_left
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Patience
 
 
 class Became(Enum):

@@ -22,7 +22,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticOmit, core_schema
 
 from reconciler.expressions import EDITOR_PATTERN
-from reconciler.finding import nearest
+from reconciler.slips import nearest
 
 
 class Choosing(Enum):

@@ -1,4 +1,7 @@
-"""All that is wrong with a `spec`, where what can be repaired is one complaint a record. Pure."""
+"""All that is wrong with a `spec`, with what can be repaired as one complaint a record.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from itertools import islice
 from typing import assert_never
 
 from reconciler.document import Json, Path, value_at
-from reconciler.finding import Finding, Severity
+from reconciler.kinds import KINDS
+from reconciler.kinds.checks import lint
 from reconciler.kinds.facts import NOTHING, Facts, facts_of
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.lint import lint
 from reconciler.kinds.pasted import Mould
 from reconciler.kinds.repairs import (
     Drop,
@@ -27,6 +30,7 @@ from reconciler.kinds.repairs import (
     Wrap,
     repaired,
 )
+from reconciler.source.diagnostic import Finding, Severity
 
 BY_FIX = "leave it to `reconciler validate --fix`"
 MOST_NAMED = 3
@@ -160,3 +164,41 @@ def _named(names: Sequence[str]) -> str:
     more = len(distinct) - MOST_NAMED
     shown = ", ".join(f"`{name}`" for name in distinct[:MOST_NAMED])
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def kind_like(record: Json) -> Kind | None:
+    """Give the only kind that a record can be of, None where that is a guess.
+
+    It is one that finds no error in it and nothing missing, once it is repaired,
+    and that alone has one of its lists or objects.
+    """
+    found = [kind for kind in KINDS if _fits(record, kind)]
+    return found[0] if len(found) == 1 else None
+
+
+def _fits(record: Json, kind: Kind) -> bool:
+    for made in Mould(kind.spec, kind.id_form, has_id=True).rounds(record):
+        record = repaired(record, made)
+    findings = [*islice(lint(record, kind.spec), 1000)]
+    if any(one.severity is Severity.ERROR or one.code == "M302" for one in findings):
+        return False
+    content = record.get(kind.spec.bare, record) if isinstance(record, dict) else None
+    return isinstance(content, dict) and not _parts_of_its_own(kind).isdisjoint(
+        key for key, value in content.items() if isinstance(value, dict | list)
+    )
+
+
+def _parts_of_its_own(kind: Kind) -> set[str]:
+    """Give the names of lists and objects that no other kind has."""
+    others = {name for one in KINDS if one is not kind for name in _content(one)}
+    return {
+        name
+        for name, facts in _content(kind).items()
+        if name not in others and (facts.part is not None or facts.items is not None)
+    }
+
+
+def _content(kind: Kind) -> dict[str, Facts]:
+    fields = facts_of(kind.spec)
+    inner = fields[kind.spec.bare].part if kind.spec.bare else None
+    return dict(fields if inner is None else facts_of(inner))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.document import Json, Shape
-from reconciler.errors import ReconcilerError, ServiceRefused
-from reconciler.finding import Finding
+from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
-from reconciler.kinds.essential import Essential
-from reconciler.kinds.fields import Part
-from reconciler.kinds.gone import to_begin_anew
-from reconciler.kinds.picture import Picture
+from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.resource import (
     Change,
@@ -28,10 +25,83 @@ from reconciler.resource import (
     RemoteId,
     Unconfirmed,
 )
+from reconciler.source.diagnostic import Finding
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
+
+ANY_STEP: Final = "*"
+"""In a path, every field of an object and every item of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Essential:
+    """A place worth a look before it is made.
+
+    `name` is what it is called where the last step says too little, and `usual`
+    the value of a flag that goes without saying.
+    """
+
+    path: tuple[str, ...]
+    name: str = ""
+    usual: bool | None = None
+
+    @property
+    def called(self) -> str:
+        """The name in reports: that of the last field unless it is given."""
+        return self.name or next(step for step in reversed(self.path) if step != ANY_STEP)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Sections of rows of widgets; `sections` leads to them."""
+
+    sections: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A list whose order is its meaning: the first item that matches decides.
+
+    `items` leads to the list; inside an item, `name` leads to its name and
+    `says` to what a reader wants to see beside it.
+    """
+
+    items: tuple[str, ...]
+    name: tuple[str, ...]
+    says: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """A share of what is good, in per cent, and the time it is kept over."""
+
+    target: tuple[str, ...]
+    window: tuple[str, ...]
+
+
+Picture: TypeAlias = Grid | Ranking | Objective
+
+
+def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
+    """Give the ways out for what the API can create."""
+    forget = f"`reconciler journal forget {manifest.ref}`"
+    drop = "" if manifest.remote_id is None else "take its id out of the manifest, "
+    return (
+        f"if it was deleted and is wanted: {drop}run {forget}, and the next plan creates it",
+        f"if it was deleted for good: remove its manifest, and run {forget}",
+        "if it is there under another id: declare that as `metadata.id`",
+    )
+
+
+def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
+    """Give the ways out for what only a person can create."""
+    again = "make one in the web interface, and declare its id as `metadata.id`"
+    forget = f"remove its manifest, and run `reconciler journal forget {manifest.ref}`"
+    return (
+        f"if it was deleted and is wanted: {again}",
+        f"if it was deleted for good: {forget}",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,3 +287,53 @@ class Kind:
     def exact_shape(self) -> Shape:
         """How what is declared is compared with what was: a zero is not absent there."""
         return exact_shape_of(self.spec)
+
+
+_UUID = re.compile(UUID_PATTERN)
+_SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def _uuid(value: Json) -> RemoteId | None:
+    return value.lower() if isinstance(value, str) and _UUID.fullmatch(value) else None
+
+
+def _int32(value: Json) -> RemoteId | None:
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_integer and 1 <= value <= INT32_MAX else None  # type: ignore[operator,return-value]  # checked above
+
+
+def _short(value: Json) -> RemoteId | None:
+    return value if isinstance(value, str) and _SHORT.fullmatch(value) else None
+
+
+def _none(_: Json) -> RemoteId | None:
+    return None
+
+
+UUID = IdForm(_uuid, "a uuid", {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
+REQUIRED_UUID = IdForm(UUID.parse, UUID.words, UUID.schema, required=True)
+INT32 = IdForm(
+    _int32,
+    "an integer from 1 to 2147483647",
+    {"type": "integer", "minimum": 1, "maximum": INT32_MAX},
+    counted=True,
+)
+DASHBOARD_ID = IdForm(
+    _short,
+    "21 of the characters A-Z, a-z, 0-9, _ and -",
+    {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
+)
+NO_ID = IdForm(_none, "left out: there is only one", {})
+
+
+async def observe(
+    kind: Kind, api: Api, manifest: Manifest, memory: Memory
+) -> Observation | ReconcilerError:
+    """Give what is known of the live side, or the error that is about this one resource.
+
+    Raises what is about the service as a whole: it is not there, or the key is refused.
+    """
+    try:
+        return await kind.observe(api, manifest, memory)
+    except (UnreadableReply, ServiceRefused) as error:
+        return error

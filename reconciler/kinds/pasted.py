@@ -21,7 +21,6 @@ from reconciler.document import Json, Path, value_at
 from reconciler.kinds.facts import NOTHING, Facts, facts_of
 from reconciler.kinds.fields import Fate, Part, ReadOnly, Wrapper
 from reconciler.kinds.kind import IdForm
-from reconciler.kinds.places import EACH
 from reconciler.kinds.repairs import (
     Drop,
     MoveId,
@@ -34,7 +33,7 @@ from reconciler.kinds.repairs import (
     Wrap,
     repaired,
 )
-from reconciler.kinds.spelling import names_of
+from reconciler.kinds.shape import EACH, names_of
 
 MOST_ROUNDS: Final = 8
 MOST_ERRORS: Final = 10_000

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from reconciler.document import Json, Path
 from reconciler.expressions import holds_reference, is_open
-from reconciler.finding import Finding
 from reconciler.kinds.facts import Facts, facts_at, facts_of
 from reconciler.kinds.fields import FORMS, Part
+from reconciler.source.diagnostic import Finding
 
 _WANTED = {
     "bool_type": "true or false",

@@ -28,7 +28,7 @@ from reconciler.kinds.repairs import (
     Unwrap,
     Wrap,
 )
-from reconciler.manifests.written import Node, Written
+from reconciler.source.written import Node, Written
 
 STEP = 2
 METADATA: Path = ("metadata",)

@@ -1,17 +1,24 @@
-"""What stands around `spec`: apiVersion, kind, metadata. Source: docs/manifests.md."""
+"""What stands around `spec`, and what is said of a file that holds none.
+
+Source: docs/manifests.md.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.document import Json
-from reconciler.finding import Finding, nearest
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.judging import kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.type_errors import meant_number, wanted_of
 from reconciler.resource import RemoteId
+from reconciler.slips import nearest
+from reconciler.source.diagnostic import Finding, Severity
+from reconciler.source.files import File
 
 API_VERSION = "reconciler/v1"
 FIELDS = ("apiVersion", "kind", "metadata", "spec")
@@ -264,3 +271,24 @@ def _spelled(value: Json) -> str:
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def record_finding(file: File, value: Json, code: str, severity: Severity) -> Finding | None:
+    """Say what a bare record is, with a manifest for it; None where it is nothing that we know."""
+    kind = kind_like(value)
+    if kind is None:
+        return None
+    name = better_name(file.path.stem) or "NAME"
+    said = f"this looks like an exported {kind.name}, and is no manifest"
+    head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {_plain(name)}}}"
+    if kind.from_export is not None and file.is_json:
+        manifest = f"{{{head}, spec: {{file: {_plain(file.path.name)}}}}}"
+        return Finding(code, (), said, severity, f"write a manifest beside it: {manifest}")
+    way_out = f"write a manifest of it: {{{head}, spec: …}} with all of this as its spec"
+    return Finding(code, (), said, severity, f"{way_out}, then `reconciler validate --fix`")
+
+
+def _plain(text: str) -> str:
+    """Give a text as YAML takes it in one line, quoted where it has to be."""
+    is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._/-]*", text) is not None
+    return text if is_plain else json.dumps(text, ensure_ascii=False)

@@ -1,29 +1,30 @@
-"""What of the files of a run can be repaired, and the texts that they have then.
-
-Nothing is written here. A repaired text is read again, and is only given if it
-says what the repairs make of the documents, to the last value and comment: where
-it does not, as with an alias that somebody else uses too, the file stays.
-"""
+"""What of the files of a run can be repaired, the texts they have then, and writing them."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reconciler.document import Json, identical
+from reconciler.errors import InvalidInput
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.judging import Judged
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.pasted import MOST_ROUNDS, Mould
 from reconciler.kinds.repairs import MoveId, Origins, Round, Unquote, repaired
 from reconciler.manifests.editing import Editor, edited
 from reconciler.manifests.envelope import API_VERSION, has_id
-from reconciler.manifests.files import display_name, find_files
-from reconciler.manifests.parsed import Reading
-from reconciler.manifests.reading import read_text
-from reconciler.manifests.sources import Sources
 from reconciler.manifests.workspace import sources_of
-from reconciler.manifests.written import written
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.files import Sources, display_name, find_files, read_file
+from reconciler.source.parsed import Reading
+from reconciler.source.reading import read_text
+from reconciler.source.written import written
 
 SPEC = ("spec",)
 
@@ -54,7 +55,7 @@ def find_fixes(paths: Sequence[Path], root: Path, exclude: Sequence[str] = ()) -
 @dataclass(slots=True)
 class _Search:
     root: Path
-    sources: Sources
+    sources: Sources[Judged]
     fixes: list[Fix] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
     noted: set[Path] = field(default_factory=set)
@@ -211,3 +212,39 @@ def _in_export(content: dict[str, Json], kind: Kind) -> list[Unquote]:
         if isinstance(repair, Unquote)
         for origin in [Origins(rounds[:nth]).of(repair.path)]
     ]
+
+
+def replace_text(fix: Fix) -> None:
+    """Write a repaired text in place of what it was; mode and byte-order mark stay.
+
+    A link stays one, and what it leads to is written, inside the roots only. Raises
+    InvalidInput where the file cannot be written, or holds another text by now.
+    """
+    found = read_file(fix.path, fix.name, fix.roots)
+    if isinstance(found, Complaint):
+        raise InvalidInput(f"{fix.name}: {found.message}")
+    if found != fix.before:
+        raise InvalidInput(f"{fix.name} was changed while it was repaired: it is left as it is")
+    real = fix.path.resolve()
+    try:
+        with real.open("rb") as stream:
+            mark = BOM_UTF8 if stream.read(len(BOM_UTF8)) == BOM_UTF8 else b""
+        _replace(real, mark + fix.after.encode("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{fix.name} cannot be written: {error.strerror}") from error
+
+
+def _replace(real: Path, content: bytes) -> None:
+    mode = real.stat().st_mode & 0o7777
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            os.fchmod(stream.fileno(), mode)
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(name, real)  # noqa: PTH105 - a name, not a path
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)  # noqa: PTH108 - a name, not a path
+        raise

@@ -9,10 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from reconciler.complaint import Complaint
 from reconciler.document import Json
 from reconciler.expressions import may_stand_in
-from reconciler.finding import Finding, Severity
 from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
 from reconciler.manifests.envelope import (
@@ -21,15 +19,14 @@ from reconciler.manifests.envelope import (
     Envelope,
     has_id,
     read_envelope,
+    record_finding,
 )
 from reconciler.manifests.expressions import Filled, Reference, Scope, fill
-from reconciler.manifests.files import File, display_name
-from reconciler.manifests.parsed import Document, Reading
-from reconciler.manifests.placing import Text, complaints_of_text
-from reconciler.manifests.sources import Sources
-from reconciler.manifests.strays import record_finding
 from reconciler.resource import Manifest, Ref, Source
-from reconciler.template import references_in
+from reconciler.sealed import references_in
+from reconciler.source.diagnostic import Complaint, Finding, Severity
+from reconciler.source.files import File, Sources, display_name
+from reconciler.source.parsed import Document, Reading, Text, complaints_of_text
 
 MOST_COMPLAINTS = 10_000
 """About one file, and ten times as many in all; a file can hold a million mistakes."""
@@ -59,7 +56,7 @@ class Loader:
     """Reads files one by one and collects what they declare and what is wrong."""
 
     root: Path
-    sources: Sources
+    sources: Sources[Judged]
     scope: Scope
     environments: Mapping[str, object]
     complaints: list[Complaint] = field(default_factory=list)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reconciler.complaint import Complaint
-from reconciler.manifests.files import read_own_file
-from reconciler.manifests.placing import Text, complaints_of_text
 from reconciler.manifests.project_guards import guard_findings
-from reconciler.manifests.reading import read_text
 from reconciler.project import Project, ProjectFile, project_findings
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.files import read_own_file
+from reconciler.source.parsed import Text, complaints_of_text
+from reconciler.source.reading import read_text
 
 
 def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reconciler.finding import Finding, nearest
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.project import ProjectFile
+from reconciler.slips import nearest
+from reconciler.source.diagnostic import Finding
 
 SEEN_LIVE = ("overwrites-edit", "takes-over")
 CONSENTS = (*(code for kind in KINDS for code in kind.consents), *SEEN_LIVE)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from reconciler.complaint import Complaint
 from reconciler.document import Json
 from reconciler.errors import InvalidInput
-from reconciler.finding import Severity
-from reconciler.manifests.files import read_file
-from reconciler.manifests.reading import read_text
+from reconciler.source.diagnostic import Complaint, Severity
+from reconciler.source.files import read_file
+from reconciler.source.reading import read_text
 
 
 def read_rows(file: Path, fields: Sequence[str] | None) -> list[dict[str, Json]]:

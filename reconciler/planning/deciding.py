@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 from uuid import UUID, uuid5
 
-from reconciler.concealing import conceal, stands_for
+from reconciler.concealing import conceal, shown, stands_for, veiled
 from reconciler.document import (
     ABSENT,
     Difference,
@@ -24,12 +24,16 @@ from reconciler.document import (
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.planning.blocking import blocked_change
-from reconciler.planning.destroying import members_by_name, members_destroyed
-from reconciler.planning.left_out import evidence_of, lost_unseen, unseen_fields
-from reconciler.planning.protection import with_protection
-from reconciler.planning.rewritten import unexpected
-from reconciler.planning.veiling import shown, veiled
+from reconciler.planning.consequences import (
+    blocked_change,
+    evidence_of,
+    lost_unseen,
+    members_by_name,
+    members_destroyed,
+    unexpected,
+    unseen_fields,
+    with_protection,
+)
 from reconciler.resource import (
     Absent,
     Action,
@@ -58,7 +62,7 @@ from reconciler.resource import (
     Unread,
     WriteLost,
 )
-from reconciler.template import references_in, resolve
+from reconciler.sealed import references_in, resolve
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 

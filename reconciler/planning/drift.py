@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reconciler.api.door import Api
-from reconciler.concealing import conceal
+from reconciler.api.client import Api
+from reconciler.concealing import conceal, shown, veiled
 from reconciler.document import ABSENT, differences, merge, turned
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
+from reconciler.planning.consequences import unexpected
 from reconciler.planning.deciding import without_own_secrets
 from reconciler.planning.identity import identify
 from reconciler.planning.observing import observe_all, proof
-from reconciler.planning.rewritten import unexpected
-from reconciler.planning.veiling import shown, veiled
 from reconciler.resource import Absent, Drift, Manifest, Observation, Seen, Unread
 
 

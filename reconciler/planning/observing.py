@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.errors import ReconcilerError
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.observing import observe
+from reconciler.kinds.kind import observe
 from reconciler.resource import Absent, Manifest, NotPermitted, Observation, Seen, Unread
 from reconciler.waits import Deed, Step
 

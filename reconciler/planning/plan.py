@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.document import Json, digest
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Sending
-from reconciler.planning.blocking import blocked, blocked_change, with_blocked_dependants
+from reconciler.planning.consequences import blocked, blocked_change, with_blocked_dependants
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
 from reconciler.planning.observing import observe_all, proof
@@ -40,7 +40,7 @@ from reconciler.resource import (
     Unread,
     UnsettledCreate,
 )
-from reconciler.template import reveal
+from reconciler.sealed import reveal
 from reconciler.waits import Deed, Step
 
 FORMAT_VERSION = 1

@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from reconciler.api.door import Api, Method
+from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
-from reconciler.api.rules import LOST_STATUSES
+from reconciler.api.retrying import LOST_STATUSES, Method
 from reconciler.api.secret import Secret
 from reconciler.assumptions import Parameter
 from reconciler.document import Json, value_at

@@ -10,8 +10,9 @@ from email.utils import parsedate_to_datetime
 from enum import Enum
 from http import HTTPStatus
 
-from reconciler.api.door import Api, Method
+from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
+from reconciler.api.retrying import Method
 from reconciler.assumptions import Parameter
 from reconciler.document import Json
 from reconciler.errors import ReconcilerError

@@ -3,7 +3,6 @@
 Source: design.md, part 5.
 """
 
-from reconciler.project.base_url import unsafe_base_url
 from reconciler.project.choosing import (
     BASE_URL,
     Embedded,
@@ -15,6 +14,7 @@ from reconciler.project.choosing import (
     journal_place,
     journal_place_at,
     journal_setting,
+    unsafe_base_url,
     with_target,
 )
 from reconciler.project.complaining import ENVIRONMENT_NAME, leads_out, project_findings

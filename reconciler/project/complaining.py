@@ -10,16 +10,18 @@ from pydantic import BaseModel, ValidationError
 
 from reconciler.assumptions import Assumptions, ParameterNames
 from reconciler.document import Json
-from reconciler.finding import Finding, nearest
-from reconciler.project.base_url import unsafe_base_url
-from reconciler.project.journal_place import InFile, parse_journal_place
+from reconciler.project.choosing import unsafe_base_url
 from reconciler.project.settings import (
     EmbeddedEmulator,
     Environment,
     Guards,
+    InFile,
     Limits,
     ProjectFile,
+    parse_journal_place,
 )
+from reconciler.slips import nearest
+from reconciler.source.diagnostic import Finding
 
 _PATTERN = re.compile(r"[*?\[\s~^:\\]")
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

@@ -26,8 +26,7 @@ from reconciler.journal.entry_documents import NAMES
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary
 from reconciler.report.safe import safe
-from reconciler.report.style import Colour, Style
-from reconciler.report.table import Heading, table
+from reconciler.report.table import Colour, Heading, Style, table
 from reconciler.report.words import plural
 from reconciler.resource import Ref
 

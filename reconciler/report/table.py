@@ -1,15 +1,82 @@
-"""Records as a table for a terminal, and as CSV for a spreadsheet."""
+"""Records as a table or a chart for a terminal, and as CSV for a spreadsheet."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from io import StringIO
 
 from reconciler.report.safe import columns, cut, safe
-from reconciler.report.style import Colour, Style
+
+NARROWEST = 60
+DEFAULT_WIDTH = 100
+
+
+class Colour(Enum):
+    """The few colours in use, as their terminal codes."""
+
+    GREEN = "32"
+    YELLOW = "33"
+    RED = "31"
+    MAGENTA = "35"
+    CYAN = "36"
+    DIM = "2"
+    BOLD = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How text is laid out. Without colour, no escape sequence is ever written."""
+
+    colour: bool = False
+    width: int = DEFAULT_WIDTH
+    verbose: bool = False
+    terminal: bool = False
+
+    def paint(self, text: str, *colours: Colour) -> str:
+        """Give the text in colours, where there are any."""
+        if not self.colour or not colours:
+            return text
+        return f"\x1b[{';'.join(colour.value for colour in colours)}m{text}\x1b[0m"
+
+
+_HANG = "  "
+_PAINT = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def fitted(text: str, style: Style) -> str:
+    """Break each line that is wider than the terminal between words; in a pipe nothing is broken.
+
+    What goes on is moved to the right. A word that is wider than the terminal stands whole.
+    """
+    if not style.terminal:
+        return text
+    return "\n".join(part for line in text.split("\n") for part in _parts(line, style.width))
+
+
+def _parts(line: str, width: int) -> Iterator[str]:
+    if _columns(line) <= width:
+        yield line
+        return
+    body = line.lstrip(" ")
+    margin = line[: len(line) - len(body)]
+    first, *words = body.split(" ")
+    part = margin + first
+    for word in words:
+        if _columns(part) + 1 + _columns(word) > width:
+            yield part.rstrip(" ")
+            part = margin + _HANG + word
+        else:
+            part += f" {word}"
+    yield part
+
+
+def _columns(text: str) -> int:
+    return columns(_PAINT.sub("", text))
+
 
 GAP = "  "
 NARROWEST_COLUMN = 8
@@ -80,3 +147,19 @@ def csv_line(cells: Sequence[str]) -> str:
         for cell in map(safe, cells)
     )
     return out.getvalue()
+
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def usage_chart(days: Sequence[tuple[str, float]], style: Style) -> str:
+    """Give a bar for each day, `(date, units)`, each ending in a line break."""
+    most = max((units for _, units in days), default=0.0)
+    widest = max((len(f"{units:,.1f}") for _, units in days), default=0)
+    room = max(10, style.width - 10 - widest - 4)
+    lines = []
+    for date, units in days:
+        eighths = max(0, round(units / most * room * 8)) if most else 0
+        bar = "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+        lines.append(f"{safe(date)[:10]}  {units:>{widest},.1f}  {style.paint(bar, Colour.CYAN)}")
+    return "".join(f"{line}\n" for line in lines)

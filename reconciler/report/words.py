@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from reconciler.document import ABSENT, Json, Missing, Path, stored_name, value_at
 from reconciler.report.safe import ELLIPSIS, safe
 from reconciler.resource import Action, Change, Drift, Evidence, Plan, Remembered, Seen
-from reconciler.template import references_in
+from reconciler.sealed import references_in
 
 _IDENTITIES = (("id", "value"), ("policy", "name"), ("id",), ("name",), ("fieldName",))
 _LABELS = (

@@ -1,9 +1,6 @@
 """The nouns: what is declared, what is known of the live side, what would be done. Pure."""
 
-from reconciler.resource.change import Action, Change, Evidence
-from reconciler.resource.declared import Manifest, Source
-from reconciler.resource.drift import Drift
-from reconciler.resource.naming import Ref, RemoteId
+from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import (
     NOBODY,
     Absent,
@@ -24,7 +21,16 @@ from reconciler.resource.outcome import (
     Unconfirmed,
     Written,
 )
-from reconciler.resource.plan import Objection, Orphan, Plan, UnsettledCreate
+from reconciler.resource.plan import (
+    Action,
+    Change,
+    Drift,
+    Evidence,
+    Objection,
+    Orphan,
+    Plan,
+    UnsettledCreate,
+)
 from reconciler.resource.reason import (
     AnotherId,
     AnotherObject,

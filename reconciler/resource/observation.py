@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from reconciler.document import Json, Path
-from reconciler.resource.naming import RemoteId
+from reconciler.resource.declared import RemoteId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

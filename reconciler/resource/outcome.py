@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from reconciler.document import Difference, Json
-from reconciler.resource.naming import Ref, RemoteId
+from reconciler.resource.declared import Ref, RemoteId
 from reconciler.resource.observation import Edit
 from reconciler.resource.reason import Reason
 

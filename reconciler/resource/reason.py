@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from reconciler.document import Path
-from reconciler.resource.naming import Ref, RemoteId
+from reconciler.resource.declared import Ref, RemoteId
 from reconciler.resource.observation import Edit
 
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from reconciler.document import Json, Missing
-from reconciler.signals.paging import Listing, follow
-from reconciler.signals.record import Labels, Record, Span, Text, range_filter
+from reconciler.signals.record import Labels, Listing, Record, Span, Text, follow, range_filter
 
 if TYPE_CHECKING:
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 ALERT_EVENTS = "/alerts/events/v3/alert-events"
 

@@ -10,11 +10,10 @@ from pydantic import Field
 
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json, Missing
-from reconciler.signals.paging import Listing, follow
-from reconciler.signals.record import Enumeration, KeyValue, OrEmpty, Record, Text
+from reconciler.signals.record import Enumeration, KeyValue, Listing, OrEmpty, Record, Text, follow
 
 if TYPE_CHECKING:
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 CASES = "/cases/cases/v1"
 

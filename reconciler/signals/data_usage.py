@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, Field
 
-from reconciler.signals.paging import items_of, read_record
-from reconciler.signals.record import Record, Text
+from reconciler.signals.record import Record, Text, items_of, read_record
 
 if TYPE_CHECKING:
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 DAILY_UNITS = "/dataplans/data-usage/v2/daily:units"
 RANGES = ("CURRENT_MONTH", "LAST_WEEK", "LAST_30_DAYS", "LAST_90_DAYS", "LAST_YEAR")

@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from reconciler.api.rules import Request
+from reconciler.api.retrying import Request
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown
-from reconciler.signals.paging import PAGINATION, Listing, follow, read_record
 from reconciler.signals.record import (
+    PAGINATION,
     Enumeration,
     KeyValue,
     Labels,
+    Listing,
     OrEmpty,
     Record,
     Span,
     Text,
+    follow,
     range_filter,
+    read_record,
 )
 
 if TYPE_CHECKING:
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 INCIDENTS = "/incidents/incidents/v1"
 EVENTS = f"{INCIDENTS}/events"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reconciler.signals.paging import items_of, read_record
-from reconciler.signals.record import Enumeration, Record, Text
+from reconciler.signals.record import Enumeration, Record, Text, items_of, read_record
 
 if TYPE_CHECKING:
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 POLICIES = "/dataplans/policies/v1"
 

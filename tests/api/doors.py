@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import httpx
 
-from reconciler.api.door import Api, Patience
-from reconciler.api.rules import Request
+from reconciler.api.client import Api, Patience
+from reconciler.api.retrying import Request
 from reconciler.api.secret import Secret
 
 KEY = "canary-key-3f9a1c"

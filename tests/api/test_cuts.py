@@ -16,7 +16,7 @@ import pytest
 from doors import KEY, FakeTime, create
 from raw_server import Connection, Play, RawServer, response
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import OutcomeUnknown
 
@@ -107,7 +107,7 @@ def test_every_cut(cut: Cut, body: Callable[[], bytes]) -> None:
 
 CHILD = """\
 import asyncio, resource, sys
-from reconciler.api.door import Api, Request
+from reconciler.api.client import Api, Request
 from reconciler.api.secret import Secret
 from reconciler.errors import OutcomeUnknown
 

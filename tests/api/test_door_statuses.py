@@ -10,8 +10,8 @@ import pytest
 import respx
 from doors import API_ROOT, KEY, SERVICE, Call, FakeTime, answering, asked, create, read, replace
 
-from reconciler.api.door import Api
-from reconciler.api.rules import Request
+from reconciler.api.client import Api
+from reconciler.api.retrying import Request
 from reconciler.document import ABSENT
 from reconciler.errors import (
     NotAuthorised,

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.api.budget import LONGEST_WAIT_SECONDS, RetryBudget
 from reconciler.api.retrying import (
     LONGEST_RETRY_AFTER_SECONDS,
+    LONGEST_WAIT_SECONDS,
     MOST_ATTEMPTS,
     GiveUp,
+    RetryBudget,
     Wait,
     next_step,
     retry_after_seconds,

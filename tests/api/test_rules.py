@@ -10,8 +10,8 @@ import httpx
 import pytest
 from doors import Call, FakeTime, answering, asked
 
-from reconciler.api.door import Api
-from reconciler.api.rules import RULES, Phase, Request, Verdict, phase_of_status
+from reconciler.api.client import Api
+from reconciler.api.retrying import RULES, Phase, Request, Verdict, phase_of_status
 from reconciler.errors import (
     NotAuthorised,
     OutcomeUnknown,

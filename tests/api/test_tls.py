@@ -15,7 +15,7 @@ from authority import DAY, LOOPBACK, Authority
 from doors import KEY, FakeTime, read
 from raw_server import Connection, RawServer, always, response
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import Unavailable
 

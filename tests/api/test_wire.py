@@ -22,10 +22,9 @@ from raw_server import (
     response,
 )
 
-from reconciler.api.door import Api
-from reconciler.api.exchange import LARGEST_REPLY
+from reconciler.api.client import Api
 from reconciler.api.secret import Secret
-from reconciler.api.transport import proxy_for
+from reconciler.api.wire import LARGEST_REPLY, proxy_for
 from reconciler.errors import OutcomeUnknown, ReconcilerError, Redirected, Unavailable
 
 

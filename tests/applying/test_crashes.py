@@ -34,7 +34,7 @@ from reconciler.emulator import create_app
 from reconciler.journal.entries import Entry, Settled
 from reconciler.journal.journal import Journal
 from reconciler.resource import Manifest, Ref, RemoteId
-from reconciler.template import RefHole, Template
+from reconciler.sealed import RefHole, Template
 
 SLO = Ref("SLO", "checkout")
 VIEW = Ref("SavedView", "errors")

@@ -33,7 +33,7 @@ from sites import (
 
 from reconciler.document import Json
 from reconciler.resource import Manifest, Ref, Skipped
-from reconciler.template import RefHole, Template
+from reconciler.sealed import RefHole, Template
 
 SLO = Ref("SLO", "checkout")
 CHECKOUT = manifest("SLO/checkout", SLO_SPEC)

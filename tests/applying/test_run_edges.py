@@ -31,7 +31,7 @@ from reconciler.emulator.profile import Profile
 from reconciler.errors import JournalError, worst
 from reconciler.journal.entries import Identified
 from reconciler.journal.journal import Journal
-from reconciler.template import SecretHole, Template
+from reconciler.sealed import SecretHole, Template
 
 CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
 VIEW = manifest("SavedView/errors", VIEW_SPEC)

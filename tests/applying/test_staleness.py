@@ -34,7 +34,7 @@ from reconciler.document import Json
 from reconciler.emulator.answering import USER_HEADER
 from reconciler.errors import worst
 from reconciler.resource import Manifest, Ref, Refused
-from reconciler.template import SecretHole, Template, seal
+from reconciler.sealed import SecretHole, Template, seal
 
 INTERLEAVINGS = int(os.environ.get("LIVE_EDITS", "12"))
 

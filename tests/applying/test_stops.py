@@ -37,7 +37,7 @@ from reconciler.errors import (
     worst,
 )
 from reconciler.journal.journal import Journal
-from reconciler.journal.lease import Lease
+from reconciler.journal.store import Lease
 from reconciler.report.reasons import notes_of
 from reconciler.resource import (
     NOBODY,

@@ -23,7 +23,7 @@ from reconciler.__main__ import main
 from reconciler.api.secret import Redaction
 from reconciler.commands.root import run
 from reconciler.kinds import KINDS
-from reconciler.template import seal
+from reconciler.sealed import seal
 
 KEPT = ("PATH", "HOME", "LANG", "PYTHONPATH")
 PATIENCE = 300

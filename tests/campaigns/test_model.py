@@ -50,7 +50,7 @@ from reconciler.emulator.profile import Profile
 from reconciler.journal.entries import Settled
 from reconciler.points import Point
 from reconciler.resource import Manifest, Ref, RemoteId
-from reconciler.template import RefHole, Template
+from reconciler.sealed import RefHole, Template
 
 LIVES = max(8, settings().max_examples // 8)
 LONGEST_LIFE = 25

@@ -17,7 +17,7 @@ from reconciler.commands.ci.inputs import INPUTS, read_inputs
 from reconciler.commands.ci.runner import Log, Runner
 from reconciler.commands.root import run
 from reconciler.errors import EXIT_CODES, InvalidInput, UsageError
-from reconciler.report.limits import LARGEST_OUTPUTS, SUMMARY_BYTES
+from reconciler.report.markdown import LARGEST_OUTPUTS, SUMMARY_BYTES
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 

@@ -27,7 +27,7 @@ from sites import NO_TIME
 from terminals import read_to_end, read_until
 from workspaces import PROJECT
 
-from reconciler.applying.unsent import INTERRUPTED
+from reconciler.applying.applied import INTERRUPTED
 from reconciler.commands import root
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History

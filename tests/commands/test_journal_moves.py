@@ -11,7 +11,7 @@ import pytest
 from processes import APPLY, WORKSPACE, Ended, Served, in_this_process, reconciler, workspace
 from stores import git_environ, repository
 
-from reconciler.journal.git_remote import GitRemote
+from reconciler.journal.git_store import GitRemote
 
 pytestmark = pytest.mark.promise("P17")
 

@@ -17,7 +17,7 @@ from workspaces import PROJECT, Ran, Workspace
 
 from reconciler.commands.foreign_words import COMMAND_WORDS, OPTION_WORDS
 from reconciler.commands.root import cli
-from reconciler.report.next_steps import FIRST_MANIFEST
+from reconciler.report.reasons import FIRST_MANIFEST
 
 VIEW = """\
 apiVersion: reconciler/v1

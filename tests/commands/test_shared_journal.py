@@ -25,7 +25,7 @@ from processes import (
 from stores import git, git_environ, git_store, object_service, repository
 
 from reconciler.journal.journal import Journal
-from reconciler.journal.lease import Lease
+from reconciler.journal.store import Lease
 
 LEASE = Lease("owner-1", "far", 1, "2025-01-31T09:00:00Z", "2025-01-31T09:15:00Z", "alice")
 ISOLATED = {name: git_environ()[name] for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")}

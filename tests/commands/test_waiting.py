@@ -24,7 +24,7 @@ from terminals import read_to_end, read_until
 from reconciler.commands.output import giving_way, words
 from reconciler.commands.waiting import CLEAR, Shown, shown_on
 from reconciler.errors import Locked
-from reconciler.journal.waiting import Patience, taken_in_time
+from reconciler.journal.store import Patience, taken_in_time
 from reconciler.waits import Answering, Deed, Locking, Waits
 
 BOARD = Answering("GET", "/v1/dashboards/dashboards/0kVvz1PJ")

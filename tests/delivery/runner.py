@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reconciler.manifests.reading import read_text
-from reconciler.report.limits import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, LARGEST_SUMMARY
+from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, LARGEST_SUMMARY
+from reconciler.source.reading import read_text
 
 ROOT = Path(__file__).parent.parent.parent
 SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail")

@@ -17,7 +17,7 @@ from runner import ROOT
 from reconciler.commands.ci.ended import RESULTS, WORDS
 from reconciler.commands.ci.inputs import FLAG, INPUTS, NO_FLAG
 from reconciler.commands.ci.telling import OUTPUTS
-from reconciler.manifests.reading import read_text
+from reconciler.source.reading import read_text
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

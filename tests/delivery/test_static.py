@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from runner import ROOT
 
-from reconciler.manifests.reading import read_text
+from reconciler.source.reading import read_text
 
 WORKFLOWS = sorted((ROOT / "examples" / "workflows" / ".github" / "workflows").glob("*.yml"))
 TOOLS = Path(__file__).parent / "tools"

@@ -30,7 +30,7 @@ from sites import (
 )
 from unsafe_text import unsafe_in
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.emulator import create_app
 from reconciler.errors import ReconcilerError
 from reconciler.guards import with_guards
@@ -42,7 +42,7 @@ from reconciler.report.html import plan_html
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 from reconciler.resource import Plan
 from reconciler.signals.alert_events import EventFilter, list_alert_events
 from reconciler.signals.cases import CaseFilter, list_cases

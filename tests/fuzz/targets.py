@@ -44,7 +44,7 @@ class Manifests:
         from reconciler.manifests.workspace import load_workspace  # noqa: PLC0415 - the same
         from reconciler.report.complaints.document import complaints_json  # noqa: PLC0415 - the same
         from reconciler.report.complaints.text import complaints_text  # noqa: PLC0415 - the same
-        from reconciler.report.style import Style  # noqa: PLC0415 - the same
+        from reconciler.report.table import Style  # noqa: PLC0415 - the same
 
         (self.folder / "a.yaml").write_bytes(content)
         scope = Scope("local", {"team": "payments"}, SECRETS, lambda: "salt")

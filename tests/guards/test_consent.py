@@ -25,7 +25,7 @@ from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
 from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.consent import GUARD_CODES
+from reconciler.guards.rules import GUARD_CODES
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.project_guards import CONSENTS
 from reconciler.project import Guards

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sites import ALERT_ID, ALERT_SPEC, Site, manifest, unreachable
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.document import ABSENT, Difference
 from reconciler.emulator import create_app
 from reconciler.guards import objections, with_guards

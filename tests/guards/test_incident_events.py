@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sites import ALERT_ID, ALERT_SPEC, Site, answer_with, manifest
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.guards import with_guards

@@ -21,7 +21,7 @@ from sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.limits import exceeded_limits
+from reconciler.guards.rules import exceeded_limits
 from reconciler.project import Guards
 from reconciler.resource import (
     Absent,

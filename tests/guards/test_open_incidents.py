@@ -15,7 +15,7 @@ from sites import (
     unreachable,
 )
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.guards import with_guards

@@ -20,10 +20,8 @@ from reconciler.journal.entries import Entry, RunEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
-from reconciler.journal.lease import Lease
 from reconciler.journal.moving import Became, Way, move
-from reconciler.journal.store import Store
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Lease, Patience, Store
 from reconciler.resource import Ref
 
 OLD, NEW = "https://old.example.com", "https://new.example.com"

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, WRITE, all_entries, started, written
 
-from reconciler.journal.compacting import compacted
 from reconciler.journal.entries import Entry, Override, RunEntry, Settled, WrittenEntry
 from reconciler.journal.entry_documents import entry_document, parse_entry
 from reconciler.journal.history import History
-from reconciler.journal.runs import runs_of, words_of
+from reconciler.journal.runs import compacted, runs_of, words_of
 from reconciler.resource import Ref
 
 LATER = "2026-01-31T09:00:00Z"

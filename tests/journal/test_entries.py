@@ -12,7 +12,7 @@ from journals import all_entries, objects
 
 from reconciler.document import Json
 from reconciler.errors import JournalError
-from reconciler.journal.chain import line_of, parse_line
+from reconciler.journal.content import line_of, parse_line
 from reconciler.journal.entries import Entry, Header
 from reconciler.journal.entry_documents import (
     entry_document,

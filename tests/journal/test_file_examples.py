@@ -11,12 +11,11 @@ from journals import AT, journal_at
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import file_store
-from reconciler.journal.chain import line_of
+from reconciler.journal.content import line_of
 from reconciler.journal.entries import Header
 from reconciler.journal.entry_documents import header_document
 from reconciler.journal.file_store import FileStore
-from reconciler.journal.lease import Lease, LockRecord, record_text
-from reconciler.journal.store import Note
+from reconciler.journal.store import Lease, LockRecord, Note, record_text
 from reconciler.points import Point
 
 LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")

@@ -14,7 +14,7 @@ from journals import journal_at, read, started, written
 
 from reconciler.errors import Locked
 from reconciler.journal.entries import Started, WrittenEntry
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Patience
 from reconciler.resource import Ref
 
 

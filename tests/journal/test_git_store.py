@@ -15,8 +15,7 @@ from stores import REF, git, git_environ, git_store, journal_on, repository
 from reconciler.errors import JournalError
 from reconciler.git import Git, GitFailed
 from reconciler.journal.entries import RefusedEntry, RunEntry
-from reconciler.journal.git_remote import GitRemote
-from reconciler.journal.git_store import GitStore
+from reconciler.journal.git_store import GitRemote, GitStore
 from reconciler.journal.journal import Journal
 from reconciler.resource import Ref
 

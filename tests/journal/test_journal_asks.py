@@ -30,10 +30,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
-from reconciler.journal.lease import (
-    Lease,
-)
-from reconciler.journal.store import Note
+from reconciler.journal.store import Lease, Note
 
 LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")
 

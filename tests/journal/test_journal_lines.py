@@ -15,7 +15,7 @@ from journals import (
 
 from reconciler.document import ABSENT, Json
 from reconciler.errors import JournalError
-from reconciler.journal.chain import line_of, parse_line
+from reconciler.journal.content import line_of, parse_line
 from reconciler.journal.entries import (
     Entry,
     Header,
@@ -36,7 +36,7 @@ from reconciler.journal.entry_documents import (
     parse_entry,
     parse_header,
 )
-from reconciler.journal.lease import (
+from reconciler.journal.store import (
     RENEWED_AFTER,
     TERM,
     Lease,

@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.errors import Locked
-from reconciler.journal.lease import Lease, LockRecord, parse_record, record_text
-from reconciler.journal.waiting import Patience, taken_in_time
+from reconciler.journal.store import (
+    Lease,
+    LockRecord,
+    Patience,
+    parse_record,
+    record_text,
+    taken_in_time,
+)
 
 
 class Clock:

@@ -8,9 +8,9 @@ import pytest
 from journals import AT, RUN, VIEW, refused, started, written
 
 from reconciler.document import Json
-from reconciler.journal.compacting import compacted
 from reconciler.journal.entries import Entry, Identified, Kept, Rewritten, Settled, Stored
 from reconciler.journal.history import History, LastWrite, Memory
+from reconciler.journal.runs import compacted
 
 BODY: dict[str, Json] = {"name": "Errors"}
 FIRST, SECOND, THIRD = (started(declared={"name": name}) for name in ("1", "2", "3"))

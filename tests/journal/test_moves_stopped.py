@@ -19,7 +19,7 @@ from moves import (
 
 from reconciler.errors import InvalidInput
 from reconciler.journal.moving import Became, stay
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Patience
 
 pytestmark = pytest.mark.promise("P17")
 

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, WRITE, entries, started, written
 
-from reconciler.journal.compacting import compacted
 from reconciler.journal.entries import Entry, Forgotten, Renamed, RunEntry
 from reconciler.journal.history import History, Memory
-from reconciler.journal.runs import runs_of, words_of
+from reconciler.journal.runs import compacted, runs_of, words_of
 from reconciler.report.journal_text import journal_text
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 from reconciler.resource import Ref
 
 pytestmark = pytest.mark.promise("P17")

@@ -15,10 +15,9 @@ from journals import WRITE, refused, started
 from stores import BUCKET, Opening, journal_on, opening
 
 from reconciler.errors import JournalError, Locked
-from reconciler.journal.buckets import Bucket
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.object_store import ObjectStore
+from reconciler.journal.object_store import Bucket, ObjectStore
 
 pytestmark = pytest.mark.usefixtures("in_s3")
 

@@ -15,10 +15,9 @@ from workspaces import PROJECT, Workspace
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import file_store
 from reconciler.journal.entries import RunEntry, Settled
-from reconciler.journal.file_store import FileStore
+from reconciler.journal.file_store import IGNORE, IGNORED, FileStore
 from reconciler.journal.journal import Journal
-from reconciler.journal.lease import Lease
-from reconciler.journal.private_folder import IGNORE, IGNORED
+from reconciler.journal.store import Lease
 from reconciler.points import Point
 
 LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")

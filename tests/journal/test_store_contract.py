@@ -14,9 +14,7 @@ from together import at_once
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
 from reconciler.journal.journal import Journal
-from reconciler.journal.lease import Lease
-from reconciler.journal.store import Note
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Lease, Note, Patience
 from reconciler.resource import Ref
 
 LEASE = Lease("owner-1", "host", 1, "2025-01-31T09:00:00Z", "2025-01-31T09:15:00Z", "someone")

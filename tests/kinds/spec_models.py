@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from reconciler.document import Json
-from reconciler.finding import Finding, Severity
 from reconciler.kinds.alert_definition import model as alert_definition
+from reconciler.kinds.checks import lint
 from reconciler.kinds.dashboard import model as dashboard
 from reconciler.kinds.fields import Part
-from reconciler.kinds.lint import lint
 from reconciler.kinds.log_policy_set import model as log_policy_set
 from reconciler.kinds.saved_view import model as saved_view
 from reconciler.kinds.slo import model as slo
+from reconciler.source.diagnostic import Finding, Severity
 
 
 @dataclass(frozen=True)

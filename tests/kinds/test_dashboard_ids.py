@@ -20,8 +20,8 @@ from sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
-from reconciler.journal.compacting import compacted
 from reconciler.journal.history import History
+from reconciler.journal.runs import compacted
 from reconciler.report.reasons import notes_of
 from reconciler.resource import Action, AnotherId, Manifest, Written
 

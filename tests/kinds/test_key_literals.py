@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.kinds.literals import key_findings, looks_like_key
+from reconciler.kinds.checks import key_findings, looks_like_key
 
 KEYS = [
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEow",

@@ -16,8 +16,8 @@ from spec_models import (
 )
 
 from reconciler.document import Json
-from reconciler.finding import Severity, warning
-from reconciler.kinds.lint import lint
+from reconciler.kinds.checks import lint
+from reconciler.source.diagnostic import Severity, warning
 
 SLI_QUERY: Json = {"query": "all"}
 SLI = SLO.least["requestBasedMetricSli"]

@@ -7,8 +7,8 @@ from spec_models import MODELS, SpecModel
 from test_documented_fields import known_places
 
 from reconciler.document import Json
-from reconciler.finding import CODES
-from reconciler.kinds.spelling import camel_case_known_fields, without_read_only
+from reconciler.kinds.shape import camel_case_known_fields, without_read_only
+from reconciler.source.diagnostic import CODES
 
 NAMES = sorted(
     {

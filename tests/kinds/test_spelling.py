@@ -3,7 +3,7 @@ from __future__ import annotations
 from spec_models import DASHBOARD, MODELS, POLICIES, board, policy, widget_board
 
 from reconciler.document import Json
-from reconciler.kinds.spelling import camel_case_known_fields, without_read_only
+from reconciler.kinds.shape import camel_case_known_fields, without_read_only
 
 
 def test_known_fields_are_renamed_in_their_places() -> None:

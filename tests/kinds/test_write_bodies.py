@@ -34,7 +34,7 @@ from reconciler.emulator.profile import Profile
 from reconciler.kinds import KINDS
 from reconciler.kinds.facts import Facts, facts_of
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
-from reconciler.kinds.spelling import only_writable, without_read_only
+from reconciler.kinds.shape import only_writable, without_read_only
 from reconciler.resource import Manifest, Seen
 
 A, B = policy("a"), policy("b", "INFO")

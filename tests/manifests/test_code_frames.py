@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.complaint import CUT, LONGEST_MESSAGE, WIDEST_EXCERPT, Lines, complaint_at
-from reconciler.finding import Finding, warning
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.safe import columns, safe, safe_json
-from reconciler.report.style import Style
+from reconciler.report.table import Style
+from reconciler.source.diagnostic import (
+    CUT,
+    LONGEST_MESSAGE,
+    WIDEST_EXCERPT,
+    Finding,
+    Lines,
+    complaint_at,
+    warning,
+)
 
 
 def frame(text: str, line: int, column: int, suggestion: str = "") -> list[str]:

@@ -18,15 +18,15 @@ from reconciler.expressions import (
     Expression,
     Malformed,
     NearMiss,
+    Spot,
     Word,
     expression,
     form_of,
     parts_of,
     secrets_in,
 )
-from reconciler.finding import Spot
-from reconciler.manifests.parsed import Document
-from reconciler.manifests.reading import read_text
+from reconciler.source.parsed import Document
+from reconciler.source.reading import read_text
 
 ROOT = Path(__file__).parents[2]
 OWN = ROOT / "reconciler" / "expressions.py"

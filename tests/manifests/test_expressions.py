@@ -12,7 +12,7 @@ from reconciler.document import Json
 from reconciler.manifests.expressions import Filled, Scope, fill
 from reconciler.project import Variable
 from reconciler.resource import Ref
-from reconciler.template import Template
+from reconciler.sealed import Template
 
 VARIABLES: dict[str, Variable] = {
     "team": "payments",

@@ -10,8 +10,9 @@ from workspaces import PROJECT as EMULATED
 from workspaces import Workspace
 from wrong import FILE, PROJECT, board, board_of, slo
 
-from reconciler.manifests import files, loading, sources
-from reconciler.manifests.files import find_files
+from reconciler.manifests import loading
+from reconciler.source import files
+from reconciler.source.files import find_files
 
 
 @pytest.fixture
@@ -232,7 +233,7 @@ def test_too_many_files(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_too_large_a_workspace(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit no file is read, and that is said once."""
-    monkeypatch.setattr(sources, "LARGEST_WORKSPACE", len(slo()))
+    monkeypatch.setattr(files, "LARGEST_WORKSPACE", len(slo()))
     for name in "abcdef":
         project.write(f"{name}.yaml", named(name))
 
@@ -241,7 +242,7 @@ def test_too_large_a_workspace(project: Workspace, monkeypatch: pytest.MonkeyPat
 
 def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """An export that many manifests name counts each time that it is read."""
-    monkeypatch.setattr(sources, "LARGEST_WORKSPACE", 4_000)
+    monkeypatch.setattr(files, "LARGEST_WORKSPACE", 4_000)
     project.write("exports/big.json", '{"name": "' + "x" * 1_000 + '"}')
     for name in "abcde":
         project.write(f"{name}.yaml", board_of("exports/big.json").replace("shop", name))

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pasted_records import IDS, READ_ONLY, SPECS, Layout, Paste
 
-from reconciler.complaint import Complaint
 from reconciler.kinds import KINDS
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.fixing import find_fixes
-from reconciler.manifests.reading import read_text
 from reconciler.manifests.workspace import load_workspace
-from reconciler.manifests.written import written
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.reading import read_text
+from reconciler.source.written import written
 
 pytestmark = pytest.mark.promise("P39")
 

@@ -13,7 +13,7 @@ from test_wrong_manifests import ALL, laid_out
 from workspaces import Workspace
 from wrong import Wrong
 
-from reconciler.finding import CODES
+from reconciler.source.diagnostic import CODES
 
 GOLDEN = Path(__file__).parent / "golden"
 EXAMPLES = {case.code: case for case in reversed(ALL)}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from workspaces import Workspace
 from wrong import FILE, PROJECT, board_of, slo
 
-from reconciler.manifests import files
-from reconciler.manifests.files import find_files
-from reconciler.manifests.ignoring import matches
+from reconciler.source import files
+from reconciler.source.files import find_files
+from reconciler.source.ignoring import matches
 
 CHART = "kind: {{ .Values.kind }}\n{{- range .Values.all }}\n"
 

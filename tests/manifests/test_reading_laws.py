@@ -7,11 +7,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.complaint import Complaint
 from reconciler.document import Json, Path
-from reconciler.manifests.files import decode
-from reconciler.manifests.flaws import MOST_FLAWS
-from reconciler.manifests.reading import MOST_ALIASES, MOST_NODES, read_text
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.files import decode
+from reconciler.source.parsed import MOST_FLAWS
+from reconciler.source.reading import MOST_ALIASES, MOST_NODES, read_text
 
 _PRINTABLE = st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"))
 _TEXT = st.text(_PRINTABLE, max_size=20)

@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.manifests.reading import read_text
-from reconciler.manifests.scalars import EXACT_INTEGER
+from reconciler.source.reading import read_text
+from reconciler.source.text import EXACT_INTEGER
 
 
 def value_of(written: str) -> Json:

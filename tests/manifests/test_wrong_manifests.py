@@ -14,7 +14,7 @@ from wrong_projects import PROJECTS
 from wrong_texts import LIMITS, TEXTS
 from wrong_workspaces import WORKSPACES
 
-from reconciler.finding import CODES
+from reconciler.source.diagnostic import CODES
 
 ALL = [*TEXTS, *MANIFESTS, *WORKSPACES, *PROJECTS]
 VALIDATED = [case for case in ALL if case.command == "validate" and case not in PROJECTS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wrong import FILE, Wrong, board_of, slo, text
 
-from reconciler.manifests import files, reading
+from reconciler.source import files, reading
 
 _BOMB = "a: &a [lol, lol]\n" + "".join(
     f"{key}: &{key} [{', '.join([f'*{before}'] * 9)}]\n"

@@ -32,7 +32,7 @@ from reconciler.resource import (
     Unknown,
     Unread,
 )
-from reconciler.template import HIDDEN, RefHole, SecretHole, Template, seal
+from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
 SLO = Ref("SLO", "checkout")

@@ -10,7 +10,7 @@ from reconciler.journal.entries import Started
 from reconciler.journal.history import History, LastWrite, Memory
 from reconciler.planning.drift import find_drift
 from reconciler.resource import Drift, Manifest, Ref
-from reconciler.template import HIDDEN, SecretHole, Template, seal
+from reconciler.sealed import HIDDEN, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
 SLO = Ref("SLO", "checkout")

@@ -27,7 +27,7 @@ from reconciler.document import Json
 from reconciler.planning.drift import find_drift
 from reconciler.report.plan.document import plan_json
 from reconciler.resource import Manifest
-from reconciler.template import HIDDEN, SecretHole, Template, seal
+from reconciler.sealed import HIDDEN, SecretHole, Template, seal
 
 pytestmark = pytest.mark.promise("P32")
 

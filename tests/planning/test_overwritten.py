@@ -25,13 +25,13 @@ from sites import (
     untouched,
 )
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
-from reconciler.journal.compacting import compacted
 from reconciler.journal.entries import RunEntry, WrittenEntry
 from reconciler.journal.history import History
+from reconciler.journal.runs import compacted
 from reconciler.planning.drift import find_drift
 from reconciler.report.reasons import notes_of
 from reconciler.resource import Change, Drift, OverwritesEdit, OverwrittenSince, Seen, TakesOver

@@ -24,12 +24,12 @@ from sites import (
     policy_set,
 )
 
-from reconciler.applying.reading_back import as_told
+from reconciler.applying.checks import as_told
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
 from reconciler.resource import Manifest
-from reconciler.template import SecretHole, Template, seal
+from reconciler.sealed import SecretHole, Template, seal
 
 Rewrite = Callable[[dict[str, Any]], None]
 

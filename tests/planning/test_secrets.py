@@ -24,7 +24,7 @@ from reconciler.document import Json
 from reconciler.planning.drift import find_drift
 from reconciler.report.plan.document import plan_json
 from reconciler.resource import Drift, Manifest
-from reconciler.template import (
+from reconciler.sealed import (
     HIDDEN,
     SecretHole,
     Template,

@@ -17,11 +17,11 @@ from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
 from reconciler.guards import objections
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.picture import Ranking
-from reconciler.planning.destroying import members_destroyed
+from reconciler.kinds.kind import Ranking
+from reconciler.planning.consequences import members_destroyed
 from reconciler.project import Guards
 from reconciler.report.pictures.grid import Mark
-from reconciler.report.pictures.ranking import ranking_sides
+from reconciler.report.pictures.sides import ranking_sides
 from reconciler.report.words import standing
 from reconciler.resource import Change, Manifest, Plan, Seen
 

@@ -23,7 +23,7 @@ from reconciler.journal.history import History, LastWrite, Memory
 from reconciler.planning.plan import Place, make_plan, plan_digest
 from reconciler.report.reasons import notes_of
 from reconciler.resource import Action, Manifest, Plan, Ref, UnsettledCreate
-from reconciler.template import RefHole, SecretHole, Template, seal
+from reconciler.sealed import RefHole, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
 SEEN = answer_with(200, {"slo": {"id": "slo-id", **SLO_SPEC}})

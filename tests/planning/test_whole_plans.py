@@ -10,10 +10,9 @@ from sites import SALT, SLO_SPEC, SLOS, VIEW_SPEC, Site, dashboard, manifest
 from reconciler.document import ABSENT, ANY, Difference, Json, Missing
 from reconciler.journal.entries import Rewritten, Started
 from reconciler.journal.history import History, LastWrite, Memory
-from reconciler.planning.blocking import blocked, with_blocked_dependants
+from reconciler.planning.consequences import blocked, unexpected, with_blocked_dependants
 from reconciler.planning.drift import find_drift
 from reconciler.planning.plan import Place, make_plan, plan_digest
-from reconciler.planning.rewritten import unexpected
 from reconciler.report.reasons import notes_of
 from reconciler.resource import (
     Absent,
@@ -33,7 +32,7 @@ from reconciler.resource import (
     Unknown,
     UnsettledCreate,
 )
-from reconciler.template import SecretHole, Template, fingerprint, seal
+from reconciler.sealed import SecretHole, Template, fingerprint, seal
 
 AT = "2025-01-31T09:00:00Z"
 PLACE = Place("local", "emulator")

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path, digest
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.essential import ANY_STEP
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.kind import ANY_STEP, Kind
 from reconciler.resource import (
     Absent,
     Action,

@@ -11,7 +11,7 @@ from reconciler.report.html import plan_html
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 from reconciler.resource import Plan
 
 ABSURD = st.one_of(

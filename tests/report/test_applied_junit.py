@@ -7,7 +7,7 @@ import pytest
 from sample_plans import created, kept, plan_of
 from workspaces import PROJECT, Workspace
 
-from reconciler.report.applied.junit import applied_junit
+from reconciler.report.applied import applied_junit
 from reconciler.resource import InDoubt, Outcome, Ref, Refused, Skipped, Unchanged, Written
 
 VIEW = """\

@@ -14,15 +14,17 @@ from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
 
 from reconciler.forge.marker import Marker, read_marker, root_of
-from reconciler.report.applied.markdown import Result, applied_comment, applied_markdown
-from reconciler.report.comment.body import (
+from reconciler.report.applied import Result, applied_comment, applied_markdown
+from reconciler.report.comment import (
     Origin,
+    changed_since_review,
+    changes_in,
     failed_comment,
+    line_in,
     plan_comment,
     refused_comment,
 )
-from reconciler.report.comment.reviewed import changed_since_review, changes_in, line_in
-from reconciler.report.limits import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
+from reconciler.report.markdown import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
 from reconciler.resource import (
     InDoubt,
     Objected,

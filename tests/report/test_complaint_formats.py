@@ -13,13 +13,11 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from random_plans import HOSTILE
 from workspaces import Workspace
 
-from reconciler.complaint import Complaint, Excerpt
-from reconciler.finding import CODES, Severity
-from reconciler.report.complaints.annotations import annotation_lines
 from reconciler.report.complaints.document import complaints_jsonl
-from reconciler.report.complaints.junit import complaints_junit
+from reconciler.report.complaints.junit import annotation_lines, complaints_junit
 from reconciler.report.complaints.sarif import complaints_sarif
-from reconciler.report.limits import SHOWN_SARIF_RESULTS
+from reconciler.report.markdown import SHOWN_SARIF_RESULTS
+from reconciler.source.diagnostic import CODES, Complaint, Excerpt, Severity
 
 ROOT = Path(__file__).parent.parent.parent
 VIEW = """\

@@ -9,8 +9,8 @@ from sample_plans import updated
 from test_outcomes import DRIFTS
 from test_plan_markdown import spoken
 
-from reconciler.report.drift.markdown import drift_markdown
-from reconciler.report.limits import COMMENT_BYTES
+from reconciler.report.drift import drift_markdown
+from reconciler.report.markdown import COMMENT_BYTES
 from reconciler.resource import Drift, Ref, Source
 
 

@@ -16,14 +16,13 @@ from unsafe_text import unsafe_in
 
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.kinds.essential import ANY_STEP, Essential
 from reconciler.kinds.facts import NOTHING, Facts, facts_of
-from reconciler.kinds.kind import Kind
-from reconciler.report.changes.essentials import essentials_of, packed
+from reconciler.kinds.kind import ANY_STEP, Essential, Kind
+from reconciler.report.changes.fields import essentials_of, packed
 from reconciler.report.html import plan_html
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 from reconciler.resource import Action, Change, Evidence, Unknown
 
 pytestmark = pytest.mark.promise("P50")

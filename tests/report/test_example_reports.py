@@ -10,7 +10,7 @@ import pytest
 from example_change import HASH, SUFFIXES, example_reports, without_inline
 from html_reading import Reader
 
-from reconciler.report.html.script import SCRIPT
+from reconciler.report.html.page import SCRIPT
 from reconciler.report.html.style import STYLE
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -24,13 +24,19 @@ from reconciler.document import ABSENT, Json, differences, turned
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.facts import NOTHING, Facts, facts_at
 from reconciler.kinds.fields import Unit
-from reconciler.report.changes.change_markdown import diff_lines
-from reconciler.report.changes.field_change import FieldChange, drift_changes, field_changes
-from reconciler.report.changes.line_diff import Line, line_diff, pieces
-from reconciler.report.changes.spoken_value import duration, spoken_value
+from reconciler.report.changes.fields import (
+    FieldChange,
+    Line,
+    drift_changes,
+    field_changes,
+    line_diff,
+    pieces,
+)
+from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.safe import safe
+from reconciler.report.spoken import duration, spoken_value
 from reconciler.resource import Action, Change, Drift, Ref, Source
-from reconciler.template import RefHole, Template
+from reconciler.sealed import RefHole, Template
 
 PRIORITY = facts_at(BY_NAME["AlertDefinition"].spec, ("priority",))
 WINDOW = facts_at(BY_NAME["SLO"].spec, ("sloTimeFrame",))

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from terminals import on_terminal
 from workspaces import PROJECT
 
-from reconciler.report.fitting import fitted
 from reconciler.report.safe import columns
-from reconciler.report.style import Style
+from reconciler.report.table import Style, fitted
 
 WORDS = st.text(st.sampled_from("ab語 \n"), max_size=300)
 PAINT = re.compile(r"\x1b\[[0-9;]*m")

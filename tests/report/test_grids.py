@@ -11,14 +11,10 @@ from sample_plans import policies, policy, policy_change, updated
 
 from reconciler.document import ABSENT, Json
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.picture import Grid
-from reconciler.report.pictures.grid import Cell, Mark, Sides
-from reconciler.report.pictures.grid_sides import grid_sides
-from reconciler.report.pictures.objective import AimSides, budget_words
-from reconciler.report.pictures.ranking import RankingSides
-from reconciler.report.pictures.sides import drawing_of
+from reconciler.kinds.kind import Grid
+from reconciler.report.pictures.grid import Cell, Mark, Sides, grid_sides, query_of
+from reconciler.report.pictures.sides import AimSides, RankingSides, budget_words, drawing_of
 from reconciler.report.pictures.text import picture_lines
-from reconciler.report.pictures.widget_content import query_of
 from reconciler.report.safe import columns
 from reconciler.resource import Action, Change
 

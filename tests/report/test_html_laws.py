@@ -14,8 +14,8 @@ from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
 from test_outcomes import DRIFTS
 
 from reconciler.report.html import drift_html, plan_html
+from reconciler.report.html.cards import marked
 from reconciler.report.html.element import Markup, element
-from reconciler.report.html.fields import marked
 from reconciler.report.html.style import STYLE
 from reconciler.resource import Action, Drift, Plan
 

@@ -13,16 +13,9 @@ from hypothesis import strategies as st
 from random_plans import TEXTS, VALUES, a_difference
 
 from reconciler.document import ABSENT, Difference
-from reconciler.report.applied.text import (
-    MOST_REWRITTEN,
-    applied_json,
-    applied_text,
-    outcome_line,
-    word,
-)
-from reconciler.report.drift.document import drift_json
-from reconciler.report.drift.text import MOST_FIELDS, drift_text
-from reconciler.report.style import Style
+from reconciler.report.applied import MOST_REWRITTEN, applied_json, applied_text, outcome_line, word
+from reconciler.report.drift import MOST_FIELDS, drift_json, drift_text
+from reconciler.report.table import Style
 from reconciler.resource import (
     Drift,
     InDoubt,

@@ -23,10 +23,10 @@ from sample_plans import (
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.errors import InvalidInput, Stale
+from reconciler.report.plan.attention import changed_since
 from reconciler.report.plan.document import plan_document, plan_json, read_plan
-from reconciler.report.plan.review import changed_since
 from reconciler.resource import Action, Plan, Ref
-from reconciler.template import RefHole, Template
+from reconciler.sealed import RefHole, Template
 
 HALF_A_PAIR = re.compile(r"\\ud[89a-f]")
 SCHEMA = Path(__file__).parents[2] / "schemas" / "plan.schema.json"

@@ -23,8 +23,7 @@ from sample_plans import (
     rewritten,
 )
 
-from reconciler.report.limits import COMMENT_BYTES
-from reconciler.report.markup import code, element, fenced
+from reconciler.report.markdown import COMMENT_BYTES, code, element, fenced
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.resource import Action, Plan
 

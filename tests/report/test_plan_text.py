@@ -25,7 +25,7 @@ from sample_plans import (
 )
 
 from reconciler.report.plan.text import plan_text
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 from reconciler.report.words import summary
 from reconciler.resource import Action, Objection, Plan
 

@@ -8,8 +8,8 @@ from random_plans import PATHS, VALUES
 
 from reconciler.document import ABSENT, Json, Path
 from reconciler.kinds import BY_NAME
-from reconciler.report.changes.spoken_place import Place, singular, spoken_place
 from reconciler.report.safe import safe
+from reconciler.report.spoken import Place, singular, spoken_place
 
 UNSAID = BY_NAME["Dashboard"].unsaid
 LAYOUT = ("dashboard", "layout", "sections")

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.report.safe import columns, safe
-from reconciler.report.style import Style
-from reconciler.report.table import Heading, csv_line, table
+from reconciler.report.table import Heading, Style, csv_line, table
 
 ID = Heading("id", whole=True)
 WORDS = Heading("words")

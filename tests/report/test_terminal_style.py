@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from reconciler.commands.output import style_of
-from reconciler.report.style import Colour, Style
+from reconciler.report.table import Colour, Style
 
 
 class Terminal(io.StringIO):

@@ -8,7 +8,7 @@ from sample_plans import plan_of_new, plan_of_none, plan_of_three, plan_of_three
 
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 
 GOLDEN = Path(__file__).parent / "golden"
 

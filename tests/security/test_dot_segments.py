@@ -22,7 +22,7 @@ from processes import (
 from workspaces import Workspace
 
 from reconciler.addresses import is_part, steps_in
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.commands.root import run
 from reconciler.errors import InvalidInput, JournalError

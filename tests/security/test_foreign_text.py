@@ -18,7 +18,7 @@ import pytest
 from markdown_it import MarkdownIt
 from unsafe_text import unsafe_in
 
-from reconciler.report.markup import code, element, fenced
+from reconciler.report.markdown import code, element, fenced
 from reconciler.report.safe import (
     columns,
     for_file_name,

@@ -8,9 +8,9 @@ import pytest
 from command_lines import lines_with_formats
 
 from reconciler.commands.root import run
+from reconciler.concealing import veiled
 from reconciler.document import ABSENT, Json, Shape
-from reconciler.planning.veiling import veiled
-from reconciler.template import HIDDEN
+from reconciler.sealed import HIDDEN
 
 SECRET = "canary-secret-0dd1"  # noqa: S105 - made up, to be looked for
 PROJECT = "environments: {local: {emulator: {data: .reconciler/local.db}}}\n"

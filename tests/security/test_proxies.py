@@ -13,7 +13,7 @@ import pytest
 from processes import KEY, in_this_process, served, workspace
 
 from reconciler.addresses import is_loopback, proxies_beyond
-from reconciler.api.transport import make_transport, proxy_for
+from reconciler.api.wire import make_transport, proxy_for
 from reconciler.forge.client import Address, Client, ForgeError
 from reconciler.git import Git
 
@@ -107,7 +107,9 @@ def test_the_token_passes_no_proxy(proxied: list[bytes]) -> None:
 @pytest.mark.promise("P7")
 def test_a_bucket_passes_no_proxy(proxied: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     """A journal's bucket on this machine is asked directly, and the environment stays as it was."""
-    buckets = pytest.importorskip("reconciler.journal.buckets", reason="needs the extra `remote`")
+    buckets = pytest.importorskip(
+        "reconciler.journal.object_store", reason="needs the extra `remote`"
+    )
     with listening() as (port, heard):
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"):

@@ -26,9 +26,10 @@ from processes import (
     workspace,
 )
 
-from reconciler.api.client import KeyForOneOrigin
-from reconciler.api.door import Api, Request
+from reconciler.api.client import Api
+from reconciler.api.retrying import Request
 from reconciler.api.secret import Secret
+from reconciler.api.wire import KeyForOneOrigin
 from reconciler.commands.root import cli
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS

@@ -12,9 +12,8 @@ from processes import KEY, Ended, in_this_process
 from workspaces import Workspace
 
 from reconciler.document import Json
-from reconciler.manifests.expressions import Scope, fill
-from reconciler.manifests.withheld import withheld_from
-from reconciler.template import reveal
+from reconciler.manifests.expressions import Scope, fill, withheld_from
+from reconciler.sealed import reveal
 
 TOKEN = "canary-token-51f0"  # noqa: S105 - a canary
 VIEW = """\

@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 
 import httpx
 
-from reconciler.api.door import Api, Patience
+from reconciler.api.client import Api, Patience
 from reconciler.api.secret import Secret
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json
-from reconciler.signals.paging import Listing, follow
-from reconciler.signals.record import Record
+from reconciler.signals.record import Listing, Record, follow
 
 Item = TypeVar("Item", bound=Record)
 Given = TypeVar("Given")

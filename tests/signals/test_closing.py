@@ -12,7 +12,7 @@ from scripted import Scripted, ask
 from sites import Wire, lost_after, lost_before
 from starlette.applications import Starlette
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import Fault, Faults, Rule, create_app
 from reconciler.emulator.faults import PartialBulk

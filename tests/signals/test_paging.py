@@ -9,7 +9,7 @@ from scripted import followed
 
 from reconciler.document import Json
 from reconciler.errors import UnreadableReply
-from reconciler.signals.paging import PAGE_SIZE
+from reconciler.signals.record import PAGE_SIZE
 
 
 def pages_of(sizes: list[int]) -> list[Json]:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from scripted import Scripted, ask, collected
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
 from reconciler.signals.alert_events import EventFilter, list_alert_events
 from reconciler.signals.cases import CaseFilter, list_cases

@@ -12,7 +12,7 @@ import pytest
 from scripted import Scripted, ask, collected
 from shops import Shop
 
-from reconciler.api.door import Api
+from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import ServiceRefused
 from reconciler.signals.alert_events import EventFilter, list_alert_events

@@ -18,8 +18,7 @@ from reconciler.signals.cases import Case
 from reconciler.signals.data_usage import DailyUnits
 from reconciler.signals.incidents import ExtendedIncidentEvent, Incident
 from reconciler.signals.log_policies import LogPolicy
-from reconciler.signals.paging import read_record
-from reconciler.signals.record import Record, Span, moment, stamp
+from reconciler.signals.record import Record, Span, moment, read_record, stamp
 
 PAIR: dict[str, Json] = {"key": "k", "value": "v"}
 EVENT: dict[str, Json] = {

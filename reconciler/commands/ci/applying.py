@@ -21,7 +21,7 @@ from reconciler.commands.opening import Bench
 from reconciler.errors import Stale, worst
 from reconciler.forge.client import ForgeError
 from reconciler.forge.sticky import Standing
-from reconciler.report.comment.reviewed import changed_since_review, changes_in
+from reconciler.report.comment import changed_since_review, changes_in
 from reconciler.report.plan.document import PlanDocument
 from reconciler.resource import Plan
 

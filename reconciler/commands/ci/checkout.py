@@ -24,8 +24,8 @@ from reconciler.commands.ci.commits import (
 from reconciler.commands.ci.trust import Checkout, Found, Lost, Missing, Reviewed
 from reconciler.errors import InvalidInput
 from reconciler.forge.event import Event
-from reconciler.manifests.files import LARGEST_FILE, PROJECT_FILE
 from reconciler.manifests.project_file import load_project
+from reconciler.source.files import LARGEST_FILE, PROJECT_FILE
 
 FETCH_ALL = "check out with `fetch-depth: 0`"
 

@@ -16,17 +16,17 @@ from reconciler.forge.marker import Marker, State
 from reconciler.forge.pull_requests import Comment, Repository
 from reconciler.forge.sticky import Standing, put, put_new, standing
 from reconciler.project import unsafe_base_url
-from reconciler.report.applied.markdown import Result, applied_comment
-from reconciler.report.comment.body import (
+from reconciler.report.applied import Result, applied_comment
+from reconciler.report.comment import (
     AGAINST_BASE,
     OFFLINE,
     Origin,
     failed_comment,
+    line_in,
     plan_comment,
     postponed_note,
     refused_comment,
 )
-from reconciler.report.comment.reviewed import line_in
 from reconciler.resource import Plan
 
 COMPARED = {Compared.LIVE: "", Compared.BASE: AGAINST_BASE, Compared.NOTHING: OFFLINE}

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from reconciler.applying.run import Applied
-from reconciler.complaint import Complaint
 from reconciler.errors import SIGNALLED, GuardRefused, OutputLost, PipeClosed
 from reconciler.forge.marker import State
 from reconciler.forge.pull_requests import Comment
 from reconciler.forge.sticky import Standing
-from reconciler.report.complaints.order import message, worst_first
+from reconciler.report.complaints.document import message, worst_first
 from reconciler.resource import Action, Drift, InDoubt, Outcome, Plan, Unchanged, Written
+from reconciler.source.diagnostic import Complaint
 from reconciler.waits import Waits
 
 CHANGES = 2

@@ -14,9 +14,9 @@ from typing import Literal, TypeAlias
 
 from reconciler import __version__
 from reconciler.errors import UsageError
-from reconciler.finding import nearest
 from reconciler.forge.marker import root_of
 from reconciler.project import BASE_URL
+from reconciler.slips import nearest
 
 CommentMode: TypeAlias = Literal["changes", "always", "on-error", "never", "new"]
 Review: TypeAlias = Literal["comment", "file", "none"]

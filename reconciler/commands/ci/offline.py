@@ -30,11 +30,8 @@ from reconciler.commands.output import words
 from reconciler.commands.plan import plan_now
 from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.changed import workspace_at
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.files import PROJECT_FILE
-from reconciler.manifests.revision import Revision
-from reconciler.manifests.withheld import withheld_from
+from reconciler.manifests.changed import Revision, workspace_at
+from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.workspace import Workspace
 from reconciler.project import (
     Environment,
@@ -43,6 +40,7 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.resource import Manifest, Plan
+from reconciler.source.files import PROJECT_FILE
 
 _AGREED = Consent(yes=True, allow_destroy=True, new_journal=True, override="nobody else sees it")
 

@@ -27,7 +27,7 @@ from reconciler.errors import GuardRefused, InvalidInput, Stale, worst
 from reconciler.forge.event import Event
 from reconciler.project import Project, choose_environment
 from reconciler.report.complaints.text import complaints_summary, complaints_text
-from reconciler.report.drift.text import drift_text
+from reconciler.report.drift import drift_text
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.resource import Plan

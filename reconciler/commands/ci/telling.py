@@ -11,16 +11,15 @@ from reconciler.commands.ci.ended import CHANGES, WORDS, Ended
 from reconciler.commands.ci.inputs import Inputs
 from reconciler.commands.output import redacted
 from reconciler.commands.plan import write_private
-from reconciler.report.applied.markdown import Result, applied_markdown
-from reconciler.report.comment.body import failure_markdown, postponed_note
-from reconciler.report.complaints.annotations import annotation_lines
+from reconciler.report.applied import Result, applied_markdown
+from reconciler.report.comment import failure_markdown, postponed_note
+from reconciler.report.complaints.junit import annotation_lines
 from reconciler.report.complaints.sarif import complaints_sarif
 from reconciler.report.complaints.text import complaints_summary, complaints_text
-from reconciler.report.drift.text import drift_text
-from reconciler.report.limits import SUMMARY_BYTES
-from reconciler.report.markup import code, fenced
+from reconciler.report.drift import drift_text
+from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.style import Style
+from reconciler.report.table import Style
 from reconciler.resource import Action, Plan
 
 PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)

@@ -21,10 +21,10 @@ from typing import TypeAlias, assert_never
 
 from reconciler.document import Json
 from reconciler.forge.event import Event
-from reconciler.manifests.files import PROJECT_FILE
 from reconciler.project import EmbeddedEmulator, Environment, Project, ProjectFile
-from reconciler.project.base_url import shown_url
-from reconciler.project.journal_place import InFile, parse_journal_place
+from reconciler.project.choosing import shown_url
+from reconciler.project.settings import InFile, parse_journal_place
+from reconciler.source.files import PROJECT_FILE
 
 SHOWN_DIGITS = 12
 _OF_THE_CHANGE = ("manifests", "variables")

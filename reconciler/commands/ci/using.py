@@ -37,10 +37,10 @@ from reconciler.commands.opening import Asked, Bench, bench_of
 from reconciler.commands.output import words
 from reconciler.errors import GuardRefused
 from reconciler.forge.event import Event
-from reconciler.manifests.files import PROJECT_FILE
 from reconciler.project import Environment, Project, choose_environment, journal_place
-from reconciler.project.journal_place import InFile, InGit, parse_journal_place
+from reconciler.project.settings import InFile, InGit, parse_journal_place
 from reconciler.report.safe import safe
+from reconciler.source.files import PROJECT_FILE
 
 
 def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path]) -> Use:

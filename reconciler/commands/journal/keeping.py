@@ -21,9 +21,9 @@ from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Arrived, Entry, RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.waiting import Patience
-from reconciler.report.fitting import fitted
+from reconciler.journal.store import Patience
 from reconciler.report.safe import safe
+from reconciler.report.table import fitted
 from reconciler.report.words import plural
 
 _LOST = "what to do where it is lost or damaged stands in docs/journal.md"

@@ -19,7 +19,7 @@ from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.moving import Became, Way, readdress, stay
 from reconciler.journal.moving import move as carry
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Patience
 from reconciler.project import (
     Embedded,
     Project,
@@ -30,7 +30,7 @@ from reconciler.project import (
     journal_setting,
     unsafe_base_url,
 )
-from reconciler.project.journal_place import InFile, JournalPlace
+from reconciler.project.settings import InFile, JournalPlace
 from reconciler.report.safe import safe
 
 

@@ -10,13 +10,13 @@ from reconciler.commands.opening import Asked
 from reconciler.commands.output import words
 from reconciler.commands.waiting import lock_timeout
 from reconciler.errors import UsageError
-from reconciler.finding import nearest
 from reconciler.journal.entries import Forgotten, Renamed
 from reconciler.journal.history import History
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Patience
 from reconciler.manifests.envelope import LONGEST_NAME, NAME
 from reconciler.report.safe import safe
 from reconciler.resource import Ref
+from reconciler.slips import nearest
 
 
 @click.command

@@ -17,10 +17,9 @@ from reconciler.commands.waiting import lock_timeout
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.journal.entries import Settled
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.withheld import withheld_from
+from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.writing import with_id
 from reconciler.project import choose_environment, with_target
 from reconciler.report.words import plural

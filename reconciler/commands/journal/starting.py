@@ -10,7 +10,7 @@ from reconciler.commands.opening import Asked
 from reconciler.commands.output import words
 from reconciler.commands.waiting import lock_timeout
 from reconciler.journal.journal import Journal
-from reconciler.journal.waiting import Patience
+from reconciler.journal.store import Patience
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 

@@ -2,11 +2,8 @@
 
 from reconciler.assumptions import BULK_LIMIT
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check
-from reconciler.kinds.alert_definition.remote import observe, write
-from reconciler.kinds.alert_definition.weakening import CONSENTS, weakens
-from reconciler.kinds.essential import ANY_STEP, Essential
-from reconciler.kinds.ids import REQUIRED_UUID
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.alert_definition.remote import CONSENTS, observe, weakens, write
+from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
 
 # Of the part that belongs to its type: each type has a part of another name.
 QUERY = ("simpleFilter", "luceneQuery")

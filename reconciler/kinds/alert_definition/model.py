@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 from pydantic import Field
 
 from reconciler.document import Json
 from reconciler.expressions import OPEN
-from reconciler.finding import Finding, warning
 from reconciler.kinds.alert_definition.logs_parts import (
     LogsAnomaly,
     LogsImmediate,
@@ -18,13 +17,6 @@ from reconciler.kinds.alert_definition.logs_parts import (
     LogsThreshold,
     LogsUniqueCount,
 )
-from reconciler.kinds.alert_definition.notification import (
-    MINUTES,
-    GroupByKeys,
-    NotificationGroup,
-    NotifyOn,
-)
-from reconciler.kinds.alert_definition.tracing_parts import TracingImmediate
 from reconciler.kinds.alert_definition.type_parts import (
     TYPE_OF,
     Flow,
@@ -33,16 +25,21 @@ from reconciler.kinds.alert_definition.type_parts import (
     RulesPart,
     SingleRulePart,
     SloThreshold,
+    TracingImmediate,
 )
+from reconciler.kinds.checks import key_finding, looks_like_key
 from reconciler.kinds.facts import facts_of
 from reconciler.kinds.fields import (
     OWN_ID,
     AtMost,
+    Choosing,
     Fate,
     Flag,
     Int32,
+    Keyed,
     Known,
     Listing,
+    Names,
     Observed,
     Part,
     ReadOnly,
@@ -50,11 +47,102 @@ from reconciler.kinds.fields import (
     Text,
     Unit,
     Unordered,
+    Uuid,
     Wrapper,
     known,
 )
-from reconciler.kinds.literals import key_finding, looks_like_key
-from reconciler.kinds.places import EACH, places
+from reconciler.kinds.shape import EACH, places
+from reconciler.source.diagnostic import Finding, warning
+
+MINUTES: Final = AtMost(10_080, 1)
+NotifyOn: TypeAlias = Annotated[
+    Text, known("NOTIFY_ON_", "TRIGGERED_ONLY_UNSPECIFIED", "TRIGGERED_AND_RESOLVED")
+]
+GroupByKeys: TypeAlias = Annotated[Names, Unordered(), AtMost(100)]
+
+
+class ConfigField(Part):
+    """One field of a message or connector, filled from a template."""
+
+    field_name: Text = None
+    template: Text = None
+
+
+class ConfigOverrides(Part):
+    """What a destination sends differently."""
+
+    connector_config_fields: Annotated[list[ConfigField] | None, Keyed(("fieldName",))] = None
+    message_config_fields: Annotated[list[ConfigField] | None, Keyed(("fieldName",))] = None
+    payload_type: Annotated[
+        Text,
+        known(
+            "",
+            "chat_raw",
+            "chat_structured",
+            "incident_mgmt_triggered",
+            "incident_mgmt_resolved",
+            "generic_https_default",
+        ),
+    ] = None
+
+
+class RouteOverrides(Part):
+    """What a destination sends differently for one state of the alert."""
+
+    config_overrides: ConfigOverrides | None = None
+
+
+class Destination(Part):
+    """A connector that is told."""
+
+    connector_id: Text = None
+    preset_id: Text = None
+    notify_on: NotifyOn = None
+    resolved_route_overrides: RouteOverrides | None = None
+    triggered_routing_overrides: RouteOverrides | None = None
+
+
+class Router(Part):
+    """A router that picks the destinations; an empty one means the default router."""
+
+    id: Uuid | None = None
+    notify_on: NotifyOn = None
+
+
+class Recipients(Part):
+    """People told by mail."""
+
+    emails: Annotated[Names, Unordered()] = None
+
+
+class Integration(Part):
+    """Where a webhook goes."""
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
+        frozenset(("integrationId", "recipients")),
+    )
+    choosing: ClassVar[Choosing] = Choosing.EXPECTED
+
+    integration_id: Int32 | None = None
+    recipients: Annotated[Recipients | None, Observed()] = None
+
+
+class Webhook(Part):
+    """A webhook that is called."""
+
+    integration: Integration | None = None
+    minutes: Annotated[Int32 | None, MINUTES, Unit.MINUTES] = None
+    notify_on: NotifyOn = None
+
+
+class NotificationGroup(Part):
+    """Who is told of an alert, once for each group of labels."""
+
+    group_by_keys: GroupByKeys = None
+    destinations: list[Destination] | None = None
+    router: Router | None = None
+    webhooks: list[Webhook] | None = None
+
 
 DAY: Final = known(
     "DAY_OF_WEEK_",

@@ -1,26 +1,33 @@
-"""Alert definitions over the wire: endpoint 1, a bulk replace, and nothing else.
-
-There is no read and no create: what is known of one is what was last written.
-"""
+"""Alert definitions over the wire: endpoint 1, a bulk replace; and when one would tell less."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from reconciler.api.rules import Request
+from reconciler.api.retrying import Request
 from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import any_members, text, texts
-from reconciler.kinds.gone import to_be_made_by_hand
-from reconciler.kinds.kind import Answer, Identified, Sending, refusal
+from reconciler.kinds.kind import (
+    Answer,
+    Consent,
+    Identified,
+    Sending,
+    Weakening,
+    refusal,
+    to_be_made_by_hand,
+)
 from reconciler.resource import (
+    Action,
+    Change,
     Manifest,
     Observation,
     Outcome,
     Refused,
     Remembered,
+    Seen,
     Skipped,
     Unchanged,
     Unconfirmed,
@@ -29,8 +36,60 @@ from reconciler.resource import (
 )
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
+
+SILENCED = "alert-silenced"
+DELETED = "alert-deleted"
+LOWERED = "alert-priority-lowered"
+CONSENTS = (SILENCED, DELETED)
+
+_PRIORITY = "ALERT_DEF_PRIORITY_P"
+_LOWEST = 5  # what an absent priority means, as the name of its value says
+
+
+def weakens(change: Change) -> Iterator[Weakening]:
+    """Yield what a write of an alert takes away.
+
+    Of an alert that nobody has seen, it is judged by what is sent: what it takes away is not
+    known, and whether it leaves the alert silent is.
+    """
+    if change.action not in (Action.UPDATE, Action.ASSERT):
+        return
+    unseen = change.action is Action.ASSERT
+    names = _names(change)
+    for one in change.differences:
+        match one.path:
+            case ("enabled",) if one.before is True or (unseen and one.after is False):
+                said = "it would be disabled"
+                yield Weakening(SILENCED, said, "disabled", Consent.WITH_OPEN_INCIDENTS, names)
+            case ("phantomMode",) if one.after is True:
+                said = "it would be set to phantom"
+                yield Weakening(
+                    SILENCED, said, "set to phantom", Consent.WITH_OPEN_INCIDENTS, names
+                )
+            case ("deleted",) if one.after is True:
+                yield Weakening(DELETED, "it would be deleted", "deleted", Consent.ALWAYS)
+            case ("priority",) if _rank(one.after) > _rank(one.before) > 0:
+                said = (
+                    f"its priority would go down from P{_rank(one.before)} to P{_rank(one.after)}"
+                )
+                yield Weakening(LOWERED, said, "lowered in priority")
+
+
+def _rank(priority: Json | Missing) -> int:
+    """Give 1 for P1 to 5 for P5, and 0 for a value that nobody here knows."""
+    if not isinstance(priority, str):
+        return _LOWEST
+    digit = priority.removeprefix(_PRIORITY)[:1]
+    known = priority.startswith(_PRIORITY) and digit in tuple("12345")
+    return int(digit) if known else 0
+
+
+def _names(change: Change) -> frozenset[str]:
+    known = change.observation
+    before = known.document if isinstance(known, Seen | Remembered) else {}
+    names = (document.get("name") for document in (before, change.body))
+    return frozenset(name for name in names if isinstance(name, str) and name)
 
 
 BULK_REPLACE = "/alerts/alerts-general/v3/bulk"

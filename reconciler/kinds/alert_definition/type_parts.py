@@ -1,8 +1,4 @@
-"""The part of an alert definition that belongs to its type.
-
-All here is as met in payloads (api-facts.md, part 5); the API document shows
-only `tracingImmediate`. Parts that are not `complete` show no more than is sure.
-"""
+"""The part of an alert definition that belongs to its type."""
 
 from __future__ import annotations
 
@@ -16,10 +12,13 @@ from reconciler.kinds.fields import (
     Choosing,
     Flag,
     Int64Text,
+    Names,
     Number,
     ObservedPart,
+    Part,
     Text,
     Unit,
+    Unordered,
     examples,
     known,
 )
@@ -257,3 +256,61 @@ class RulesPart(ObservedPart):
     complete: ClassVar[bool] = False
 
     rules: Annotated[list[AnyRule] | None, MANY_RULES] = None
+
+
+class TracingLabelFilter(Part):
+    """One condition on a label of a span."""
+
+    operation: Annotated[
+        Text,
+        known(
+            "TRACING_FILTER_OPERATION_TYPE_",
+            "IS_OR_UNSPECIFIED",
+            "IS_NOT",
+            "INCLUDES",
+            "STARTS_WITH",
+            "ENDS_WITH",
+        ),
+    ] = None
+    values: Annotated[Names, Unordered()] = None
+
+
+class SpanFieldFilter(Part):
+    """One condition on a field of a span."""
+
+    key: Text = None
+    filter_type: TracingLabelFilter | None = None
+
+
+class TracingLabelFilters(Part):
+    """Conditions on the labels of a span."""
+
+    application_name: list[TracingLabelFilter] | None = None
+    operation_name: list[TracingLabelFilter] | None = None
+    service_name: list[TracingLabelFilter] | None = None
+    subsystem_name: list[TracingLabelFilter] | None = None
+    span_fields: list[SpanFieldFilter] | None = None
+
+
+class TracingSimpleFilter(Part):
+    """A latency, and conditions on labels."""
+
+    latency_threshold_ms: Annotated[
+        Int64Text | None, Unit.MILLISECONDS, Field(description="Milliseconds, as text.")
+    ] = None
+    tracing_label_filters: TracingLabelFilters | None = None
+
+
+class TracingFilter(Part):
+    """Which spans count."""
+
+    complete: ClassVar[bool] = False
+
+    simple_filter: TracingSimpleFilter | None = None
+
+
+class TracingImmediate(Part):
+    """Alerts on each span that matches."""
+
+    notification_payload_filter: Names = None
+    tracing_filter: TracingFilter | None = None

@@ -1,14 +1,17 @@
 """The kind `Dashboard`."""
 
-from reconciler.kinds.dashboard.export import from_export
-from reconciler.kinds.dashboard.layout import WidgetDefinition
-from reconciler.kinds.dashboard.model import DashboardSpec, check
-from reconciler.kinds.dashboard.remote import complete, declared_id, identities, observe, write
-from reconciler.kinds.dashboard.weakening import LOCKED, weakens
-from reconciler.kinds.essential import ANY_STEP, Essential
-from reconciler.kinds.ids import DASHBOARD_ID
-from reconciler.kinds.kind import Kind
-from reconciler.kinds.picture import Grid
+from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check
+from reconciler.kinds.dashboard.remote import (
+    LOCKED,
+    complete,
+    declared_id,
+    from_export,
+    identities,
+    observe,
+    weakens,
+    write,
+)
+from reconciler.kinds.kind import ANY_STEP, DASHBOARD_ID, Essential, Grid, Kind
 
 WRAPPERS = frozenset(
     (

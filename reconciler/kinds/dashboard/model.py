@@ -1,4 +1,4 @@
-"""What stands under `spec:` of a dashboard, and the checks that take two fields."""
+"""What stands under `spec:` of a dashboard: sections, rows, widgets, checks of two fields."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json, Path
-from reconciler.finding import Finding, warning
-from reconciler.kinds.dashboard.layout import LIST, Layout
 from reconciler.kinds.dashboard.parts import Action, Annotation, Filter, Variable, VariableV2
 from reconciler.kinds.fields import (
     AtMost,
@@ -19,17 +17,132 @@ from reconciler.kinds.fields import (
     Flag,
     Formed,
     IdValue,
+    Int32,
     Keyed,
     Names,
     Observed,
     ObservedPart,
+    Opaque,
     Part,
     ReadOnly,
     Text,
     Unit,
     Wrapper,
 )
-from reconciler.kinds.places import EACH, places
+from reconciler.kinds.shape import EACH, places
+from reconciler.source.diagnostic import Finding, warning
+
+BY_ID: Final = Keyed(("id", "value"))
+LIST: Final = AtMost(1000)
+
+
+class WidgetDefinition(ObservedPart):
+    """What a widget shows: exactly one of these, whose inner shape is not documented."""
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = (
+        frozenset(
+            (
+                "markdown",
+                "gauge",
+                "barChart",
+                "horizontalBarChart",
+                "pieChart",
+                "lineChart",
+                "dataTable",
+                "hexagon",
+                "dynamic",
+            )
+        ),
+    )
+    choosing: ClassVar[Choosing] = Choosing.REQUIRED
+
+    markdown: Opaque | None = None
+    gauge: Opaque | None = None
+    bar_chart: Opaque | None = None
+    horizontal_bar_chart: Opaque | None = None
+    pie_chart: Opaque | None = None
+    line_chart: Opaque | None = None
+    data_table: Opaque | None = None
+    hexagon: Opaque | None = None
+    dynamic: Opaque | None = None
+
+
+class WidgetAppearance(Part):
+    """How wide a widget is; 0 lets the service choose."""
+
+    width: Int32 | None = None
+
+
+class Widget(Part):
+    """One widget."""
+
+    needed: ClassVar[tuple[str, ...]] = ("definition",)
+
+    id: IdValue | None = None
+    title: Text = None
+    description: Text = None
+    appearance: WidgetAppearance | None = None
+    definition: WidgetDefinition | None = None
+    created_at: Annotated[Any, ReadOnly()] = None
+    updated_at: Annotated[Any, ReadOnly()] = None
+
+
+class RowAppearance(Part):
+    """How high a row is."""
+
+    height: Annotated[Int32 | None, AtMost(low=1)] = None
+
+
+class Row(Part):
+    """Widgets side by side."""
+
+    id: IdValue | None = None
+    appearance: RowAppearance | None = None
+    widgets: Annotated[list[Widget] | None, BY_ID, LIST] = None
+
+
+class SectionColor(ObservedPart):
+    """The colour of a section."""
+
+    complete: ClassVar[bool] = False
+
+    predefined: Text = None
+
+
+class CustomSection(ObservedPart):
+    """A section with a heading."""
+
+    name: Text = None
+    description: Text = None
+    collapsed: Flag = None
+    color: SectionColor | None = None
+    repetitive_var: Annotated[
+        Any, Field(description="The variable for each of whose values the section is repeated.")
+    ] = None
+
+
+class SectionOptions(Part):
+    """Whether a section has a heading."""
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("internal", "custom")),)
+
+    internal: Empty | None = None
+    custom: Annotated[CustomSection | None, Observed()] = None
+
+
+class Section(Part):
+    """Rows under one heading."""
+
+    id: IdValue | None = None
+    options: SectionOptions | None = None
+    rows: Annotated[list[Row] | None, BY_ID, LIST] = None
+
+
+class Layout(Part):
+    """What stands where."""
+
+    sections: Annotated[list[Section] | None, BY_ID, LIST] = None
+
 
 DASHBOARD_ID: Final = Formed(
     re.compile(r"[A-Za-z0-9_-]{21}"),

@@ -1,13 +1,13 @@
-"""Dashboards over the wire: endpoints 3 to 6."""
+"""Dashboards over the wire: endpoints 3 to 6, slugs, exports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reconciler.addresses import is_part
-from reconciler.api.rules import Request
+from reconciler.api.retrying import Request
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
     InvalidInput,
@@ -20,13 +20,20 @@ from reconciler.journal.history import Memory
 from reconciler.kinds.answers import given_id, member, text, without
 from reconciler.kinds.dashboard.model import DashboardSpec
 from reconciler.kinds.dashboard.nested_ids import with_nested_ids
-from reconciler.kinds.dashboard.slug import own_id, slug_of
-from reconciler.kinds.kind import Answer, Identified, Sending, refusal, side_by_side
-from reconciler.kinds.shape import shape_of
-from reconciler.kinds.spelling import without_read_only
+from reconciler.kinds.kind import (
+    Answer,
+    Consent,
+    Identified,
+    Sending,
+    Weakening,
+    refusal,
+    side_by_side,
+)
+from reconciler.kinds.shape import camel_case_known_fields, shape_of, without_read_only
 from reconciler.resource import (
     Absent,
     Action,
+    Change,
     Edit,
     Manifest,
     Observation,
@@ -39,8 +46,43 @@ from reconciler.resource import (
 )
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
+
+
+def from_export(content: dict[str, Json]) -> dict[str, Json]:
+    """Give the `spec` of an export: fields in camelCase, those of the service dropped."""
+    bare = not isinstance(content.get("dashboard"), dict)
+    record: Json = {"dashboard": content} if bare else content
+    spec = without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
+    assert isinstance(spec, dict)  # noqa: S101 - an object stays one
+    return spec
+
+
+def slug_of(manifest: Manifest) -> str:
+    """Give the declared slug, else the one that the name gives (design.md, part 1)."""
+    declared = value_at(manifest.spec, ("dashboard", "slugName"))
+    if isinstance(declared, str) and declared:
+        return declared
+    return manifest.ref.name.replace(".", "-").rstrip("-_")
+
+
+def own_id(spec: dict[str, Json]) -> str:
+    """Give the id inside the dashboard itself, as exports carry it; "" where none is."""
+    value = value_at(spec, ("dashboard", "id"))
+    return value if isinstance(value, str) else ""
+
+
+LOCKED = "dashboard-locked"
+
+
+def weakens(change: Change) -> Iterator[Weakening]:
+    """Yield any change of what is locked live; the API itself lets locked dashboards be written."""
+    live = change.observation
+    locked = isinstance(live, Seen) and live.document.get("isLocked") is True
+    if change.action is Action.UPDATE and locked:
+        fields = len(change.differences)
+        said = f"it is locked live, and {fields} of its fields would change"
+        yield Weakening(LOCKED, said, consent=Consent.ALWAYS)
 
 
 DASHBOARDS = "/v1/dashboards/dashboards"

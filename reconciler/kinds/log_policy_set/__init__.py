@@ -1,11 +1,8 @@
 """The kind `LogPolicySet`."""
 
-from reconciler.kinds.essential import Essential
-from reconciler.kinds.ids import NO_ID
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.kind import NO_ID, Essential, Kind, Ranking
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.remote import observe, write
-from reconciler.kinds.picture import Ranking
 
 LOG_POLICY_SET = Kind(
     name="LogPolicySet",

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json, Path
-from reconciler.finding import Finding, warning
 from reconciler.kinds.fields import (
     AtMost,
     Fate,
@@ -23,7 +22,8 @@ from reconciler.kinds.fields import (
     Unordered,
     known,
 )
-from reconciler.kinds.places import EACH, places
+from reconciler.kinds.shape import EACH, places
+from reconciler.source.diagnostic import Finding, warning
 
 SEVERITY: Final = known(
     "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reconciler.api.rules import Request
+from reconciler.api.retrying import Request
 from reconciler.document import (
     ABSENT,
     Json,
@@ -29,19 +29,18 @@ from reconciler.errors import (
     UnreadableReply,
     Unsettled,
 )
-from reconciler.finding import nearest
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import members, text
 from reconciler.kinds.facts import NOTHING, facts_of
 from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
-from reconciler.kinds.shape import shape_of
-from reconciler.kinds.spelling import only_writable
+from reconciler.kinds.shape import only_writable, shape_of
 from reconciler.resource import Edit, Manifest, Observation, Outcome, Seen, Unconfirmed, Written
+from reconciler.slips import nearest
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 
 POLICIES = "/dataplans/policies/v1"

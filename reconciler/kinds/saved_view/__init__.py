@@ -1,8 +1,6 @@
 """The kind `SavedView`."""
 
-from reconciler.kinds.essential import Essential
-from reconciler.kinds.ids import INT32
-from reconciler.kinds.kind import Kind
+from reconciler.kinds.kind import INT32, Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, check
 from reconciler.kinds.saved_view.remote import observe, write
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json
-from reconciler.finding import Finding
 from reconciler.kinds.fields import (
     OWN_ID,
     AtMost,
@@ -22,6 +21,7 @@ from reconciler.kinds.fields import (
     Unit,
     known,
 )
+from reconciler.source.diagnostic import Finding
 
 VIEW_TYPE: Final = known(
     "VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"

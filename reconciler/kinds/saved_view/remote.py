@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reconciler.api.rules import Request
+from reconciler.api.retrying import Request
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import without
-from reconciler.kinds.ids import INT32
-from reconciler.kinds.kind import Identified, Sending, refusal
+from reconciler.kinds.kind import INT32, Identified, Sending, refusal
 from reconciler.resource import (
     InDoubt,
     Manifest,
@@ -25,7 +24,7 @@ from reconciler.resource import (
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
 
 
 SAVED_VIEWS = "/data-exploration/saved-views/v1"

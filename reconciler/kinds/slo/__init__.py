@@ -1,12 +1,15 @@
 """The kind `SLO`."""
 
-from reconciler.kinds.essential import Essential
-from reconciler.kinds.ids import UUID
-from reconciler.kinds.kind import Kind
-from reconciler.kinds.picture import Objective
+from reconciler.kinds.kind import UUID, Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check
-from reconciler.kinds.slo.remote import cannot_create, observe, preflight, write
-from reconciler.kinds.slo.weakening import TARGET_LOWERED, weakens
+from reconciler.kinds.slo.remote import (
+    TARGET_LOWERED,
+    cannot_create,
+    observe,
+    preflight,
+    weakens,
+    write,
+)
 
 ESSENTIALS = (
     Essential(("targetThresholdPercentage",)),

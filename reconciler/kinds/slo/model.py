@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json
-from reconciler.finding import Finding, warning
 from reconciler.kinds.fields import (
     OWN_ID,
     AtMost,
@@ -26,6 +25,7 @@ from reconciler.kinds.fields import (
     closed,
     known,
 )
+from reconciler.source.diagnostic import Finding, warning
 
 SLIS: Final = ("requestBasedMetricSli", "windowBasedMetricSli")
 WINDOW: Final = known("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reconciler.addresses import is_part
-from reconciler.api.rules import Request
+from reconciler.api.retrying import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import any_members, member, text, texts
-from reconciler.kinds.kind import Answer, Identified, Sending, refusal, side_by_side
+from reconciler.kinds.kind import (
+    Answer,
+    Consent,
+    Identified,
+    Sending,
+    Weakening,
+    refusal,
+    side_by_side,
+)
+from reconciler.kinds.shape import without_read_only
 from reconciler.kinds.slo.model import SloSpec
-from reconciler.kinds.spelling import without_read_only
 from reconciler.resource import (
     Absent,
     Action,
+    Change,
     Edit,
     InDoubt,
     Manifest,
@@ -31,8 +40,22 @@ from reconciler.resource import (
 )
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
-    from reconciler.api.door import Api
+    from reconciler.api.client import Api
+
+TARGET_LOWERED = "slo-target-lowered"
+_TARGET = ("targetThresholdPercentage",)
+
+
+def weakens(change: Change) -> Iterator[Weakening]:
+    """Yield the lowering of the target; a target that the service rounded is none."""
+    if change.action is not Action.UPDATE:
+        return
+    for one in change.differences:
+        before, after = one.before, one.after
+        numbers = isinstance(before, int | float) and isinstance(after, int | float)
+        if one.path == _TARGET and numbers and float(str(after)) < float(str(before)):
+            said = f"its target would go down from {before} % to {after} %"
+            yield Weakening(TARGET_LOWERED, said, "lowered in target", Consent.ALWAYS)
 
 
 SLOS = "/v1/slo/slos"

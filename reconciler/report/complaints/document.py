@@ -1,17 +1,52 @@
-"""Complaints as JSON and as JSON Lines. Described by schemas/complaints.schema.json."""
+"""Complaints and repairs as JSON, JSON Lines and diffs: see schemas/complaints.schema.json."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import unified_diff
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reconciler.complaint import Complaint
 from reconciler.document import Json
-from reconciler.report.complaints.order import field_path
-from reconciler.report.safe import safe_json
+from reconciler.report.safe import safe, safe_json
+from reconciler.report.words import plural
+from reconciler.source.diagnostic import CUT, LONGEST_NAME, Complaint
+
+_SENTENCES = ("remove ", "leave ", "write ")
+
+
+def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:
+    """Give errors before warnings, each by file and line."""
+    return sorted(complaints, key=lambda one: (not one.is_error, one))
+
+
+def advice(complaint: Complaint) -> str:
+    """Give what to write instead as a sentence; "" where that is not known."""
+    said = complaint.suggestion
+    return said if not said or said.startswith(_SENTENCES) else f"write {said}"
+
+
+def message(complaint: Complaint) -> str:
+    """Give on one line what is wrong and what to write instead."""
+    said = advice(complaint)
+    return f"{complaint.message}: {said}" if said else complaint.message
+
+
+def file_in_repository(file: str, folder: str) -> str:
+    """Give a complaint's file relative to the repository; `folder` is where the project stands."""
+    return file if not folder or file.startswith("/") else f"{folder}/{file}"
+
+
+def field_path(complaint: Complaint) -> list[str | int]:
+    """Give the path of the field; a key of any length becomes readable."""
+    return [
+        step[: LONGEST_NAME - 1] + CUT
+        if isinstance(step, str) and len(step) > LONGEST_NAME
+        else step
+        for step in complaint.path
+    ]
 
 
 class ComplaintDocument(BaseModel):
@@ -96,3 +131,31 @@ def _complaint(complaint: Complaint) -> dict[str, Json]:
         "path": [*field_path(complaint)],
         "environments": [*complaint.environments],
     }
+
+
+def fix_diff(file: str, before: str, after: str) -> str:
+    """Give what would change in one file, as `patch -p1` takes it.
+
+    Unsafe characters are shown by their numbers; such a line cannot be patched.
+    """
+    lines = unified_diff(
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        f"a/{file}",
+        f"b/{file}",
+    )
+    return "".join(_shown(line) for line in lines)
+
+
+def _shown(line: str) -> str:
+    bare = line.rstrip("\r\n")
+    shown = "\t".join(map(safe, bare.split("\t")))
+    return f"{shown}\n" if line.endswith("\n") else f"{shown}\n\\ No newline at end of file\n"
+
+
+def fix_summary(repairs: int, files: int, *, is_done: bool) -> str:
+    """Say how much was repaired, or would be."""
+    if not files:
+        return "nothing to repair"
+    count = f"{plural(repairs, 'field')} in {plural(files, 'file')}"
+    return f"repaired {count}" if is_done else f"would repair {count}; nothing is written"

@@ -12,17 +12,16 @@ from hashlib import sha256
 from urllib.parse import quote
 
 from reconciler import __version__
-from reconciler.complaint import Complaint
 from reconciler.document import Json
-from reconciler.finding import CODES
-from reconciler.report.complaints.order import (
+from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
     message,
     worst_first,
 )
-from reconciler.report.limits import SHOWN_SARIF_RESULTS
+from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import safe, safe_json
+from reconciler.source.diagnostic import CODES, Complaint
 
 GROUPS = {
     "M1": "M1 is about the text",

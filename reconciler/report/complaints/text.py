@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reconciler.complaint import Complaint, Excerpt
-from reconciler.report.fitting import fitted
 from reconciler.report.safe import columns, safe
-from reconciler.report.style import Colour, Style
+from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import plural
+from reconciler.source.diagnostic import Complaint, Excerpt
 
 MOST_SHOWN = 20
 

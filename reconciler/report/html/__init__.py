@@ -1,7 +1,7 @@
 """Plans and drift as one HTML file that needs nothing beside it. Pure."""
 
 from reconciler.report.html.drift_page import drift_html
-from reconciler.report.html.made import Made
+from reconciler.report.html.page import Made
 from reconciler.report.html.plan_page import plan_html
 
 __all__ = ["Made", "drift_html", "plan_html"]

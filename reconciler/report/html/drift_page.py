@@ -6,16 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from reconciler.report.changes.field_change import drift_changes
-from reconciler.report.html.card import Card, Chip, card, group, notes
+from reconciler.report.changes.fields import drift_changes
+from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
-from reconciler.report.html.fields import fields_table
-from reconciler.report.html.filters import filter_bar
-from reconciler.report.html.made import Made, made_line
-from reconciler.report.html.page import page, skip_link
+from reconciler.report.html.page import Made, made_line, page, skip_link
 from reconciler.report.words import drift_summary, plural
 from reconciler.resource import Drift
-from reconciler.resource.drift import State
+from reconciler.resource.plan import State
 
 SIDES = "applied", "live"
 SIGNS = "Of each field, - is what was applied and + is live."

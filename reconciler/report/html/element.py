@@ -1,11 +1,14 @@
-"""Elements of a page: a plain text among the children is foreign and is made safe. Pure."""
+"""Elements of a page and parts of its pictures: plain text among them is foreign and made safe.
+
+Pure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from reconciler.report.safe import for_html
+from reconciler.report.safe import ELLIPSIS, columns, for_html
 
 VOID: Final = frozenset(("meta", "input", "br", "col", "wbr"))
 
@@ -56,3 +59,84 @@ def _attribute(key: str, value: str | bool) -> str:
     if isinstance(value, str):
         return f' {key}="{for_html(value)}"'
     return f" {key}" if value else ""
+
+
+# Of a letter's height; the widest of the usual fonts, so that nothing runs over an edge.
+_LETTER = 0.58
+_LETTER_OF_CODE = 0.63
+SIZES = {"t": 12.5, "s": 11.5, "c": 11.5}
+"""Classes of text in a picture and their sizes: title, small, code."""
+
+
+def number(value: float) -> Markup:
+    """Give a coordinate with one digit at most."""
+    return Markup(f"{value:.1f}".removesuffix(".0"))
+
+
+def shape(name: str, classes: str, **places: float) -> Markup:
+    """Give one shape by its coordinates."""
+    attributes = {key: number(value) for key, value in places.items()}
+    return element(name, {"class": Markup(classes), **attributes})
+
+
+def path(classes: str, *steps: str | float, ends: str = "") -> Markup:
+    """Give a line by the letters and numbers of its steps; `ends` names what it joins."""
+    words = (step if isinstance(step, str) else number(step) for step in steps)
+    attributes: dict[str, str | bool] = {"class": Markup(classes), "d": Markup(" ".join(words))}
+    return element("path", {**attributes, "data-ends": Markup(ends) if ends else False})
+
+
+def box(classes: str, left: float, top: float, width: float, height: float) -> Markup:
+    """Give a box with round corners."""
+    return shape("rect", classes, x=left, y=top, width=width, height=height, rx=5)
+
+
+def words(text: str, classes: str, left: float, top: float, room: float | None = None) -> Markup:
+    """Give a text at its baseline, cut to `room` where that is given.
+
+    The first of the classes decides the size.
+    """
+    shown = text if room is None else fitting(text, room, classes.split(maxsplit=1)[0])
+    return element("text", {"class": Markup(classes), "x": number(left), "y": number(top)}, shown)
+
+
+def fitting(text: str, room: float, size: str) -> str:
+    """Cut a text to what surely fits."""
+    most = letters_in(room, size)
+    if columns(text) <= most:
+        return text
+    while text and columns(text) >= most:
+        text = text[: min(len(text) - 1, most)]
+    return text + ELLIPSIS if most > 1 else ""
+
+
+def letters_in(room: float, size: str) -> int:
+    """Give how many letters surely fit."""
+    return int(room / (SIZES[size] * (_LETTER_OF_CODE if size == "c" else _LETTER)))
+
+
+def group(title: str, *children: Markup) -> Markup:
+    """Give shapes that tell what they are when they are pointed at."""
+    return element("g", None, element("title", None, title), *children)
+
+
+def picture(
+    label: str, width: float, height: float, *children: Markup, classes: str = ""
+) -> Markup:
+    """Give a picture that a reader who cannot see it is told in one sentence."""
+    attributes: Mapping[str, str | bool] = {
+        "class": Markup(classes) if classes else False,
+        "viewBox": f"0 0 {number(width)} {number(height)}",
+        "width": number(width),
+        "height": number(height),
+        "role": "img",
+        "aria-label": label,
+    }
+    return element("svg", attributes, *children)
+
+
+def figure(caption: str, *parts: Markup, wide: bool = False) -> Markup:
+    """Give pictures under one caption."""
+    kept = joined(part for part in parts if part)
+    classes = "picture wide" if wide else "picture"
+    return of_class("figure", classes, element("figcaption", None, caption), kept)

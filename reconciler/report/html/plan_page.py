@@ -1,24 +1,48 @@
-"""A plan as one page. Source: pr-experience.md, part 3; the same order of things."""
+"""A plan as one page, in the order of things of the comment. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import assert_never
 
-from reconciler.report.changes.essentials import essentials_of
-from reconciler.report.changes.field_change import field_changes
-from reconciler.report.html.card import TEAM, Card, Chip, card, group, notes
+from reconciler.report.changes.fields import essentials_of, field_changes
+from reconciler.report.html.cards import (
+    TEAM,
+    Card,
+    Chip,
+    card,
+    fields_table,
+    filter_bar,
+    group,
+    new_table,
+    notes,
+)
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
-from reconciler.report.html.fields import fields_table, new_table
-from reconciler.report.html.filters import filter_bar
-from reconciler.report.html.made import Made, made_line
-from reconciler.report.html.page import page, skip_link
-from reconciler.report.html.picture import picture_of
-from reconciler.report.pictures.sides import drawing_of
+from reconciler.report.html.page import Made, made_line, page, skip_link
+from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
+from reconciler.report.pictures.grid import Sides
+from reconciler.report.pictures.sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.plan.attention import Notice, notices
 from reconciler.report.reasons import notes_of
 from reconciler.report.words import EVIDENCE_MEANINGS, VERBS, evidence, plural, summary
 from reconciler.resource import Action, Change, Plan, Ref
+
+
+def picture_of(drawing: Drawing | None) -> Markup:
+    """Give the figure; nothing where there is nothing to draw."""
+    match drawing:
+        case None:
+            return NOTHING
+        case Sides():
+            return grid_figure(drawing)
+        case RankingSides():
+            return order_figure(drawing)
+        case AimSides():
+            return scale_figure(drawing)
+        case _:
+            assert_never(drawing)
+
 
 SIDES = "before", "after"
 MOST_REFS = 20

@@ -1,10 +1,17 @@
-"""A dashboard as a grid, before and after: sections of rows of widgets, as they are drawn. Pure."""
+"""A dashboard as a grid, before and after: which widgets come, go, move, grow or change. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
+
+from reconciler.document import ABSENT, ANY, Json, Missing, Shape, differences, same, value_at
+from reconciler.kinds.kind import Grid
+from reconciler.report.safe import safe
+from reconciler.report.words import name_of
 
 
 class Mark(Enum):
@@ -86,3 +93,235 @@ def _cells(sections: Sequence[Section]) -> Iterator[Cell]:
     for section in sections:
         for row in section.rows:
             yield from row.cells
+
+
+def shown_by(widget: dict[str, Json]) -> tuple[str, Json | Missing]:
+    """Give the kind of chart in words, and its inside."""
+    definition = value_at(widget, ("definition",))
+    if not isinstance(definition, dict):
+        return "", ABSENT
+    for chart, inside in definition.items():
+        if inside is not None:
+            words = "".join(f" {one.lower()}" if one.isupper() else one for one in chart)
+            return safe(words), inside
+    return "", ABSENT
+
+
+_HOLDING = ("metrics", "logs", "spans")
+_SAYING = ("value", "text", "query", "markdownText")
+
+
+def query_of(inside: Json | Missing) -> str:
+    """Give the first query of what a widget shows, or its text; "" without any."""
+    if isinstance(inside, list):
+        return next(filter(None, map(query_of, inside)), "")
+    if not isinstance(inside, dict):
+        return ""
+    for key in _SAYING:
+        if isinstance(value := inside.get(key), str) and value:
+            return value
+    holding = (inside[key] for key in inside if key in _HOLDING or "query" in key.lower())
+    return next(filter(None, map(query_of, holding)), "")
+
+
+DEFAULT_HEIGHT = 19  # samples: what the web interface gives a row that nobody resized
+MOST_UNITS = 10_000
+LONGEST_QUERY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A section, row or widget where it stands: `order` holds the keys of its list."""
+
+    document: dict[str, Json]
+    key: str
+    parent: str
+    place: int
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """All parts of one dashboard by their keys, in order."""
+
+    sections: Mapping[str, _Part]
+    rows: Mapping[str, _Part]
+    widgets: Mapping[str, _Part]
+
+    def where(self, widget: _Part, beside: _Part, others: _Layout) -> str:
+        """Say where a widget stands, safely, as far as that differs from another place."""
+        place = f"place {widget.place + 1}"
+        if widget.parent == beside.parent:
+            return place
+        row = self.rows[widget.parent]
+        section = self.sections[row.parent]
+        name = name_of(section.document)
+        words = json.dumps(name, ensure_ascii=False) if name else str(section.place + 1)
+        where = f"row {row.place + 1}, {place}"
+        if row.parent == others.rows[beside.parent].parent:
+            return where
+        return safe(f"section {words}, {where}")
+
+
+def grid_sides(
+    picture: Grid, before: Json | Missing, after: Json | Missing, shape: Shape = ANY
+) -> Sides:
+    """Draw both documents, each widget marked with what becomes of it.
+
+    A widget is found again by its id wherever it went; without an id by its
+    place. `shape` is that of the whole document.
+    """
+    for step in picture.sections:
+        shape = shape.at(step)
+    widget_shape = shape.item.at("rows").item.at("widgets").item
+    old, new = (_layout(value_at(one, picture.sections)) for one in (before, after))
+    return Sides(
+        tuple(_sections(old, new, widget_shape, later=False)),
+        tuple(_sections(new, old, widget_shape, later=True)),
+    )
+
+
+def _layout(value: Json | Missing) -> _Layout:
+    sections = _parts(value, "")
+    rows = [
+        row for section in sections for row in _parts(section.document.get("rows"), section.key)
+    ]
+    widgets = [one for row in rows for one in _parts(row.document.get("widgets"), row.key)]
+    return _Layout(*({part.key: part for part in parts} for parts in (sections, rows, widgets)))
+
+
+def _parts(value: Json | Missing, parent: str) -> list[_Part]:
+    items = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    order = tuple(_key(item, f"{parent}/{place}") for place, item in enumerate(items))
+    return [
+        _Part(item, key, parent, place, order)
+        for place, (item, key) in enumerate(zip(items, order, strict=True))
+    ]
+
+
+def _key(item: dict[str, Json], place: str) -> str:
+    known = value_at(item, ("id", "value"))
+    return known if isinstance(known, str) and known else place
+
+
+def _sections(mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool) -> Iterator[Section]:
+    for section in mine.sections.values():
+        rows = [row for row in mine.rows.values() if row.parent == section.key]
+        note = _note(section, theirs.sections, later=later)
+        other = theirs.sections.get(section.key)
+        if other and name_of(other.document) != name_of(section.document):
+            note = "renamed" if not note else f"{note}, renamed"
+        drawn = tuple(_row(row, mine, theirs, shape, later=later) for row in rows)
+        yield Section(safe(name_of(section.document)), drawn, note if theirs.sections else "")
+
+
+def _row(row: _Part, mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool) -> Row:
+    note = _note(row, theirs.rows, later=later) if row.parent in theirs.sections else ""
+    height, other = _height(row.document), theirs.rows.get(row.key)
+    if other and _height(other.document) != height:
+        turn = (_height(other.document), height) if later else (height, _height(other.document))
+        note = ", ".join(filter(None, (note, f"height {turn[0]} → {turn[1]}")))
+    widgets = [one for one in mine.widgets.values() if one.parent == row.key]
+    shares = _shares([one.document for one in widgets])
+    cells = tuple(
+        _cell(one, share, (mine, theirs), shape, later=later)
+        for one, share in zip(widgets, shares, strict=True)
+    )
+    return Row(height, cells, note)
+
+
+def _note(part: _Part, others: Mapping[str, _Part], *, later: bool) -> str:
+    other = others.get(part.key)
+    if other is None:
+        return (Mark.ADDED if later else Mark.REMOVED).word
+    if not _moved(part, other, later=later):
+        return ""
+    return f"moved {'from' if later else 'to'} place {other.place + 1}"
+
+
+def _moved(part: _Part, other: _Part, *, later: bool) -> bool:
+    """Tell whether it stands elsewhere: the fewest of a list move, as in the list of fields."""
+    if part.parent != other.parent:
+        return True
+    if part.order == other.order:
+        return False
+    before, after = (other.order, part.order) if later else (part.order, other.order)
+    return part.key in _movers(before, after)
+
+
+@lru_cache(maxsize=4096)
+def _movers(before: tuple[str, ...], after: tuple[str, ...]) -> frozenset[str]:
+    old, new = ([_keyed(key) for key in order] for order in (before, after))
+    found = differences(old, new, Shape(identity=("key",)))
+    return frozenset(str(one.path[-1]) for one in found if one.operation == "move")
+
+
+def _keyed(key: str) -> Json:
+    return {"key": key}
+
+
+def _height(row: dict[str, Json]) -> int:
+    return _units(value_at(row, ("appearance", "height"))) or DEFAULT_HEIGHT
+
+
+def _shares(widgets: Sequence[dict[str, Json]]) -> list[float]:
+    """Share out a row; a width of 0 is as wide as the others are on average."""
+    known = [_width(widget) for widget in widgets]
+    declared = [width for width in known if width]
+    usual = sum(declared) / len(declared) if declared else 1
+    filled = [width or usual for width in known]
+    return [width / sum(filled) for width in filled]
+
+
+def _cell(
+    widget: _Part, share: float, sides: tuple[_Layout, _Layout], shape: Shape, *, later: bool
+) -> Cell:
+    mine, theirs = sides
+    chart, definition = shown_by(widget.document)
+    other = theirs.widgets.get(widget.key)
+    marks: tuple[Mark, ...] = ()
+    elsewhere = ""
+    if other is not None:
+        marks = tuple(_marks(widget, other, shape, later=later))
+        if Mark.MOVED in marks:
+            turn = "from" if later else "to"
+            elsewhere = f"{turn} {theirs.where(other, widget, mine)}"
+    elif theirs.sections:
+        marks = (Mark.ADDED if later else Mark.REMOVED,)
+    return Cell(
+        safe(name_of(widget.document)),
+        chart,
+        safe(" ".join(query_of(definition).split()), LONGEST_QUERY),
+        share,
+        marks,
+        elsewhere,
+    )
+
+
+def _marks(widget: _Part, other: _Part, shape: Shape, *, later: bool) -> Iterator[Mark]:
+    if _moved(widget, other, later=later):
+        yield Mark.MOVED
+    if _width(widget.document) != _width(other.document):
+        yield Mark.RESIZED
+    if not same(_content(widget.document), _content(other.document), shape):
+        yield Mark.EDITED
+
+
+def _width(widget: dict[str, Json]) -> int:
+    """Give the width in the service's units; 0 where the service is to choose."""
+    return _units(value_at(widget, ("appearance", "width")))
+
+
+def _units(size: Json | Missing) -> int:
+    """Give a size in the service's units; 0 for none, and never one that nobody could draw."""
+    if not isinstance(size, int) or isinstance(size, bool):
+        return 0
+    return min(max(size, 0), MOST_UNITS)
+
+
+def _content(widget: dict[str, Json]) -> dict[str, Json]:
+    appearance = widget.get("appearance")
+    content = {key: value for key, value in widget.items() if key != "appearance"}
+    if isinstance(appearance, dict):
+        content.update((key, value) for key, value in appearance.items() if key != "width")
+    return content

@@ -8,9 +8,7 @@ from itertools import groupby
 from typing import assert_never
 
 from reconciler.report.pictures.grid import Cell, Mark, Row, Section, Sides
-from reconciler.report.pictures.objective import AimSides, budget_words
-from reconciler.report.pictures.ranking import Ranked, RankingSides
-from reconciler.report.pictures.sides import Drawing
+from reconciler.report.pictures.sides import AimSides, Drawing, Ranked, RankingSides, budget_words
 from reconciler.report.safe import ELLIPSIS, columns
 from reconciler.report.words import plural
 

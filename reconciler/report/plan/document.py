@@ -1,20 +1,21 @@
-"""A plan as JSON, and back. Described by schemas/plan.schema.json; design.md, part 5."""
+"""A plan as JSON and JSON Lines, and back. Described by schemas/plan.schema.json."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import fields
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import models_json_schema
 
 from reconciler.document import ABSENT, Difference, Json, digest
 from reconciler.errors import InvalidInput, Stale
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import safe_json
 from reconciler.resource import Action, Change, Edit, Plan, Reason, Ref, Remark
-from reconciler.template import references_in
+from reconciler.sealed import references_in
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -253,3 +254,39 @@ def read_plan(text: str, name: str) -> PlanDocument:
         first = invalid.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise InvalidInput(f"{name} is not a plan: {place}: {first['msg']}") from invalid
+
+
+_REF = "#/$defs/{model}"
+
+
+def plan_jsonl(plan: Plan) -> str:
+    """Give `{"plan": …}`, the plan without its changes, then a `{"change": …}` for each."""
+    head = plan_document(plan)
+    changes = head.pop("changes")
+    assert isinstance(changes, list)  # noqa: S101 - a plan document has a list of changes
+    lines: list[dict[str, Json]] = [{"plan": head}, *({"change": one} for one in changes)]
+    return "".join(safe_json(json.dumps(line, ensure_ascii=False)) + "\n" for line in lines)
+
+
+def plan_line_schema() -> dict[str, Any]:
+    """Give the JSON Schema of one line."""
+    models = [(PlanDocument, "serialization"), (ChangeDocument, "serialization")]
+    _, schema = models_json_schema(models, ref_template=_REF)  # type: ignore[arg-type]  # modes are literals
+    head = schema["$defs"]["PlanDocument"]
+    del head["properties"]["changes"]
+    head["required"].remove("changes")
+    head["description"] = "The plan without its changes."
+    return {
+        "description": "A line of what `plan --format jsonl` prints.",
+        "oneOf": [_line("plan", "PlanDocument"), _line("change", "ChangeDocument")],
+        **schema,
+    }
+
+
+def _line(name: str, model: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: {"$ref": _REF.format(model=model)}},
+        "required": [name],
+        "additionalProperties": False,
+    }

@@ -11,16 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from reconciler.report.changes.change_markdown import LONGEST_INLINE, diff_lines
-from reconciler.report.changes.essentials import BETWEEN, essentials_of
-from reconciler.report.changes.field_change import field_changes
-from reconciler.report.changes.folding import WHOLE, Fold, folds_markdown
-from reconciler.report.limits import COMMENT_BYTES
-from reconciler.report.markup import code
+from reconciler.report.changes.fields import BETWEEN, essentials_of, field_changes
+from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
-from reconciler.report.plan.attention import Notice, notices
-from reconciler.report.plan.partial import emptiness
+from reconciler.report.plan.attention import Notice, emptiness, notices
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.words import EVIDENCE_MEANINGS, evidence, plural, summary

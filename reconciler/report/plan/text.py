@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from reconciler.report.changes.essentials import essentials_of
-from reconciler.report.changes.field_change import FieldChange, field_changes
-from reconciler.report.changes.field_lines import INDENT, change_lines, essential_lines, wrapped
-from reconciler.report.plan.partial import emptiness, partial_words
+from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
+from reconciler.report.changes.text import INDENT, change_lines, essential_lines, wrapped
+from reconciler.report.plan.attention import emptiness, partial_words
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
-from reconciler.report.style import Colour, Style
+from reconciler.report.table import Colour, Style
 from reconciler.report.words import evidence, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
 

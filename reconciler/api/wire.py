@@ -1,0 +1,351 @@
+"""How a request leaves the process and how far it came: connections, TLS, proxies, bounds.
+
+Source: docs/network.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+import sys
+import zlib
+from collections.abc import AsyncIterable, Generator
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING, Literal
+
+import httpx
+
+from reconciler import __version__
+from reconciler.addresses import is_loopback
+from reconciler.api.replies import (
+    NotFound,
+    Reply,
+    make_reply,
+    meaning_of_404,
+    message_of,
+    phrase,
+    unreadable,
+)
+from reconciler.api.retrying import Call, Phase, phase_of_status
+from reconciler.api.secret import Redaction, Secret
+from reconciler.errors import UsageError
+from reconciler.points import Point, reached
+from reconciler.waits import Answering, Waits
+
+if TYPE_CHECKING:
+    import aiohttp
+
+MOST_CONNECTIONS = 16
+
+# A server that closes an idle connection makes the next request on it one whose
+# outcome is unknown. Servers wait five seconds and more, so ours close first.
+IDLE_SECONDS = 3.0
+
+
+def make_transport(base_url: str) -> httpx.AsyncBaseTransport | None:
+    """Give the transport for a target; None means httpx's own, which knows proxies.
+
+    aiohttp's connections cost a third of the CPU time of httpx's own under load
+    (docs/performance.md), and httpx keeps the interface.
+    """
+    if proxy_for(base_url):
+        return None
+    from httpx_aiohttp import AiohttpTransport  # noqa: PLC0415 - heavy, and not for the emulator
+
+    # httpx reads SSL_CERT_FILE and SSL_CERT_DIR, so a company's own CA works.
+    plain = base_url.startswith("http:")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
+    return AiohttpTransport(verify=context, client=lambda: _session(context))
+
+
+def _session(context: ssl.SSLContext) -> aiohttp.ClientSession:
+    import aiohttp  # noqa: PLC0415 - see make_transport
+
+    connector = aiohttp.TCPConnector(
+        limit=MOST_CONNECTIONS, ssl=context, keepalive_timeout=IDLE_SECONDS
+    )
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+
+
+def proxy_for(base_url: str) -> str:
+    """Give the proxy that the environment names for a target, credentials and all; "" for none.
+
+    There is none for this machine: over `http://` it would be handed the key in clear text.
+    """
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - imports a whole client
+
+    url = httpx.URL(base_url)
+    if is_loopback(url.host):
+        return ""
+    proxies = getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all") or ""
+    return "" if proxy_bypass(url.host) else proxy
+
+
+def cannot_open(error: Exception) -> str:
+    """Say why no connection can even be prepared; proxies are not shown, as they hold passwords."""
+    if isinstance(error, OSError):
+        why = error.strerror or str(error)
+        return f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR name cannot be read: {why}"
+    return "the proxy that the environment names cannot be used: it must be http://HOST:PORT"
+
+
+# A proxy error is one of building the tunnel, so the service was not reached.
+_NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+)
+
+
+def was_never_sent(error: Exception) -> bool:
+    """Tell whether a failed request surely left no byte with the service.
+
+    The aiohttp transport calls a connection that broke after the request a
+    connect timeout too, so its own error, the cause, decides.
+    """
+    cause = error.__cause__
+    if cause is None or not type(cause).__module__.startswith("aiohttp"):
+        return isinstance(error, _NEVER_SENT)
+    import aiohttp  # noqa: PLC0415 - loaded already, as its error shows
+
+    return isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+
+
+ACCEPTED = "gzip"
+_GZIP = zlib.MAX_WBITS | 16
+_PLAIN = ("", "identity")
+
+
+class UnusableBodyError(Exception):
+    """The body is too large, or packed in a way that nobody asked for."""
+
+
+async def unpacked(chunks: AsyncIterable[bytes], encoding: str, most: int) -> bytes:
+    """Give the whole body. Raises UnusableBodyError for more than `most` bytes."""
+    name = encoding.strip().lower()
+    if name in _PLAIN:
+        return await _collected(chunks, most)
+    if name not in (ACCEPTED, f"x-{ACCEPTED}"):
+        raise UnusableBodyError(f"the answer is packed as `{name[:40]}`, which was not asked for")
+    unpacking = zlib.decompressobj(_GZIP)
+    content, received = bytearray(), 0
+    try:
+        async for chunk in chunks:
+            received += len(chunk)
+            content += unpacking.decompress(chunk, most + 1 - len(content))
+            _check_size(len(content), most)
+            if unpacking.unused_data:
+                raise UnusableBodyError("the answer goes on after the end of its gzip data")
+    except zlib.error as error:
+        raise UnusableBodyError("the answer says that it is gzip, and is not") from error
+    if received and not unpacking.eof:
+        raise UnusableBodyError("the answer ends in the middle of its gzip data")
+    return bytes(content)
+
+
+async def _collected(chunks: AsyncIterable[bytes], most: int) -> bytes:
+    content = bytearray()
+    async for chunk in chunks:
+        content += chunk
+        _check_size(len(content), most)
+    return bytes(content)
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise UnusableBodyError(f"the answer is larger than {most >> 20} MB")
+
+
+# The first that fits counts, so the particular stand before the general.
+_HINTS: tuple[tuple[str, str], ...] = (
+    ("certificate has expired", "the certificate, or the clock of this machine, is out of date"),
+    ("not yet valid", "the certificate, or the clock of this machine, is out of date"),
+    ("is not valid for", "the certificate is for another host than the base URL names"),
+    ("hostname mismatch", "the certificate is for another host than the base URL names"),
+    ("certificate", "for a private CA, set SSL_CERT_FILE"),
+    ("name or service not known", "is the host name right?"),
+    ("nodename", "is the host name right?"),
+    ("temporary failure in name resolution", "does this machine reach a name server?"),
+    ("ssl:", "does the other side speak TLS 1.2 or newer on this port?"),
+    ("hung up", "does the other side speak TLS 1.2 or newer on this port?"),
+    ("connect call failed", "does anything listen there?"),
+    ("connection refused", "does anything listen there?"),
+    ("unreachable", "is it reachable from here? HTTPS_PROXY names a proxy"),
+    ("connection timeout", "is it reachable from here? HTTPS_PROXY names a proxy"),
+)
+_CANNOT_CONNECT = re.compile(r"Cannot connect to host (\S+) ssl:\S+ \[(.*)\]")
+
+
+def describe(error: Exception) -> str:
+    """Say what an error of the HTTP client means for the person who must act."""
+    said = _CANNOT_CONNECT.sub(_plainly, str(error).strip()) or type(error).__name__
+    lowered = said.lower()
+    hint = next((hint for words, hint in _HINTS if words in lowered), "")
+    return f"{said} ({hint})" if hint else said
+
+
+def _plainly(found: re.Match[str]) -> str:
+    """Take the client's own notation out of its message."""
+    host, why = found.groups()
+    return f"cannot connect to {host}: {'it hung up' if why == 'None' else why}"
+
+
+Authorization = Literal["raw", "bearer"]
+CONNECT_SECONDS = 10.0
+
+
+class KeyForOneOrigin(httpx.Auth):
+    """Puts the key into a request as it leaves, and only if it goes where the key belongs.
+
+    The client's own headers never hold it, so nobody who prints them prints it.
+    """
+
+    def __init__(self, key: Secret, authorization: Authorization, base_url: str) -> None:
+        self._key = key
+        self._prefix = "Bearer " if authorization == "bearer" else ""
+        self._origin = origin_of(httpx.URL(base_url))
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Add the key. Raises RuntimeError, which is a bug of ours, for another origin."""
+        if origin_of(request.url) != self._origin:
+            raise RuntimeError("a request would leave for an origin that the key is not for")
+        request.headers["Authorization"] = self._prefix + self._key.reveal()
+        yield request
+
+
+def origin_of(url: httpx.URL) -> tuple[str, str, int | None]:
+    """Give scheme, host and port; the default port counts as none."""
+    return (url.scheme, url.host, url.port)
+
+
+def open_client(
+    base_url: str,
+    key: Secret,
+    authorization: Authorization,
+    transport: httpx.AsyncBaseTransport | None,
+    deadline: float,
+) -> httpx.AsyncClient:
+    """Prepare the connections to one service; nothing is sent yet.
+
+    No redirect is followed, no cookie kept, no `.netrc` read. Raises UsageError
+    where the environment names a proxy or certificates that cannot be used.
+    """
+    timeout = httpx.Timeout(
+        deadline,
+        # Shorter, so that a host that does not answer is known not to have heard us.
+        connect=min(CONNECT_SECONDS, deadline / 2),
+        pool=None,
+    )
+    try:
+        return httpx.AsyncClient(
+            transport=transport or make_transport(base_url),
+            auth=KeyForOneOrigin(key, authorization, base_url),
+            headers={
+                "User-Agent": f"reconciler/{__version__}",
+                "Accept": "application/json",
+                "Accept-Encoding": ACCEPTED,
+            },
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            follow_redirects=False,
+            timeout=timeout,
+        )
+    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
+        raise UsageError(cannot_open(error)) from error
+
+
+LARGEST_REPLY = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How far a request came: the answer, if there is one, and why it says nothing, if so."""
+
+    phase: Phase
+    reply: Reply | None = None
+    why: str = ""
+
+    @property
+    def retry_after(self) -> str | None:
+        """What the answer says of when to come again."""
+        return self.reply.retry_after if self.reply is not None else None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """Open connections, at most 16 requests at once, each with a deadline of its own."""
+
+    client: httpx.AsyncClient
+    deadline: float
+    redaction: Redaction
+    waits: Waits = field(default_factory=Waits)
+    _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_CONNECTIONS))
+
+    async def attempt(self, call: Call) -> Attempt:
+        """Send once, and read the answer to its end. Never raises for what the wire does."""
+        try:
+            async with self._gate, asyncio.timeout(self.deadline):
+                with self.waits.on(Answering(call.method, call.path)):
+                    reply = await self._exchange(call)
+        except TimeoutError:
+            return Attempt(Phase.LOST, why=f"no answer within {self.deadline:g} seconds")
+        except UnusableBodyError as error:
+            return Attempt(Phase.LOST, why=str(error))
+        except httpx.InvalidURL:
+            # The client reads where a redirect leads though it is not to follow it.
+            why = "the answer is a redirect to something that is no address"
+            return Attempt(Phase.LOST, why=why)
+        except _wire_errors() as error:
+            phase = Phase.NOT_SENT if was_never_sent(error) else Phase.LOST
+            return Attempt(phase, why=self.redaction(describe(error)))
+        return self._judged(reply, call)
+
+    def _judged(self, reply: Reply, call: Call) -> Attempt:
+        phase = _phase_of(reply)
+        if phase is Phase.ANSWERED:
+            return Attempt(phase, reply)
+        if reply.ok:
+            return Attempt(phase, reply, unreadable(reply, str(call), self.redaction))
+        said = message_of(reply, self.redaction) or phrase(reply.status)
+        why = f"answered {phrase(reply.status)}: {said}"
+        return Attempt(phase, reply, f"rate limited ({said})" if phase is Phase.LIMITED else why)
+
+    async def _exchange(self, call: Call) -> Reply:
+        request = self.client.build_request(
+            call.method,
+            call.url,
+            params=list(call.params) or None,
+            json=None if call.method == "GET" else call.body,
+        )
+        reached(Point.BEFORE_SEND)
+        response = await self.client.send(request, stream=True)
+        reached(Point.SENT_NO_REPLY)
+        try:
+            assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - asked for one
+            encoding = response.headers.get("content-encoding", "")
+            content = await unpacked(response.stream, encoding, LARGEST_REPLY)
+        finally:
+            await response.aclose()
+        reached(Point.REPLY_READ)
+        return make_reply(response.status_code, content, response.headers)
+
+
+def _phase_of(reply: Reply) -> Phase:
+    phase = phase_of_status(reply.status)
+    if phase is Phase.ANSWERED and reply.body.strip() and not reply.is_json:
+        return Phase.LOST
+    if reply.status == HTTPStatus.NOT_FOUND and meaning_of_404(reply) is NotFound.WRONG_ROUTE:
+        return Phase.MISLED
+    return phase
+
+
+def _wire_errors() -> tuple[type[Exception], ...]:
+    """Give the errors that mean the wire failed; aiohttp lets some of its own through."""
+    aiohttp = sys.modules.get("aiohttp")
+    own = (aiohttp.ClientError,) if aiohttp is not None else ()
+    return (httpx.HTTPError, OSError, *own)

@@ -1,0 +1,315 @@
+"""What a plan may not do without consent, however little or much of it there is.
+
+Source: docs/guards.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from reconciler.document import value_at
+from reconciler.guards.open_incidents import Incidents
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.kind import Consent, Kind, Weakening
+from reconciler.project import Guards, Limits
+from reconciler.resource import (
+    Action,
+    Change,
+    Edit,
+    LooksLike,
+    NoJournal,
+    Objection,
+    OverwritesEdit,
+    Plan,
+    Ref,
+    Remembered,
+    Seen,
+    TakesOver,
+)
+
+TOO_MANY = "too-many-changes"
+
+
+@dataclass(slots=True)
+class _Figures:
+    """What is known of a kind, and what of it would change, by the word for how."""
+
+    known: int = 0
+    changed: Counter[str] = field(default_factory=Counter)
+
+    def add(self, kind: Kind, change: Change) -> None:
+        if kind.destroyable:
+            self._add_members(kind, change)
+            return
+        word = _word(kind, change)
+        if isinstance(change.observation, Seen | Remembered):
+            self.known += 1
+            if change.action is Action.UPDATE:
+                self.changed[word or "updated"] += 1
+        elif change.action is Action.ASSERT and word:
+            # What nobody has seen counts only where it is weakened, and then on both sides:
+            # else a lost journal would be a way around the limit, or lift it for the rest.
+            self.known += 1
+            self.changed[word] += 1
+
+    def _add_members(self, kind: Kind, change: Change) -> None:
+        """Count the members of a list, where one write covers many."""
+        observed = change.observation
+        live = value_at(observed.document, kind.destroyable) if isinstance(observed, Seen) else None
+        depth = len(kind.destroyable)
+        touched = {
+            one.path[: depth + 1]
+            for one in change.differences
+            if len(one.path) > depth and one.operation != "add"
+        }
+        self.known += len(live) if isinstance(live, list) else 0
+        # Destroyed members of one name are fewer places than losses.
+        self.changed["destroyed"] += len(change.destroys)
+        self.changed["updated"] += max(0, len(touched) - len(change.destroys))
+
+
+def _word(kind: Kind, change: Change) -> str:
+    """Say how a resource changes by the first thing it loses, "" where it loses nothing."""
+    words = (weakening.counted for weakening in kind.weakens(change))
+    return next((word for word in words if word), "")
+
+
+def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[Objection]:
+    """Yield one objection for each kind of which too much would change.
+
+    Creates do not count, nor does what is neither seen nor remembered and is not weakened.
+    """
+    for kind in KINDS:
+        figures = _Figures()
+        for change in plan.changes:
+            if change.ref.kind == kind.name:
+                figures.add(kind, change)
+        limits = guards.of(kind.name)
+        if figures.changed.total() > _allowed(figures.known, limits):
+            yield _objection(kind, figures, limits, plan.environment)
+
+
+def _allowed(known: int, limits: Limits) -> int:
+    """Give how many may change at once; all that are known where no limit holds."""
+    share = known * limits.max_change_percent // 100 if known >= limits.minimum else known
+    return share if limits.max_changes is None else min(share, limits.max_changes)
+
+
+def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) -> Objection:
+    changed, known = figures.changed.total(), figures.known
+    allowed = _allowed(known, limits)
+    share = f" ({changed * 100 / known:.4g} %)" if known else ""
+    noun = "members" if kind.destroyable else "resources"
+    ways = ", ".join(f"{count} {word}" for word, count in figures.changed.most_common() if count)
+    by_share = limits.max_changes is None or allowed < limits.max_changes
+    limit = f"{limits.max_change_percent} %, so {allowed}" if by_share else f"{allowed}"
+    setting = "maxChangePercent" if by_share else "maxChanges"
+    said = (
+        f"{changed} of {known} known {kind.name} {noun} would change{share}: {ways}; "
+        f"the guard allows {limit} in one apply"
+    )
+    where = f"`guards: {{{setting}: N}}` of `{environment}` in reconciler.yaml"
+    ways_out = (
+        f"split the change, so that at most {allowed} change at once",
+        f"in an earlier merge, set {where}",
+        "apply with `--override-guard REASON`, which the journal keeps",
+    )
+    return Objection(None, said, ways_out, TOO_MANY)
+
+
+DESTROYS = "destroys"
+DESTROYS_ALL = "destroys-all"
+PROTECTED = "protected"
+NEW_JOURNAL = "new-journal"
+LOOKS_LIKE_RENAME = "looks-like-rename"
+OVERWRITES_EDIT = "overwrites-edit"
+TAKES_OVER = "takes-over"
+
+GUARD_CODES = (
+    *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
+    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER),
+    *(code for kind in KINDS for code in kind.consents),
+)
+"""Every code of an objection; docs/guards.md explains each."""
+
+SEEN_LIVE = (OVERWRITES_EDIT, TAKES_OVER)
+"""What a review of the plan consents to: its digest covers what was seen live."""
+
+MOST_NAMED = 5
+_FILE = "reconciler.yaml"
+_REVIEW = (
+    "review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, "
+    "or answer `yes` on a terminal"
+)
+_OVERRIDE = "apply with `--override-guard REASON`, which the journal keeps"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreed:
+    """What was agreed to: by flags, or by whoever reviewed the very plan that is applied."""
+
+    allow_destroy: bool = False
+    new_journal: bool = False
+    override: bool = False
+    reviewed: bool = False
+
+    def to(self, objection: Objection) -> bool:
+        """Tell whether it lifts an objection. What cannot be brought back has flags of its own."""
+        if objection.code in (DESTROYS, DESTROYS_ALL):
+            return self.allow_destroy
+        if objection.code == NEW_JOURNAL:
+            return self.new_journal
+        return self.override or (self.reviewed and objection.code in SEEN_LIVE)
+
+
+def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
+    """Give the objections that stand all the same."""
+    return tuple(one for one in guarded if not agreed.to(one))
+
+
+def needed_consents(
+    plan: Plan, guards: Guards, incidents: Incidents | None = None, place: str = ""
+) -> Iterator[Objection]:
+    """Yield what needs consent, change by change.
+
+    Without `incidents` no alert is known to have open ones. `place` are the options that lead
+    to the journal.
+    """
+    yield from _without_memory(plan, place)
+    for change in plan.changes:
+        if not change.action.writes:
+            continue
+        if change.protected:
+            yield _protected(change)
+        if change.destroys:
+            yield _destroying(change)
+        yield from _of_others(change, guards, plan.environment)
+        seen: set[str] = set()
+        for weakening in BY_NAME[change.ref.kind].weakens(change):
+            said = _said(change, weakening, incidents)
+            if said and weakening.code not in (*guards.allow, *seen):
+                seen.add(weakening.code)
+                yield _weakened(change, weakening.code, said, plan.environment)
+
+
+def _without_memory(plan: Plan, place: str) -> Iterator[Objection]:
+    """Yield one objection where a lost journal would make twins that nobody can look up."""
+    if not any(isinstance(remark, NoJournal) for remark in plan.remarks):
+        return
+    blind = [
+        str(change.ref)
+        for change in plan.changes
+        if change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
+    ]
+    if not blind:
+        return
+    shown = ", ".join(blind[:MOST_NAMED])
+    more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
+    said = (
+        f"`{plan.environment}` has no journal, so nobody can tell whether {shown}{more} "
+        "are there already: a second one could not be found, nor deleted"
+    )
+    init = f"`reconciler journal init -e {plan.environment}{place}`"
+    ways_out = (
+        "if it was lost or is kept elsewhere, bring it back: `journal:` says where it is kept",
+        "give what exists its `metadata.id`",
+        f"if nothing was applied before: {init}, or apply with `--new-journal`",
+    )
+    yield Objection(None, said, ways_out, NEW_JOURNAL)
+
+
+def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Objection]:
+    """Yield what is to be said of names that went, and of what others did."""
+    for reason in change.reasons:
+        match reason:
+            case LooksLike(refs=refs):
+                yield _like_a_rename(change, refs)
+            case OverwritesEdit(paths=paths, edit=edit) if OVERWRITES_EDIT not in guards.allow:
+                fields = "1 field" if len(paths) == 1 else f"{len(paths)} fields"
+                said = f"{fields} that someone changed since our last write would be undone"
+                yield _seen_live(change, OVERWRITES_EDIT, said, edit, environment)
+            case TakesOver(edit=edit) if TAKES_OVER not in guards.allow:
+                said = "it is there, differs, and this journal never wrote it"
+                yield _seen_live(change, TAKES_OVER, said, edit, environment)
+            case _:
+                pass
+
+
+def _like_a_rename(change: Change, refs: Sequence[Ref]) -> Objection:
+    names = ", ".join(map(str, refs))
+    said = (
+        f"{change.ref} would be created, and is much like what was {names} at its last apply, "
+        "and would stand beside it"
+    )
+    forget = f"`reconciler journal forget {refs[0]}`"
+    ways_out = (
+        f"if it is the same under a new name: `reconciler journal rename {refs[0]} {change.ref}`",
+        f"if it is another, and the old one is no concern any more: {forget}",
+        _OVERRIDE,
+    )
+    return Objection(change.ref, said, ways_out, LOOKS_LIKE_RENAME)
+
+
+def _seen_live(change: Change, code: str, said: str, edit: Edit, environment: str) -> Objection:
+    who = f" (live was last changed {edit})" if edit.told else ""
+    ways_out = (
+        _REVIEW,
+        "declare what is live, and plan again",
+        f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
+        _OVERRIDE,
+    )
+    return Objection(change.ref, f"{change.ref}: {said}{who}", ways_out, code)
+
+
+def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> str:
+    """Say what is to be consented to; "" where nothing is."""
+    match weakening.consent:
+        case Consent.NEVER:
+            return ""
+        case Consent.ALWAYS:
+            return weakening.said
+        case Consent.WITH_OPEN_INCIDENTS:
+            open_ones = incidents.of(change.ref) if incidents is not None else ()
+            if not open_ones:
+                return ""
+            noun = "an open incident" if len(open_ones) == 1 else f"{len(open_ones)} open incidents"
+            return f"{weakening.said} while it has {noun}"
+
+
+def _weakened(change: Change, code: str, said: str, environment: str) -> Objection:
+    ways_out = (
+        f"split the change: leave {change.ref} as it is, and apply the rest",
+        f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
+        _OVERRIDE,
+    )
+    return Objection(change.ref, f"{change.ref}: {said}", ways_out, code)
+
+
+def _protected(change: Change) -> Objection:
+    count = len(change.differences)
+    fields = "1 field" if count == 1 else f"{count} fields"
+    said = f"{change.ref} is protected since its last apply, and {fields} of it would change"
+    ways_out = (
+        f"split the change: leave {change.ref} as it is, and apply the rest",
+        "take `metadata.protect` away in an earlier merge, apply that, and change it then",
+        _OVERRIDE,
+    )
+    return Objection(change.ref, said, ways_out, PROTECTED)
+
+
+def _destroying(change: Change) -> Objection:
+    count = len(change.destroys)
+    names = ", ".join(f"`{name}`" for name in change.destroys)
+    foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
+    said = f"{change.ref} destroys {count}{foreign}: {names}"
+    empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
+    if empty:
+        said += "; the list that it declares is empty, so none would be left"
+    ways_out = (
+        "keep them: declare them in the list",
+        f"split the change: leave {change.ref} as it is, and apply the rest",
+        "apply with `--allow-destroy`, which prints whole what is lost",
+    )
+    return Objection(change.ref, said, ways_out, DESTROYS_ALL if empty else DESTROYS)

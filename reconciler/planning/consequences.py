@@ -1,0 +1,215 @@
+"""What follows from a change beside its fields: blocked, protected, destroyed, rewritten, unseen.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Path,
+    Shape,
+    by_identity,
+    members_missing,
+    same,
+    stored_name,
+    value_at,
+)
+from reconciler.journal.entries import Rewritten
+from reconciler.journal.history import Memory
+from reconciler.kinds.kind import Kind
+from reconciler.resource import (
+    Action,
+    Change,
+    DependsOn,
+    Evidence,
+    LostUnseen,
+    Manifest,
+    NotInAnswer,
+    Observation,
+    ProtectionTurns,
+    Reason,
+    Ref,
+    Seen,
+)
+from reconciler.sealed import fingerprint, holds_seal
+
+
+def blocked_change(
+    manifest: Manifest,
+    declared: dict[str, Json],
+    observation: Observation,
+    evidence: Evidence,
+    reason: Reason,
+) -> Change:
+    """Give a change that cannot be done from the beginning, and why."""
+    return Change(
+        manifest=manifest,
+        action=Action.BLOCKED,
+        evidence=evidence,
+        observation=observation,
+        declared=declared,
+        body=declared,
+        reasons=(reason,),
+    )
+
+
+def blocked(change: Change, reasons: Iterable[Reason]) -> Change:
+    """Give the change as one that cannot be done, and why."""
+    return replace(
+        change,
+        action=Action.BLOCKED,
+        differences=(),
+        destroys=(),
+        lost=(),
+        foreign=(),
+        reasons=(*reasons, *change.reasons),
+    )
+
+
+def with_blocked_dependants(changes: Sequence[Change]) -> list[Change]:
+    """Block what depends on something blocked, as it would be skipped."""
+    by_ref = {change.ref: change for change in changes}
+    dependants: dict[Ref, list[Ref]] = {}
+    for change in changes:
+        for ref in change.manifest.references:
+            dependants.setdefault(ref, []).append(change.ref)
+    waiting = [change.ref for change in changes if change.action is Action.BLOCKED]
+    while waiting:
+        ref = waiting.pop()
+        for dependant in dependants.get(ref, ()):
+            change = by_ref[dependant]
+            if change.action.writes:
+                by_ref[dependant] = blocked(change, [DependsOn((ref,))])
+                waiting.append(dependant)
+    return list(by_ref.values())
+
+
+def members_by_name(kind: Kind, document: Json) -> Mapping[str, Json]:
+    """Give the members of a kind's list that can be destroyed; none where names repeat.
+
+    A name that a service stores otherwise finds its member too.
+    """
+    found = by_identity(_list_at(document, kind), kind.shape.at(_destroyable(kind))) or {}
+    return {**found, **{_name_in(kind)(one): one for one in found.values()}}
+
+
+def _destroyable(kind: Kind) -> str:
+    return kind.destroyable[0] if kind.destroyable else ""
+
+
+def _list_at(document: Json, kind: Kind) -> list[Json]:
+    value = value_at(document, kind.destroyable)
+    return value if isinstance(value, list) else []
+
+
+def members_destroyed(
+    kind: Kind, live: dict[str, Json], body: dict[str, Json], remade: Container[Path] = ()
+) -> dict[str, Json]:
+    """Map the name of each member that the write removes for good to what is lost with it.
+
+    Members are told by name even where the live list has a name twice, or one
+    without: of those the write keeps one at most. A name that a service stores
+    otherwise than it is written is the same, unless another member has it as it is.
+    `remade` are the paths of those that are there again after every write.
+    """
+    kept = Counter(filter(None, map(_name_in(kind), _list_at(body, kind))))
+    named = [*enumerate(map(_name_in(kind), _list_at(live, kind)), 1)]
+    left = [(number, name) for number, name in named if not _taken(kept, name)]
+    kept = Counter(map(stored_name, kept.elements()))
+    gone: dict[str, Json] = {}
+    for number, name in left:
+        again = (*kind.destroyable, stored_name(name)) in remade
+        if not again and not _taken(kept, stored_name(name)):
+            said = name if name and name not in gone else f"number {number} of the list"
+            gone[said] = _list_at(live, kind)[number - 1]
+    return gone
+
+
+def _taken(kept: Counter[str], name: str) -> bool:
+    """Tell whether a name is among those that stay, and count it as one of them."""
+    found = kept[name] > 0
+    kept[name] -= found
+    return found
+
+
+def _name_in(kind: Kind) -> Callable[[Json], str]:
+    """Give what gives the name of a member, "" where it has none."""
+    identity = kind.shape.at(_destroyable(kind)).identity
+
+    def name(member: Json) -> str:
+        found = value_at(member, identity)
+        return found if isinstance(found, str) else ""
+
+    return name
+
+
+def with_protection(change: Change, protected: bool) -> Change:
+    """Note on a change whether it is protected, and whether that ends or begins with it."""
+    change = replace(change, protected=protected)
+    if not change.turns_protection or change.action is Action.BLOCKED:
+        return change
+    turns = ProtectionTurns(begins=change.manifest.protect)
+    return replace(change, reasons=(*change.reasons, turns))
+
+
+def unexpected(found: Iterable[Difference], memory: Memory, shape: Shape) -> Iterator[Difference]:
+    """Leave out what the service itself made of the last write (R15).
+
+    A member that it never stored is none of that, whatever an older journal says.
+    """
+    rewritten = {}
+    if memory.acknowledged is not None:
+        rewritten = {one.path: one for one in memory.acknowledged.rewritten}
+    for difference in found:
+        known = rewritten.get(difference.path)
+        lacks = any(members_missing(difference, shape))
+        if known is None or lacks or not _is_rewritten(difference, known):
+            yield difference
+
+
+def _is_rewritten(difference: Difference, known: Rewritten) -> bool:
+    if not same(difference.after, known.sent):
+        return False
+    if holds_seal(known.sent):
+        return fingerprint(difference.before, known.sent) == known.got
+    return same(difference.before, known.got)
+
+
+def evidence_of(seen: Seen, found: Sequence[Difference]) -> Evidence:
+    """Say what an action rests on: not on live, where the answer has none of what it is about."""
+    unseen = [seen.cannot_tell(one.path) for one in found]
+    recalled = [seen.recalls(one.path) for one in found]
+    if not found or not all(map(max, unseen, recalled)):
+        return Evidence.LIVE
+    return Evidence.NONE if any(unseen) else Evidence.JOURNAL
+
+
+def unseen_fields(seen: Seen, found: Sequence[Difference]) -> Iterator[NotInAnswer]:
+    """Say which fields would be written over something that nobody knows."""
+    told = [one.path for one in found if seen.cannot_tell(one.path)]
+    fields = tuple(
+        one for one in seen.unseen if any(one[: len(to)] == to[: len(one)] for to in told)
+    )
+    if fields:
+        yield NotInAnswer(fields)
+
+
+def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterator[LostUnseen]:
+    """Say which of the members that are destroyed nobody knows whole."""
+    inside = len(kind.destroyable) + 1
+    fields = sorted({one[inside:] for one in seen.unseen})
+    lacking = {
+        name: [field for field in fields if value_at(member, field) is ABSENT]
+        for name, member in destroyed.items()
+    }
+    lost = tuple(name for name, missing in lacking.items() if missing)
+    if lost:
+        named = {str(field[-1]) for name in lost for field in lacking[name]}
+        yield LostUnseen(lost, tuple(sorted(named)))

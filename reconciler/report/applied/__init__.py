@@ -1,1 +1,0 @@
-"""What an apply did: one file a format."""

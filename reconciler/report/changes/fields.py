@@ -1,0 +1,377 @@
+"""What a write does to the fields of one resource, in words. Pure; every report reads this."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.facts import NOTHING, Facts, facts_at
+from reconciler.kinds.fields import Part
+from reconciler.kinds.kind import ANY_STEP, Essential, Kind
+from reconciler.report.safe import ELLIPSIS, columns, safe
+from reconciler.report.spoken import spoken_place, spoken_value
+from reconciler.report.words import leaves, live_document, name_of, plural, standing
+from reconciler.resource import Action, Change, Drift
+from reconciler.sealed import references_in
+
+CONTEXT = 2
+LONGEST_PIECE = 88
+MOST_COMPARED = 1_500
+
+# Where a query or a sentence may be broken: before an operator or a clause, and behind a comma.
+_BREAKS = re.compile(
+    r"(?= (?:[-+*/|]|and|or|unless|by|on|AND|OR|NOT|WHERE|FROM|GROUP BY|filter) )|(?<=, )|(?<=\. )"
+)
+
+
+class Line(NamedTuple):
+    """One line of a diff, safe. `…` stands for lines that are the same, and counts them."""
+
+    sign: Literal["-", "+", " ", "…"]
+    text: str
+
+
+def line_diff(before: str, after: str, context: int = CONTEXT) -> tuple[Line, ...]:
+    """Give the lines that go and come, with a few around them.
+
+    A line that is too long to read is broken where its language allows it;
+    nothing is lost by that: the pieces of a side are its whole text.
+    """
+    old, new = pieces(before), pieces(after)
+    return tuple(_lines_of(old, new, context))
+
+
+def pieces(text: str) -> list[str]:
+    """Break a text into lines, and long lines into pieces. Joined, they are the text."""
+    return [piece for line in text.splitlines(keepends=True) for piece in _broken(line)]
+
+
+def _broken(line: str) -> Iterator[str]:
+    if len(line) <= LONGEST_PIECE:
+        yield line
+        return
+    piece = ""
+    for part in _BREAKS.split(line):
+        if piece and len(piece) + len(part) > LONGEST_PIECE:
+            yield piece
+            piece = ""
+        piece += part
+    if piece:
+        yield piece
+
+
+def _lines_of(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Line]:
+    for tag, first, last, new_first, new_last in _opcodes(old, new):
+        if tag == "equal":
+            starts, ends = first == new_first == 0, (last, new_last) == (len(old), len(new))
+            yield from _same(old[first:last], 0 if starts else context, 0 if ends else context)
+            continue
+        yield from (Line("-", _shown(piece)) for piece in old[first:last])
+        yield from (Line("+", _shown(piece)) for piece in new[new_first:new_last])
+
+
+def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[Line]:
+    hidden = len(lines) - head - tail
+    if hidden <= 1:
+        yield from (Line(" ", _shown(piece)) for piece in lines)
+        return
+    yield from (Line(" ", _shown(piece)) for piece in lines[:head])
+    yield Line("…", f"{plural(hidden, 'line')} the same")
+    yield from (Line(" ", _shown(piece)) for piece in lines[len(lines) - tail :])
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """Match lines; two giants only at their ends, as matching takes the product of both."""
+    if max(len(old), len(new)) <= MOST_COMPARED:
+        return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    return [("equal", 0, head, 0, head), ("replace", head, len(old), head, len(new))]
+
+
+def _shown(piece: str) -> str:
+    """Show a line without its break, and what it has at its end where that cannot be seen."""
+    bare = piece.removesuffix("\n")
+    return safe(bare)
+
+
+LONGEST_ON_ONE_LINE = 100
+LONGEST_COMPARED = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One end of a part that comes or goes whole: its place inside that part, and its value."""
+
+    subject: str
+    field: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One difference, its texts safe and on one line each.
+
+    `subject` is the part of the resource (empty for the resource itself) and
+    `field` what of it changes (empty where the part itself comes, goes or
+    moves). `stands` says from which place to which, or at which. Long values
+    have `lines`, parts that come or go have `leaves`; the rest is in `before`
+    and `after`, whole.
+    """
+
+    path: Path
+    subject: str
+    field: str
+    operation: Operation
+    before: str = ""
+    after: str = ""
+    stands: str = ""
+    lines: tuple[Line, ...] = ()
+    leaves: tuple[Leaf, ...] = ()
+
+
+def field_changes(change: Change) -> tuple[FieldChange, ...]:
+    """Give what a planned write does, the resource's own fields first, then part by part.
+
+    Something new is said whole, also where it is as good as absent: `enabled: false`.
+    """
+    found = change.differences if change.action.writes else ()
+    if change.action in (Action.CREATE, Action.ASSERT):
+        found = tuple(Difference((key,), ABSENT, one, "add") for key, one in change.body.items())
+    kind = BY_NAME.get(change.ref.kind)
+    return _together(_said(one, change.body, live_document(change), kind) for one in found)
+
+
+def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
+    """Give what became of the fields since they were applied; `after` is live."""
+    kind = BY_NAME.get(drift.ref.kind)
+    return _together(_said(one, drift.live, ABSENT, kind) for one in drift.differences)
+
+
+def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldChange]]]:
+    """Yield the parts of a resource with what changes in each."""
+    for subject, group in groupby(found, key=lambda one: one.subject):
+        yield subject, list(group)
+
+
+def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
+    order: dict[str, list[FieldChange]] = {"": []}
+    for one in found:
+        order.setdefault(one.subject, []).append(one)
+    return tuple(one for group in order.values() for one in group)
+
+
+def _said(
+    difference: Difference, after: Json, before: Json | Missing, kind: Kind | None
+) -> FieldChange:
+    path, operation = difference.path, difference.operation
+    documents = (before, after) if operation == "remove" else (after, before)
+    subject, field = spoken_place(path, *documents, unsaid=kind.unsaid if kind else frozenset())
+    facts = facts_at(kind.spec, path) if kind else NOTHING
+    match operation:
+        case "move":
+            stands = _moves(difference, documents, kind)
+            return FieldChange(path, subject, field, operation, stands=stands)
+        case "add":
+            place = standing(path, after)
+            stands = f"at place {place[0]} of {place[1]}" if place else ""
+            text, ends = _whole(difference.after, path, facts, kind)
+            rest = _beyond_name(ends, subject)
+            return FieldChange(
+                path, subject, field, operation, after=text, stands=stands, leaves=rest
+            )
+        case "remove":
+            text, ends = _whole(difference.before, path, facts, kind)
+            rest = _beyond_name(ends, subject)
+            return FieldChange(path, subject, field, operation, before=text, leaves=rest)
+        case "change":
+            lines = _lines(difference, facts)
+            old, new = _sides(difference, facts)
+            return FieldChange(path, subject, field, operation, old, new, lines=lines)
+
+
+def _moves(difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None) -> str:
+    """Say from where to where something moves, also out of another list."""
+    now = _position(difference.after)
+    if difference.list_before is not None and isinstance(difference.before, list):
+        was, unsaid = _position(difference.before[-1]), kind.unsaid if kind else frozenset[str]()
+        old, _ = spoken_place(difference.list_before, *reversed(documents), unsaid=unsaid)
+        new, _ = spoken_place(difference.path[:-1], *documents, unsaid=unsaid)
+        return f"from place {was} of {old} to place {now} of {new}"
+    was = _position(difference.before)
+    if was == now:
+        # As the middle one of a list that is turned round.
+        return f"past its neighbours, still at place {now}"
+    return f"from place {was} to place {now}"
+
+
+def _position(place: Json | Missing) -> str:
+    return str(place + 1) if isinstance(place, int) else safe(str(place))
+
+
+def _whole(
+    document: Json | Missing, path: Path, facts: Facts, kind: Kind | None
+) -> tuple[str, tuple[Leaf, ...]]:
+    """Give a part that comes or goes: on one line, and end by end where it has several."""
+    ends = [] if document is ABSENT else list(leaves(document))
+    if len(ends) == 1 and ends[0][0] == ():
+        return spoken_value(document, facts), ()
+    unsaid = kind.unsaid if kind else frozenset[str]()
+    # What belongs to the part itself comes first, so that no line follows under another's name.
+    found: dict[str, list[Leaf]] = {"": []}
+    for inner, end in ends:
+        if inner[-2:] == ("id", "value") or end in ("", None, []):
+            continue
+        subject, field = spoken_place(inner, document, unsaid=unsaid)
+        known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
+        leaf = Leaf(subject, field, spoken_value(end, known))
+        found.setdefault(subject, []).append(leaf)
+    return spoken_value(document), tuple(leaf for group in found.values() for leaf in group)
+
+
+def _beyond_name(ends: Sequence[Leaf], subject: str) -> tuple[Leaf, ...]:
+    """Leave out the name by which the subject is called already."""
+    return tuple(
+        one
+        for one in ends
+        if one.subject or not (one.text.startswith('"') and subject.endswith(one.text))
+    )
+
+
+def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
+    """Say both values; as JSON where their words would be the same."""
+    before, after = (spoken_value(one, facts) for one in (difference.before, difference.after))
+    if before != after:
+        return before, after
+    return spoken_value(difference.before), spoken_value(difference.after)
+
+
+def _lines(difference: Difference, facts: Facts) -> tuple[Line, ...]:
+    """Compare long values line by line; nothing where one line each says it better."""
+    before, after = difference.before, difference.after
+    if before is ABSENT or after is ABSENT or references_in([before, after]):
+        return ()
+    if facts.unordered and isinstance(before, list) and isinstance(after, list):
+        return _members(before, after, facts)
+    old, new = _text(before), _text(after)
+    longest = max(len(old), len(new))
+    if (longest <= LONGEST_ON_ONE_LINE and "\n" not in old + new) or longest > LONGEST_COMPARED:
+        return ()
+    lines = line_diff(old, new)
+    gone = {line.text for line in lines if line.sign == "-"}
+    if any(line.sign == "+" and line.text in gone for line in lines):
+        # They differ in what a line cannot show, as a break at the end: JSON says it.
+        return ()
+    return lines
+
+
+def _text(document: Json) -> str:
+    if isinstance(document, str):
+        return document
+    short = json.dumps(document, ensure_ascii=False)
+    if len(short) <= LONGEST_ON_ONE_LINE:
+        return short
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[Line, ...]:
+    """Say which members a set loses and gains: its order means nothing."""
+    item = facts.items or NOTHING
+    old, new = ([spoken_value(one, item) for one in side] for side in (before, after))
+    gone = [Line("-", one) for one in old if one not in new]
+    come = [Line("+", one) for one in new if one not in old]
+    kept = len(new) - len(come)
+    rest = [Line("…", f"{kept:,} the same")] if kept else []
+    return (*gone, *come, *rest) if gone or come else ()
+
+
+BETWEEN = " · "
+MOST_NAMED = 3
+LONGEST_BESIDE = 50
+
+
+def essentials_of(change: Change) -> tuple[str, ...]:
+    """Give `field: value` for each, safe, whole and on one line; none for what is compared.
+
+    An update shows what differs, which says more.
+    """
+    kind = BY_NAME.get(change.ref.kind)
+    if kind is None or change.action not in (Action.CREATE, Action.ASSERT):
+        return ()
+    said = ((one.called, _essential_words(one, change.body, kind.spec)) for one in kind.essentials)
+    return tuple(f"{name}: {text}" for name, text in said if text)
+
+
+def packed(texts: Sequence[str], room: int) -> list[str]:
+    """Put texts side by side into lines of `room` columns; one that is longer is cut.
+
+    A long one, a query say, stands in a line of its own.
+    """
+    lines: list[str] = []
+    full = True
+    for text in texts:
+        shown = text if columns(text) <= room else _cut(text, room)
+        is_long = columns(text) > LONGEST_BESIDE
+        joined = shown if full or is_long else f"{lines[-1]}{BETWEEN}{shown}"
+        if full or is_long or columns(joined) > room:
+            lines.append(shown)
+        else:
+            lines[-1] = joined
+        full = is_long
+    return lines
+
+
+def _cut(text: str, room: int) -> str:
+    while columns(text) >= room:
+        text = text[: min(len(text) - 1, room)]
+    return text + ELLIPSIS
+
+
+def _essential_words(essential: Essential, document: Json, model: type[Part]) -> str:
+    found = [
+        (path, value)
+        for path, value in _places(document, essential.path)
+        if value not in ("", []) and value is not essential.usual and value is not None
+    ]
+    lists = [value for _, value in found if isinstance(value, list)]
+    items = [item for value in lists for item in value]
+    if len(lists) == len(found) and any(isinstance(item, dict) for item in items):
+        return _counted(items)
+    words = (spoken_value(value, facts_at(model, path)) for path, value in found)
+    return ", ".join(dict.fromkeys(words))
+
+
+def _places(
+    document: Json | Missing, path: Sequence[str], walked: Path = ()
+) -> Iterator[tuple[Path, Json]]:
+    """Yield each place that a path leads to, and what stands there."""
+    if document is ABSENT:
+        return
+    if not path:
+        yield walked, document
+        return
+    step, *rest = path
+    if step != ANY_STEP:
+        yield from _places(value_at(document, (step,)), rest, (*walked, step))
+    elif isinstance(document, dict):
+        for key, value in document.items():
+            yield from _places(value, rest, (*walked, key))
+    elif isinstance(document, list):
+        for index, value in enumerate(document):
+            yield from _places(value, rest, (*walked, index))
+
+
+def _counted(items: Sequence[Json]) -> str:
+    """Say how many parts there are, and what the first of them are called."""
+    names = [spoken_value(name) for name in map(name_of, items) if name]
+    more = [ELLIPSIS] if len(names) > MOST_NAMED else []
+    said = ", ".join([*names[:MOST_NAMED], *more])
+    return safe(f"{len(items):,} ({said})" if said else f"{len(items):,}")

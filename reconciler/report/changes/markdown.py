@@ -1,0 +1,82 @@
+"""One change as the lines of a fenced diff. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from reconciler.report.changes.fields import FieldChange, Leaf, by_subject
+from reconciler.report.safe import safe
+from reconciler.report.words import around_difference
+
+MOST_LEAVES = 40
+LONGEST_VALUE = 300
+LONGEST_INLINE = 100
+
+
+def diff_lines(found: Sequence[FieldChange], sides: tuple[str, str] | None = None) -> Iterator[str]:
+    """Yield differences part by part; every line but context begins with its sign.
+
+    `sides` names what stands before and after, where that is not obvious.
+    """
+    if sides and found:
+        yield f"# - {sides[0]}"
+        yield f"# + {sides[1]}"
+    for subject, changes in by_subject(found):
+        named = False
+        for change in changes:
+            if subject and not change.field:
+                yield from _part_lines(change, subject)
+                continue
+            if subject and not named:
+                yield f"@@ {subject} @@"
+                named = True
+            yield from _part_lines(change, change.field)
+
+
+def _part_lines(change: FieldChange, words: str) -> Iterator[str]:
+    match change.operation:
+        case "move":
+            yield f"! {words} moves {change.stands}"
+        case "add":
+            stands = f" {change.stands}" if change.stands else ""
+            yield from _whole_lines("+", words + stands, change.after, change.leaves)
+        case "remove":
+            yield from _whole_lines("-", words, change.before, change.leaves)
+        case "change":
+            yield from _changed_lines(change, words)
+
+
+def _whole_lines(
+    sign: Literal["+", "-"], words: str, text: str, leaves: Sequence[Leaf]
+) -> Iterator[str]:
+    if not leaves:
+        yield f"{sign} {words}: {safe(text, LONGEST_VALUE)}"
+        return
+    yield f"{sign} {words}:"
+    subject = ""
+    for leaf in leaves[:MOST_LEAVES]:
+        if leaf.subject != subject:
+            subject = leaf.subject
+            yield f"{sign}   {subject}:"
+        margin = "    " if subject else "  "
+        label = f"{leaf.field}: " if leaf.field else ""
+        yield f"{sign} {margin}{label}{safe(leaf.text, LONGEST_VALUE)}"
+    if len(leaves) > MOST_LEAVES:
+        yield f"{sign}   and {len(leaves) - MOST_LEAVES:,} more"
+
+
+def _changed_lines(change: FieldChange, words: str) -> Iterator[str]:
+    longest = max(len(change.before), len(change.after))
+    if len(words) + longest <= LONGEST_INLINE:
+        yield f"- {words}: {change.before}"
+        yield f"+ {words}: {change.after}"
+        return
+    yield f"  {words}:"
+    if change.lines:
+        for sign, text in change.lines:
+            yield f"{sign}   {text}".rstrip()
+        return
+    before, after = around_difference(change.before, change.after, LONGEST_VALUE)
+    yield f"-   {before}"
+    yield f"+   {after}"

@@ -1,0 +1,165 @@
+"""What a write does to the fields of one resource, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from reconciler.report.changes.fields import (
+    FieldChange,
+    Leaf,
+    Line,
+    by_subject,
+    essentials_of,
+    field_changes,
+    packed,
+)
+from reconciler.report.pictures.sides import drawing_of
+from reconciler.report.pictures.text import picture_lines
+from reconciler.report.safe import columns, safe
+from reconciler.report.table import Colour, Style
+from reconciler.report.words import around_difference, plural
+from reconciler.resource import Change
+
+INDENT = "      "
+DEEPER = INDENT + "    "
+MOST_LEAVES = 8
+MOST_LINES = 16
+NARROWEST_VALUE = 20
+LONGEST_PAIR = 90
+WIDEST_PICTURE = 120
+_SIGNS = {
+    "add": ("+", Colour.GREEN),
+    "remove": ("-", Colour.RED),
+    "change": ("~", Colour.YELLOW),
+    "move": ("↕", Colour.CYAN),
+}
+
+
+def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
+    """Yield the picture of a planned write, and its fields part by part, `most` of them."""
+    room = min(style.width, WIDEST_PICTURE) - len(INDENT)
+    for line in picture_lines(drawing_of(change), room):
+        yield INDENT + style.paint(line, Colour.DIM)
+    found = field_changes(change)
+    shown = found if style.verbose else found[:most]
+    yield from subject_lines(shown, style)
+    if rest := len(found) - len(shown):
+        yield INDENT + style.paint(f"and {plural(rest, 'field')} more (-v shows them)", Colour.DIM)
+
+
+def essential_lines(change: Change, most: int, style: Style) -> Iterator[str]:
+    """Yield what a new resource is in `most` lines, its picture too where that is one line."""
+    room = style.width - len(INDENT)
+    picture = picture_lines(drawing_of(change), room)
+    texts = (*essentials_of(change), *(picture if len(picture) == 1 else ()))
+    for line in packed(texts, room)[:most]:
+        yield INDENT + line
+
+
+def subject_lines(found: Sequence[FieldChange], style: Style) -> Iterator[str]:
+    """Yield differences below the part of the resource that they are about."""
+    for subject, changes in by_subject(found):
+        margin = INDENT
+        for change in changes:
+            if subject and not change.field:
+                yield from _lines(change, subject, INDENT, style)
+                margin = INDENT + "  "
+                continue
+            if subject and margin == INDENT:
+                yield f"{INDENT}{style.paint(subject, Colour.BOLD)}"
+                margin = INDENT + "  "
+            yield from _lines(change, change.field, margin, style)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What stands before a value, painted, and how many columns that takes."""
+
+    text: str
+    width: int
+
+
+def _lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterator[str]:
+    sign, colour = _SIGNS[change.operation]
+    if change.operation == "add" and change.stands:
+        words += f" {change.stands}"
+    head = _Head(f"{margin}{style.paint(sign, colour)} {words}", columns(f"{margin}  {words}"))
+    match change.operation:
+        case "move":
+            yield f"{head.text}: moves {change.stands}"
+        case "add":
+            yield from _whole_lines(head, change.after, change.leaves, colour, style)
+        case "remove":
+            yield from _whole_lines(head, change.before, change.leaves, colour, style)
+        case "change":
+            yield from _changed_lines(change, head, style)
+
+
+def _whole_lines(
+    head: _Head, text: str, leaves: Sequence[Leaf], colour: Colour, style: Style
+) -> Iterator[str]:
+    """Yield a value that comes or goes: on one line where it fits, else one line an end."""
+    if head.width + 2 + columns(text) <= style.width:
+        yield f"{head.text}: {text}"
+        return
+    yield f"{head.text}:"
+    ends = leaves or (Leaf("", "", text),)
+    most = len(ends) if style.verbose else MOST_LEAVES
+    subject = ""
+    for end in ends[:most]:
+        if end.subject != subject:
+            subject = end.subject
+            yield DEEPER + style.paint(subject, colour)
+        label = ("  " if subject else "") + (f"{end.field}: " if end.field else "")
+        room = max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(label))
+        yield DEEPER + style.paint(label + safe(end.text, room), colour)
+    if len(ends) > most:
+        yield DEEPER + style.paint(f"and {len(ends) - most:,} more (-v shows them)", Colour.DIM)
+
+
+def _changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[str]:
+    before, after = change.before, change.after
+    # Two long values are compared one below the other, however wide the terminal is.
+    short = columns(before) + columns(after) <= LONGEST_PAIR
+    if short and head.width + columns(before) + columns(after) + 5 <= style.width:
+        yield f"{head.text}: {before} → {after}"
+        return
+    yield f"{head.text}:"
+    if change.lines:
+        yield from _line_diff(change.lines, style)
+        return
+    if short and columns(before) + columns(after) + len(DEEPER) + 3 <= style.width:
+        yield f"{DEEPER}{before} → {after}"
+        return
+    room = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
+    before, after = around_difference(before, after, room)
+    yield f"{DEEPER}{style.paint('- ' + before, Colour.RED)}"
+    yield f"{DEEPER}{style.paint('+ ' + after, Colour.GREEN)}"
+
+
+def _line_diff(lines: Sequence[Line], style: Style) -> Iterator[str]:
+    most = len(lines) if style.verbose else MOST_LINES
+    colours = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM, "…": Colour.DIM}
+    room = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
+    for sign, text in lines[:most]:
+        for at in range(0, max(1, len(text)), room):
+            yield DEEPER + style.paint(f"{sign} {text[at : at + room]}".rstrip(), colours[sign])
+    if len(lines) > most:
+        more = f"and {plural(len(lines) - most, 'line')} more (-v shows them)"
+        yield DEEPER + style.paint(more, Colour.DIM)
+
+
+def wrapped(
+    text: str, style: Style, *colours: Colour, margin: str = INDENT, hang: str = ""
+) -> Iterator[str]:
+    """Yield foreign words, broken between words where they are too long; `hang` moves the rest."""
+    line = ""
+    for word in safe(text).split(" "):
+        if line and len(margin) + columns(line) + 1 + columns(word) > style.width:
+            yield margin + style.paint(line, *colours)
+            line = hang + word
+        else:
+            line = f"{line} {word}" if line else word
+    if line:
+        yield margin + style.paint(line, *colours)

@@ -1,0 +1,205 @@
+"""What stands under a pull request: the plan, why there is none, and what was reviewed. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from reconciler.document import Json, digest
+from reconciler.forge.marker import Marker, hidden_json
+from reconciler.report.markdown import COMMENT_BYTES, code, fenced
+from reconciler.report.plan.document import change_document
+from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.safe import safe
+from reconciler.resource import Action, Change, Plan
+
+MOST_CHANGES = 100
+LARGEST_LINE = 8_000
+_DIGITS = 12
+_LINE = re.compile(r"<!-- reconciler-changes (\{[^<>]*\}) -->\r?")
+# A moved line or another reason is no other change.
+_BESIDE = ("source", "notes", "reasons")
+
+
+def changes_line(plan: Plan) -> str:
+    """Give the hidden line, "" for a plan with too many changes for one."""
+    changes = [change for change in plan.changes if change.action is not Action.KEEP]
+    if len(changes) > MOST_CHANGES:
+        return ""
+    found: dict[str, object] = {str(change.ref): _essence(change) for change in changes}
+    line = f"<!-- reconciler-changes {hidden_json(found)} -->"
+    return line if len(line) <= LARGEST_LINE else ""
+
+
+def changes_in(body: str) -> dict[str, str] | None:
+    """Read the line of a comment, None where there is none."""
+    for text in body.split("\n")[1:2]:
+        found = _LINE.fullmatch(text)
+        if found is None:
+            return None
+        try:
+            document = json.loads(found[1])
+        except ValueError:
+            return None
+        return {name: str(value) for name, value in document.items()}
+    return None
+
+
+def line_in(body: str) -> str:
+    """Give the line itself, "" where there is none."""
+    return body.split("\n")[1].rstrip("\r") if changes_in(body) is not None else ""
+
+
+def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
+    """Name the resources whose change is not the reviewed one."""
+    current = {
+        str(change.ref): _essence(change)
+        for change in now.changes
+        if change.action is not Action.KEEP
+    }
+    words = []
+    for ref in sorted(reviewed.keys() | current.keys()):
+        if ref not in current:
+            words.append(f"{ref}: was to be changed, and is no more")
+        elif ref not in reviewed:
+            words.append(f"{ref}: is to be changed, and was not")
+        elif current[ref] != reviewed[ref]:
+            words.append(f"{ref}: another change than the reviewed one")
+    return words
+
+
+def _essence(change: Change) -> str:
+    document: dict[str, Json] = change_document(change)
+    kept = {name: value for name, value in document.items() if name not in _BESIDE}
+    return digest(kept).removeprefix("sha256:")[:_DIGITS]
+
+
+MOST_ERRORS = 10
+LONGEST_LINE = 500
+LONGEST_NAME = 80
+COMMIT_DIGITS = 12
+
+OFFLINE = (
+    "> **No live comparison.** This change comes without the key, so it was planned on an empty "
+    "emulator of the service: the plan shows that the manifests can be applied, and nothing of "
+    "what is there now. It cannot be applied from here."
+)
+AGAINST_BASE = (
+    "> **No live comparison.** This change comes without the key, so it was planned on an emulator "
+    "of the service that holds what the base branch declares: **against the base branch, not "
+    "against live**. It cannot be applied from here."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a comment comes from: the run's address, and what holds the whole plan."""
+
+    run_url: str = ""
+    artifact: str = ""
+
+    @property
+    def whole(self) -> str:
+        """What a reader is sent to for what was left out."""
+        return "the artifact" if self.artifact else "the summary of the job"
+
+    def foot(self, marker: Marker) -> str:
+        """Give the last line: commit, run and artifact."""
+        parts = [f"commit {code(marker.head[:COMMIT_DIGITS])}"] if marker.head else []
+        parts += [f"[run]({self.run_url})"] if self.run_url else []
+        parts += [f"artifact {code(self.artifact)}"] if self.artifact else []
+        return f"\n<sub>{' · '.join(parts)}</sub>\n" if parts else ""
+
+
+def plan_comment(
+    plan: Plan, marker: Marker, origin: Origin, said: str = "", *, offline: str = OFFLINE
+) -> str:
+    """Give the comment for a plan, within the budget; `said` stands above it.
+
+    `offline` says what a plan that saw nothing live was compared with.
+
+    The marker of the comment says whether diffs were left out.
+    """
+    unseen = offline if marker.state == "offline" else ""
+    reviewed = changes_line(plan) if marker.digest else ""
+    # Room for the longer of both answers to "truncated".
+    longest = replace(marker, truncated=False).line
+    head = "".join(f"{part}\n\n" for part in (unseen, said) if part)
+    foot = origin.foot(marker)
+    room = COMMENT_BYTES - sum(len(part.encode()) + 1 for part in (longest, reviewed, head, foot))
+    text = plan_markdown(plan, budget=room, whole=origin.whole)
+    whole = plan_markdown(plan, budget=10 * COMMENT_BYTES, whole=origin.whole)
+    line = replace(marker, truncated=text != whole).line
+    return "\n".join(part for part in (line, reviewed, f"{head}{text}{foot}") if part)
+
+
+def postponed_note(edits: Sequence[str]) -> str:
+    """Say which edits of the project file only count after the merge, "" for none.
+
+    Their dotted names are foreign text.
+    """
+    if not edits:
+        return ""
+    named = ", ".join(code(one, LONGEST_NAME) for one in edits[:MOST_ERRORS])
+    more = f" and {len(edits) - MOST_ERRORS:,} more" if len(edits) > MOST_ERRORS else ""
+    return (
+        "> **Edits of the project file take effect after the merge.** Of a change only manifests, "
+        "`manifests:` and `variables:` are used; all else is as on the base branch. Not used: "
+        f"{named}{more}."
+    )
+
+
+def failed_comment(
+    marker: Marker, reason: str, errors: Sequence[str], origin: Origin, said: str = ""
+) -> str:
+    """Give the comment for a run that came to no plan: the first ten errors, and no digest."""
+    marker = replace(marker, digest="", state="failed")
+    title = f"No plan for {code(marker.environment, LONGEST_NAME)}: {reason}"
+    above = f"{said}\n\n" if said else ""
+    return f"{marker.line}\n{above}{failure_markdown(title, errors)}{origin.foot(marker)}"
+
+
+def refused_comment(
+    plan: Plan | None, marker: Marker, errors: Sequence[str], origin: Origin, reviewed: str
+) -> str:
+    """Give the comment for an apply that refused to begin: why, and the plan as it is now.
+
+    The digest stays that of the reviewed plan, as `reviewed` stays the line that
+    names what is in it: should live become what it was, it may still be applied.
+    """
+    marker = replace(marker, state="not-applied")
+    title = f"### Not applied to {code(marker.environment, LONGEST_NAME)}"
+    why = fenced("text", list(_shown(errors)))
+    head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + f"{title}\n\n{why}\n"
+    foot = origin.foot(marker)
+    room = COMMENT_BYTES - len((head + foot).encode())
+    title = "The plan as it is now, which nobody reviewed"
+    now = folded_plan(plan, title, room, origin) if plan is not None else ""
+    return head + now + foot
+
+
+def folded_plan(plan: Plan, title: str, room: int, origin: Origin) -> str:
+    """Give a plan folded under a title, "" where not even its table has room."""
+    opened = f"\n<details><summary>{title}</summary>\n\n"
+    closed = "\n</details>\n"
+    inside = room - len((opened + closed).encode())
+    text = plan_markdown(plan, budget=inside, whole=origin.whole)
+    return opened + text + closed if len(text.encode()) <= inside else ""
+
+
+def failure_markdown(title: str, errors: Sequence[str]) -> str:
+    """Give a failure under a title, which is no foreign text: the first ten errors.
+
+    Ends in a line break.
+    """
+    shown = fenced("text", list(_shown(errors))) + "\n" if errors else ""
+    return f"### {title}\n\n{shown}"
+
+
+def _shown(errors: Sequence[str]) -> Iterator[str]:
+    for error in errors[:MOST_ERRORS]:
+        yield safe(error, LONGEST_LINE)
+    if len(errors) > MOST_ERRORS:
+        yield f"and {len(errors) - MOST_ERRORS:,} more"

@@ -1,1 +1,0 @@
-"""The comment under a pull request."""

@@ -1,0 +1,128 @@
+"""What drifted: for a terminal, as JSON, and as a comment."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from reconciler.document import Json
+from reconciler.report.changes.fields import drift_changes
+from reconciler.report.changes.markdown import diff_lines
+from reconciler.report.changes.text import INDENT, subject_lines, wrapped
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
+from reconciler.report.plan.document import difference_document
+from reconciler.report.safe import safe, safe_json
+from reconciler.report.table import Colour, Style, fitted
+from reconciler.report.words import drift_summary, plural
+from reconciler.resource import Drift
+
+
+def drift_json(drifts: Sequence[Drift], environment: str, target: str) -> str:
+    """Give `{"drifted", "summary", "resources": [...]}`, ending in a line break."""
+    summary: dict[str, Json] = dict.fromkeys(("same", "drifted", "gone", "unread", "unseen"), 0)
+    document: dict[str, Json] = {
+        "formatVersion": 1,
+        "environment": environment,
+        "target": target,
+        "drifted": any(drift.drifted for drift in drifts),
+        "summary": summary | Counter(drift.state for drift in drifts),
+        "resources": [_resource(drift) for drift in drifts],
+    }
+    return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+
+
+def _resource(drift: Drift) -> dict[str, Json]:
+    return {
+        "ref": str(drift.ref),
+        "state": drift.state,
+        "source": {"file": drift.source.file, "line": drift.source.line},
+        "fields": [difference_document(one) for one in drift.differences],
+        "note": drift.note,
+    }
+
+
+MOST_FIELDS = 12
+
+
+def drift_text(drifts: Sequence[Drift], style: Style) -> str:
+    """Give what drifted, field by field, and how many could not be asked for."""
+    lines: list[str] = []
+    for drift in drifts:
+        if drift.drifted:
+            lines.extend((*_lines(drift, style), ""))
+        elif drift.state == "unread":
+            sign = style.paint(f"x {safe(str(drift.ref))}", Colour.RED)
+            lines.extend((fitted(f"  {sign}  {safe(drift.note)}", style), ""))
+        elif style.verbose:
+            lines.append(style.paint(f"  = {safe(str(drift.ref))}  {drift.state}", Colour.DIM))
+    counts = Counter(drift.state for drift in drifts)
+    drifted = counts["drifted"] + counts["gone"]
+    head = f"{plural(drifted, 'resource')} drifted" if drifted else "No drift"
+    same = f"{counts['same']} as applied"
+    hidden = f"{counts['unseen']} that the API cannot show"
+    unread = f", {counts['unread']} that could not be read" if counts["unread"] else ""
+    rest = f", {counts['unapplied']} never applied" if counts["unapplied"] else ""
+    closing = f"{head}; {same}, {hidden}{unread}{rest}."
+    lines.append(fitted(style.paint(closing, Colour.BOLD), style))
+    return "\n".join(lines) + "\n"
+
+
+def _lines(drift: Drift, style: Style) -> Iterator[str]:
+    gone = drift.state == "gone"
+    sign, colour = ("-", Colour.RED) if gone else ("~", Colour.YELLOW)
+    name = style.paint(f"{sign} {safe(str(drift.ref))}", colour)
+    yield f"  {name}  {style.paint(safe(str(drift.source)), Colour.DIM)}"
+    if drift.note:
+        yield from wrapped(f"{'gone: ' if gone else ''}{drift.note}", style, Colour.CYAN)
+    found = drift_changes(drift)
+    shown = found if style.verbose else found[:MOST_FIELDS]
+    if shown:
+        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
+    yield from subject_lines(shown, style)
+    if rest := len(found) - len(shown):
+        yield f"{INDENT}and {plural(rest, 'field')} more (-v shows them)"
+
+
+MOST_ROWS = 50
+LONGEST_CELL = 80
+OPEN_BELOW_LINES = 10
+SIDES = "applied", "live"
+
+
+def drift_markdown(
+    drifts: Sequence[Drift], environment: str, budget: int = COMMENT_BYTES, whole: str = WHOLE
+) -> str:
+    """Give counts, a table of at most 50 and folded diffs, within `budget` bytes of UTF-8.
+
+    What does not fit is left out whole; 40,000 bytes are enough for the rest.
+    """
+    found = [drift for drift in drifts if drift.drifted or drift.state == "unread"]
+    head = "\n".join((*_head(drifts, environment), *_table(found)))
+    room = budget - len(head.encode()) - 1
+    folds = [_fold(drift) for drift in found if drift.differences]
+    return head + "\n" + folds_markdown(folds, room, whole)
+
+
+def _head(drifts: Sequence[Drift], environment: str) -> Iterator[str]:
+    yield f"### Drift of {code(environment, LONGEST_CELL)}: {drift_summary(drifts)}"
+    yield ""
+
+
+def _table(found: Sequence[Drift]) -> Iterator[str]:
+    if not found:
+        return
+    yield "| state | resource | fields | note |"
+    yield "|---|---|--:|---|"
+    for drift in found[:MOST_ROWS]:
+        fields = f"{len(drift.differences):,}" if drift.differences else ""
+        note = code(drift.note, LONGEST_CELL) if drift.note else ""
+        yield f"| {drift.state} | {code(str(drift.ref), LONGEST_CELL)} | {fields} | {note} |"
+    if len(found) > MOST_ROWS:
+        yield f"| | and {len(found) - MOST_ROWS:,} more | | |"
+    yield ""
+
+
+def _fold(drift: Drift) -> Fold:
+    lines = list(diff_lines(drift_changes(drift), SIDES))
+    return Fold(str(drift.ref), drift.state, lines, is_open=len(lines) < OPEN_BELOW_LINES)

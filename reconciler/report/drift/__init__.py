@@ -1,1 +1,0 @@
-"""Drift for people and for programs: one file a format."""

@@ -1,0 +1,349 @@
+"""The pictures of a page: dashboards, ordered lists, objectives. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from reconciler.report.html.element import (
+    NOTHING,
+    Markup,
+    box,
+    element,
+    figure,
+    group,
+    joined,
+    letters_in,
+    of_class,
+    path,
+    picture,
+    shape,
+    words,
+)
+from reconciler.report.pictures.grid import Cell, Mark, Row, Section, Sides
+from reconciler.report.pictures.sides import (
+    Aim,
+    AimSides,
+    Ranked,
+    RankingSides,
+    budget_words,
+    target_words,
+)
+from reconciler.report.words import plural
+
+WIDTH = 440
+GAP = 6
+HEADING = 26
+NOTE = 15
+LEAST_HEIGHT, MOST_HEIGHT = 58.0, 150.0
+HEIGHT_OF_UNIT = 4.4
+PADDING = 8
+MOST_WIDGETS = 150
+NARROW = 90
+SIGN = 13
+
+
+def grid_figure(sides: Sides) -> Markup:
+    """Give the grid after, beside the one before; nothing where both are the same."""
+    if sides.before and sides.after and not sides.changed:
+        return NOTHING
+    counts = ", ".join(f"{count} {mark.word}" for mark, count in sides.counts.items())
+    said = f"Widgets: {counts}" if counts else "The rows change, and no widget by itself"
+    if not sides.before:
+        return figure("The dashboard as it would be", _side("", sides.after, "the new grid"))
+    if not sides.after:
+        return figure(said, _side("Before", sides.before, said))
+    return figure(
+        said,
+        _side("Before", sides.before, f"Grid before. {said}"),
+        _side("After", sides.after, f"Grid after. {said}"),
+        _legend(sides),
+        wide=True,
+    )
+
+
+def _legend(sides: Sides) -> Markup:
+    keys = (
+        of_class("span", f"key-{mark.word}", f"{mark.value} {mark.word}") for mark in sides.counts
+    )
+    return of_class("p", "legend", joined(keys, " "))
+
+
+def _side(name: str, sections: Sequence[Section], label: str) -> Markup:
+    shapes: list[Markup] = []
+    top = 0.0
+    left_out = 0
+    drawn = 0
+    for number, section in enumerate(sections, 1):
+        size = sum(len(row.cells) for row in section.rows)
+        if drawn + size > MOST_WIDGETS and drawn:
+            left_out += size
+            continue
+        drawn += size
+        top = _section(shapes, section, number, top)
+    heading = element("h4", None, name) if name else NOTHING
+    parts = [heading, picture(label, WIDTH, max(top, 1), *shapes)]
+    if left_out:
+        parts.append(of_class("p", "quiet", f"{left_out:,} more widgets are not drawn"))
+    return of_class("div", "side", *parts)
+
+
+def _section(shapes: list[Markup], section: Section, number: int, top: float) -> float:
+    """Draw a section below `top`; give where it ends."""
+    title = section.title or f"Section {number}"
+    note = f"  ({section.note})" if section.note else ""
+    shapes.append(words(title + note, "t heading", 0, top + HEADING - 9, WIDTH))
+    top += HEADING
+    for row in section.rows:
+        if row.note:
+            shapes.append(words(row.note, "s note", 0, top + NOTE - 4, WIDTH))
+            top += NOTE
+        height = min(MOST_HEIGHT, max(LEAST_HEIGHT, row.height * HEIGHT_OF_UNIT))
+        shapes.extend(_row(row, top, height))
+        top += height + GAP
+    return top + GAP
+
+
+def _row(row: Row, top: float, height: float) -> Iterator[Markup]:
+    if not row.cells:
+        yield box("cell empty", 0, top, WIDTH, height)
+        yield words("an empty row", "s", PADDING, top + 20, WIDTH)
+    room = WIDTH - GAP * (len(row.cells) - 1)
+    left = 0.0
+    for cell in row.cells:
+        width = max(2.0, cell.share * room)
+        yield _cell(cell, left, top, width, height)
+        left += width + GAP
+
+
+def _cell(cell: Cell, left: float, top: float, width: float, height: float) -> Markup:
+    title = cell.title or "untitled"
+    inside = width - 2 * PADDING
+    if not cell.marks:
+        # Most widgets of a large plan stay as they are, and each costs the browser its nodes.
+        shown = ((title, "t", 19), (cell.chart, "s quiet", 35), (cell.query, "c", 49))
+        texts = (
+            words(text, classes, left + PADDING, top + base, inside)
+            for text, classes, base in shown
+            if text
+        )
+        return joined((box("cell", left, top, width, height), *texts))
+    signs = "".join(mark.value for mark in cell.marks)
+    mark = cell.marks[0].word
+    said = ", ".join(
+        f"{mark.word} {cell.elsewhere}" if mark is Mark.MOVED else mark.word for mark in cell.marks
+    )
+    tip = "; ".join(filter(None, (title, said, cell.chart, cell.query)))
+    parts = [box(f"cell {mark}", left, top, width, height)]
+    if width >= NARROW:
+        room = inside - SIGN * len(signs) - GAP
+        parts.append(words(title, "t", left + PADDING, top + 19, room))
+    place = left + width - PADDING - SIGN * len(signs)
+    parts.append(words(signs, f"t mark {mark}", max(left + 2, place), top + 19))
+    lines = [(", ".join(filter(None, (said, cell.chart))), f"s mark {mark}")]
+    lines += [(line, "c") for line in _query_lines(cell.query, inside, height)]
+    for index, (line, classes) in enumerate(lines):
+        base = top + 35 + index * 14
+        if base > top + height - 5:
+            break
+        parts.append(words(line, classes, left + PADDING, base, inside))
+    return group(tip, *parts)
+
+
+def _query_lines(query: str, room: float, height: float) -> Iterator[str]:
+    """Yield as much of a query as the box may hold."""
+    most = max(6, letters_in(room, "c"))
+    for at in range(0, min(len(query), most * int(height / 14)), most):
+        yield query[at : at + most]
+
+
+# The style sheet has the same numbers, in sixteenths of a letter's size.
+BETWEEN = 160
+STEP = 44
+HEIGHT = 36
+EDGE = 4
+TIP = 9
+
+
+def order_figure(sides: RankingSides) -> Markup:
+    """Give both lists, each item joined to its new place; the first match decides."""
+    said = _said(sides)
+    label = f"{plural(len(sides.before), 'item')} before, {len(sides.after)} after. {said}"
+    caption = "In order, the first that matches decides."
+    if not sides.before:
+        return figure(caption, _order_side("", "after", sides.after, Mark.ADDED), wide=True)
+    rows = max(len(sides.before), len(sides.after))
+    links = picture(label, BETWEEN, rows * STEP, *_links(sides.before))
+    unmarked = any(not one.marks for one in sides.before)
+    hint = of_class("p", "quiet narrow", "What stays is left out here.") if unmarked else NOTHING
+    lists = of_class(
+        "div",
+        "order",
+        _order_side("Before", "before", sides.before, Mark.REMOVED, hint),
+        of_class("div", "links", links),
+        _order_side("After", "after", sides.after, Mark.ADDED),
+    )
+    return figure(f"{caption} {said}", lists, wide=True)
+
+
+def _said(sides: RankingSides) -> str:
+    items = [*sides.after, *(one for one in sides.before if Mark.REMOVED in one.marks)]
+    counts = {mark: sum(mark in one.marks for one in items) for mark in Mark}
+    words = ", ".join(f"{count} {mark.word}" for mark, count in counts.items() if count)
+    return f"{words[:1].upper()}{words[1:]}" if words else "Nothing moves"
+
+
+def _links(before: Sequence[Ranked]) -> Iterator[Markup]:
+    for one in sorted(before, key=lambda item: Mark.MOVED in item.marks):
+        if one.other is None:
+            continue
+        start, end = (HEIGHT / 2 + (place - 1) * STEP for place in (one.place, one.other))
+        left, right, bend = EDGE, BETWEEN - EDGE, BETWEEN / 2
+        moved = Mark.MOVED in one.marks
+        bends = ("C", left + bend, start, right - bend, end, right, end)
+        ends = f"{one.place} {one.other}"
+        yield path("link moved" if moved else "link", "M", left, start, *bends, ends=ends)
+        if moved:
+            back = right - TIP
+            yield path("link moved", "M", back, end - 5, "L", right, end, "L", back, end + 5)
+
+
+def _order_side(
+    heading: str, name: str, items: Sequence[Ranked], own: Mark, hint: Markup = NOTHING
+) -> Markup:
+    ranks = (_item(one, own) for one in items)
+    head = element("h4", None, heading) if heading else NOTHING
+    return of_class("div", f"side {name}", head, hint, of_class("ol", "ranks", *ranks))
+
+
+def _item(one: Ranked, own: Mark) -> Markup:
+    mark = one.marks[0].word if one.marks else "same"
+    signs = "".join(sign.value for sign in one.marks)
+    said = f"{signs} {', '.join(_words(one, own))}" if signs else ""
+    parts = (
+        of_class("span", "place", f"{one.place}"),
+        of_class("span", "name", one.name),
+        of_class("span", "turn", said) if said else NOTHING,
+        of_class("span", "says", one.says) if one.says else NOTHING,
+    )
+    return of_class("li", f"rank {mark}", joined(parts, " "))
+
+
+def _words(one: Ranked, own: Mark) -> Iterator[str]:
+    for mark in one.marks:
+        if mark is Mark.MOVED:
+            yield f"{'from' if own is Mark.ADDED else 'to'} {one.other}"
+        else:
+            yield mark.word
+
+
+AXIS = 52.0
+BARS = AXIS + 46
+BAR = 32
+MOST_NINES = 5.0
+MOST_DAYS = 28
+TICKS = ((1.0, "90 %"), (2.0, "99 %"), (3.0, "99.9 %"), (4.0, "99.99 %"))
+NEAR = 90.0
+LABEL = 110.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """Where the scale begins and ends in a picture so wide."""
+
+    name: str
+    width: float
+    left: float
+    right: float
+
+    def at(self, nines: float) -> float:
+        """Give the place of a share, in nines."""
+        return self.left + min(nines, MOST_NINES) / MOST_NINES * (self.right - self.left)
+
+    def label_at(self, place: float) -> float:
+        """Give where the words about a place begin, so that they stay in the picture."""
+        return min(max(2.0, place - 40), self.width - LABEL)
+
+
+# Letters keep their size, so a telephone gets a picture of its own.
+ROOMS = (_Room("roomy", 720, 20, 690), _Room("narrow", 296, 12, 284))
+
+
+def scale_figure(sides: AimSides) -> Markup:
+    """Give the target on its scale, what may fail, and the windows as bars."""
+    before, after = sides.before, sides.after
+    label = f"Target {target_words(after)} over {after.window}"
+    if before is not None and sides.changed:
+        label = f"Target {target_words(before)} over {before.window}, then {label[7:]}"
+    caption = f"May fail: {budget_words(after)}"
+    if before is not None and sides.changed:
+        caption = f"May fail: {budget_words(before)} → {budget_words(after)}"
+    height = BARS + BAR * len(_aims(sides))
+    drawn = (
+        picture(label, room.width, height, *_shapes(sides, room), classes=room.name)
+        for room in ROOMS
+    )
+    return figure(caption, *drawn, wide=True)
+
+
+def _shapes(sides: AimSides, room: _Room) -> Iterator[Markup]:
+    yield from _axis(room)
+    yield from _targets(sides, room)
+    yield from _windows(sides, room)
+
+
+def _axis(room: _Room) -> Iterator[Markup]:
+    yield path("axis", "M", room.left, AXIS, "H", room.right)
+    yield path("axis", "M", room.left, AXIS - 4, "v", 8)
+    yield words("0 %", "s quiet", room.left, AXIS + 20)
+    for nines, label in TICKS:
+        place = room.at(nines)
+        yield path("axis", "M", place, AXIS - 4, "v", 8)
+        yield words(label, "s quiet middle", place, AXIS + 20)
+    yield words("100 %", "s quiet end", room.width, AXIS + 20)
+
+
+def _targets(sides: AimSides, room: _Room) -> Iterator[Markup]:
+    before, after = sides.before, sides.after
+    if after.nines is None:
+        return
+    new = room.at(after.nines)
+    if before is not None and before.nines is not None and before.target != after.target:
+        old = room.at(before.nines)
+        start, end = old + (8 if new > old else -8), new + (-9 if new > old else 9)
+        back = -8 if new > old else 8
+        tip = ("M", end + back, AXIS - 5, "L", end, AXIS, "L", end + back, AXIS + 5)
+        yield path("link moved", "M", start, AXIS, "H", end, *tip)
+        yield shape("circle", "aim before", cx=old, cy=AXIS, r=7)
+        close = abs(room.label_at(new) - room.label_at(old)) < NEAR
+        top = AXIS - 34 if close else AXIS - 16
+        yield words(f"before {target_words(before)}", "s", room.label_at(old), top)
+    yield shape("circle", "aim after", cx=new, cy=AXIS, r=7)
+    side = "after " if before is not None else ""
+    yield words(f"{side}{target_words(after)}", "t", room.label_at(new), AXIS - 16)
+
+
+def _aims(sides: AimSides) -> list[tuple[str, str, Aim]]:
+    """Give the windows to draw, what each is called, and its side."""
+    if sides.before is None or sides.before.window == sides.after.window:
+        return [("window", "after", sides.after)]
+    return [("before", "before", sides.before), ("after", "after", sides.after)]
+
+
+def _windows(sides: AimSides, room: _Room) -> Iterator[Markup]:
+    for row, (name, side, aim) in enumerate(_aims(sides)):
+        top = BARS + BAR * row
+        yield words(name, "s quiet", room.left, top + 15)
+        yield from _bar(aim, side, top, room)
+
+
+def _bar(aim: Aim, side: str, top: float, room: _Room) -> Iterator[Markup]:
+    left = room.left + 60
+    most = room.right - left - 90
+    width = most * min(aim.days or 0, MOST_DAYS) / MOST_DAYS
+    if width:
+        yield box(f"window {side}", left, top, width, 22)
+        for day in range(7, min(aim.days or 0, MOST_DAYS), 7):
+            place = left + most * day / MOST_DAYS
+            yield path("week", "M", place, top, "v", 22)
+    yield words(aim.window, "t", left + width + 10, top + 16)

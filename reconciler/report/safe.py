@@ -1,0 +1,114 @@
+"""The one place that makes foreign text harmless: terminal, JSON, HTML, workflow, file name.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from itertools import accumulate
+from unicodedata import combining, east_asian_width
+
+_CONTROL = "\x00-\x1f"
+# Controls, what reorders a line, and what is there without being seen (tags, fillers, shy hyphens).
+_OTHERS = (
+    "\x7f-\x9f\xad\ud800-\udfff\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\uffff\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# `##[` and `##word[` begin a command of a CI runner wherever they stand in a line.
+_RUNNER_COMMAND = r"#(?=#[A-Za-z]*\[)"
+_UNSAFE = re.compile(f"[{_CONTROL}{_OTHERS}]|{_RUNNER_COMMAND}")
+_UNSAFE_IN_JSON = re.compile(f"[{_OTHERS}]|{_RUNNER_COMMAND}")
+# `::word` begins one at the start of a line, where a table's first cell stands.
+_LINE_COMMAND = re.compile(r"\s*:(?=:[A-Za-z])")
+ELLIPSIS = "…"
+
+
+def safe(text: str, longest: int | None = None) -> str:
+    """Give the text on one line, control and bidirectional characters by their numbers."""
+    shown = text
+    if not (text.isascii() and text.isprintable()) or "##" in text:
+        shown = _UNSAFE.sub(_escaped, text)
+    if command := _LINE_COMMAND.match(shown):
+        shown = f"{command.group()[:-1]}\\u003a{shown[command.end() :]}"
+    if longest is not None and len(shown) > longest:
+        return shown[: max(0, longest - 1)] + ELLIPSIS
+    return shown
+
+
+def columns(text: str) -> int:
+    """Count the columns that a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(combining(character) > 0 for character in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text to so many columns of a terminal; a wide character takes two."""
+    if columns(text) <= width:
+        return text
+    ends = accumulate(columns(character) for character in text)
+    return text[: sum(end < width for end in ends)] + ELLIPSIS
+
+
+def safe_json(text: str) -> str:
+    """Give a JSON text whose strings hold no unsafe character but as an escape."""
+    return _UNSAFE_IN_JSON.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    known = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    units = match.group().encode("utf-16-be", "surrogatepass")
+    # Two units, as JSON writes them, for what lies beyond the first plane.
+    numbers = (units[at : at + 2].hex() for at in range(0, len(units), 2))
+    return known.get(match.group(), "".join(f"\\u{number}" for number in numbers))
+
+
+_REFERENCES = str.maketrans({character: f"&#{ord(character)};" for character in "&<>\"'`"})
+
+
+def for_html(text: str) -> str:
+    """Give the text on one line, for an element's content or a quoted attribute's value.
+
+    Not for `script` or `style`, whose content is not text, and not for an
+    address: there a harmless text may still name a harmful scheme.
+    """
+    return safe(text).translate(_REFERENCES)
+
+
+_DATA = str.maketrans({"%": "%25", "\n": "%0A"})
+_PROPERTY = str.maketrans({"%": "%25", ":": "%3A", ",": "%2C"})
+
+
+def for_workflow_data(text: str) -> str:
+    """Give the text for what follows the second `::`; its line breaks are kept, as `%0A`."""
+    return "\n".join(safe(line) for line in text.split("\n")).translate(_DATA)
+
+
+def for_workflow_property(text: str) -> str:
+    """Give the text, on one line, for the value of a property."""
+    return safe(text).translate(_PROPERTY)
+
+
+LONGEST_FILE_NAME = 100
+_KEPT_DIGITS = 16
+_PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9_-])?")
+# Names that are devices on some systems, whatever follows a dot.
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?")
+_OTHER = re.compile(r"[^a-z0-9_-]+")
+
+
+def for_file_name(text: str) -> str:
+    """Give one part of a path: lower-case ASCII, at most 100 characters, different for each text.
+
+    A plain name stays as it is. Any other keeps what it can and gets `~` and a
+    digest, so that no two fall together where case or a cut makes them alike.
+    """
+    if _PLAIN.fullmatch(text) and not _DEVICE.fullmatch(text):
+        return text
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_KEPT_DIGITS]
+    kept = _OTHER.sub("-", text.lower()).strip("-_")[: LONGEST_FILE_NAME - _KEPT_DIGITS - 1]
+    return f"{kept or 'x'}~{digest}"

@@ -1,0 +1,224 @@
+"""Places and values as people say them: the widget "Errors", 99.5 %, 1 h 30 min, P1. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NamedTuple
+
+from reconciler.document import ABSENT, Json, Missing, Path, value_at
+from reconciler.kinds.facts import NOTHING, Facts
+from reconciler.kinds.fields import Known, Unit
+from reconciler.report.safe import safe
+from reconciler.report.words import item_at, name_of
+from reconciler.sealed import references_in
+
+_VERSION = re.compile(r"V\d+$")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class Place(NamedTuple):
+    """A part of a resource, and which of its fields; both are safe text on one line.
+
+    `subject` is empty for the resource itself, `field` for the whole subject.
+    """
+
+    subject: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One item of a list: `named` by what a person called it, or only counted."""
+
+    words: str
+    named: bool
+    unique: bool = True
+
+
+@dataclass(slots=True)
+class _Walk:
+    """How far a path was walked, and what was met on the way."""
+
+    here: list[Json | Missing]
+    unsaid: frozenset[str]
+    items: list[_Item] = field(default_factory=list)
+    fields: list[str] = field(default_factory=list)
+    siblings: list[list[Json]] = field(default_factory=list)
+
+    def into_field(self, key: str) -> None:
+        """Go into a field of an object."""
+        self.fields.append(key)
+        self.here = [value_at(document, (key,)) for document in self.here]
+
+    def into_item(self, step: str | int) -> None:
+        """Go into an item of a list, by its identity or its index."""
+        lists = [document for document in self.here if isinstance(document, list)]
+        found = [item_at(items, step) for items in lists]
+        index, items = next(
+            ((index, items) for (index, _), items in zip(found, lists, strict=True) if index >= 0),
+            (-1, []),
+        )
+        *prefix, key = self.fields or [""]
+        said = [one for one in prefix if one not in self.unsaid]
+        if said:
+            self.items.append(_Item(".".join(said), named=False))
+        if len(items) != 1 or key not in self.unsaid:
+            self.items.append(self._item(singular(key), step, index, items))
+        self.siblings = lists
+        self.fields = []
+        self.here = [item for _, item in found]
+
+    def _item(self, noun: str, step: str | int, index: int, items: Sequence[Json]) -> _Item:
+        if index < 0:
+            return _Item(f"{noun} {_quoted(step)}".lstrip(), named=isinstance(step, str))
+        name = name_of(items[index])
+        if not name:
+            return _Item(f"{noun} {index + 1}".lstrip(), named=False)
+        here = sum(name_of(item) == name for item in items)
+        around = sum(self._cousins_named(name, siblings) for siblings in self.siblings[:1])
+        words = f"{noun} {_quoted(name)}" if here == 1 else f"{noun} {index + 1} {_quoted(name)}"
+        return _Item(words.lstrip(), named=True, unique=around <= here)
+
+    def _cousins_named(self, name: str, parents: Sequence[Json]) -> int:
+        """Count the items of that name in the lists beside this one."""
+        lists = [value_at(parent, self.fields) for parent in parents]
+        return sum(
+            name_of(item) == name for items in lists if isinstance(items, list) for item in items
+        )
+
+
+def spoken_place(
+    path: Path, *documents: Json | Missing, unsaid: frozenset[str] = frozenset()
+) -> Place:
+    """Say where a path leads, in the first of the documents that holds what it names.
+
+    Items of lists are called by their title or name, else counted from 1; those
+    without a name are left out where a named one inside says enough. Steps that
+    are `unsaid` only wrap others.
+    """
+    walk = _Walk(list(documents), unsaid)
+    for step in path:
+        if isinstance(step, int) or any(isinstance(document, list) for document in walk.here):
+            walk.into_item(step)
+        else:
+            walk.into_field(step)
+    said = [one for one in walk.fields if one not in unsaid] or walk.fields[-1:]
+    return Place(safe(_subject(walk.items)), safe(".".join(said)))
+
+
+def _subject(items: Sequence[_Item]) -> str:
+    """Join items from the inside out, without those that only count what stands around a name."""
+    if not items:
+        return ""
+    inner = items[-1]
+    words = inner.words
+    for item in reversed(items[:-1]):
+        if item.named or not (inner.named and inner.unique):
+            words += f" {'in' if inner.named else 'of'} {item.words}"
+            inner = item
+    return words
+
+
+def singular(key: str) -> str:
+    """Give what one item of a list is called: `query definition` for `queryDefinitions`."""
+    plural = _HUMP.sub(" ", _VERSION.sub("", key)).lower()
+    if plural.endswith("ies"):
+        return plural[:-3] + "y"
+    return plural.removesuffix("s")
+
+
+def _quoted(name: str | int) -> str:
+    return json.dumps(name, ensure_ascii=False)
+
+
+MOST_DIGITS = 18
+"""Of a number that is written as text; what is longer is no time, and stays the text it is."""
+
+_MILLISECONDS = {Unit.MILLISECONDS: 1, Unit.SECONDS: 1_000, Unit.MINUTES: 60_000}
+_COUNTED = re.compile(r"(\d+)_([A-Z]+)")
+_STEPS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1))
+
+
+def spoken_value(document: Json | Missing, facts: Facts = NOTHING) -> str:
+    """Give a value whole, on one line of safe text, by what is known of its place.
+
+    Text of a person's own is quoted; values of an enumeration go without their
+    common prefix. What is said is exact: two values never read the same, but
+    for the spelling of one and the same number.
+    """
+    if document is ABSENT:
+        return "(absent)"
+    if references := references_in(document):
+        return safe(f"(known after apply: {', '.join(sorted(map(str, references)))})")
+    if isinstance(document, list) and facts.items is not None and facts.items.listed:
+        return "[" + ", ".join(_scalar(item, facts.items) for item in document) + "]"
+    return _scalar(document, facts)
+
+
+def _scalar(document: Json, facts: Facts) -> str:
+    if facts.unit is not None and (number := number_of(document)) is not None:
+        return with_unit(number, facts.unit)
+    if facts.listed is not None and isinstance(document, str):
+        return safe(_short(document, facts.listed))
+    return safe(_in_quotes(document) if isinstance(document, str) else _json(document))
+
+
+def _in_quotes(text: str) -> str:
+    """Quote a text; with the other sign where it is full of the usual one, as queries are."""
+    if '"' in text and text.isprintable() and not set("'\\") & set(text):
+        return f"'{text}'"
+    return _json(text)
+
+
+def _json(document: Json) -> str:
+    return json.dumps(document, ensure_ascii=False)
+
+
+def _short(text: str, listed: Known) -> str:
+    """Leave out the prefix of values that the enumeration lists; any other is quoted."""
+    if text not in listed.values or not listed.prefix:
+        return _json(text)
+    short = text.removeprefix(listed.prefix)
+    if found := _COUNTED.fullmatch(short):
+        return f"{found[1]} {found[2].lower()}"
+    return short
+
+
+def number_of(document: Json | Missing) -> float | int | None:
+    """Give a number, or that of a text such as `900s` or `250`; None for anything else."""
+    if isinstance(document, str):
+        digits = document.removesuffix("s")
+        is_number = digits.isdecimal() and digits.isascii() and len(digits) <= MOST_DIGITS
+        return int(digits) if is_number else None
+    if isinstance(document, int | float) and not isinstance(document, bool):
+        return document
+    return None
+
+
+def with_unit(number: float, unit: Unit) -> str:
+    """Give a number with its unit; a whole time in the largest units that divide it up."""
+    if unit in _MILLISECONDS and isinstance(number, int) and number > 0:
+        return duration(number * _MILLISECONDS[unit])
+    return f"{plain_number(number)} {unit.value}"
+
+
+def duration(milliseconds: int) -> str:
+    """Give a time above zero, exactly: `1 h 30 min`."""
+    words = []
+    for sign, size in _STEPS:
+        count, milliseconds = divmod(milliseconds, size)
+        if count:
+            words.append(f"{count} {sign}")
+    return " ".join(words)
+
+
+def plain_number(number: float) -> str:
+    """Give a number without a fraction that is zero, and without powers of a tenth."""
+    text = json.dumps(number)
+    if "e-" in text:
+        text = format(Decimal(text), "f")
+    return text.removesuffix(".0")

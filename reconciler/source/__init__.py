@@ -1,0 +1,1 @@
+"""Text with positions: files, events, documents, and what is wrong with them."""

@@ -1,0 +1,330 @@
+"""Finding files and reading them safely, each once for all environments of a run."""
+
+from __future__ import annotations
+
+import os
+import stat
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from reconciler.plan_file import is_plan_file
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
+from reconciler.source.parsed import Document, Reading
+from reconciler.source.reading import read_text
+
+LARGEST_FILE = 8 << 20
+LARGEST_WORKSPACE = 256 << 20
+MOST_FILES = 10_000
+LONGEST_LINE = 1 << 20
+DEEPEST_FOLDER = 64
+SUFFIXES = frozenset((".yaml", ".yml", ".json"))
+PROJECT_FILE = "reconciler.yaml"
+GIT_FOLDER = ".git"
+
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the workspace: its path, and its name relative to the project's root.
+
+    `named` is set for files given one by one; others were found in a folder.
+    """
+
+    path: Path
+    name: str
+    named: bool = False
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the file is read as JSON."""
+        return self.path.suffix == ".json"
+
+
+@dataclass(slots=True)
+class Files:
+    """What was found under the paths of a run."""
+
+    root: Path
+    exclude: Sequence[str] = ()
+    files: list[File] = field(default_factory=list)
+    complaints: list[Complaint] = field(default_factory=list)
+
+    def kept(self, folder: Path, names: list[str]) -> list[str]:
+        """Give what no glob of the project file leaves out of the names in a folder."""
+        place = display_name(folder, self.root)
+        return [
+            name
+            for name in names
+            if not any(matches(f"{place}/{name}", pattern) for pattern in self.exclude)
+        ]
+
+
+def find_files(paths: Sequence[Path], root: Path, exclude: Sequence[str] = ()) -> Files:
+    """List the manifest files under `paths`, each once, sorted by name in each folder.
+
+    Left out are the project file itself, hidden folders and others that are
+    none of ours (docs/manifests.md), and what `exclude` leads to from the root.
+    Links to folders are not followed. A path itself is read, whatever it is.
+    """
+    found = Files(root, exclude)
+    seen: set[str] = set()
+    for path in paths:
+        for file in _files_under(path, found):
+            place = os.path.abspath(file.path)  # noqa: PTH100 - resolve() would follow links
+            if place in seen:
+                continue
+            seen.add(place)
+            if len(seen) > MOST_FILES:
+                said = f"there are more than {MOST_FILES:,} files; this one and the rest are unread"
+                found.complaints.append(Complaint(file.name, 0, 0, "M115", said))
+                return found
+            found.files.append(file)
+    return found
+
+
+def _files_under(path: Path, found: Files) -> Iterator[File]:
+    name = display_name(path, found.root)
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises for a name that is too long
+        yield from _files_in(path, found)
+    elif not os.path.lexists(path):
+        found.complaints.append(Complaint(name, 0, 0, "M112", "there is no such file or folder"))
+    elif path.name != PROJECT_FILE:
+        yield File(path, name, named=True)
+
+
+def _files_in(top: Path, found: Files) -> Iterator[File]:
+    """Yield the files of a folder that git does not ignore, and note what is wrong in it.
+
+    A plan that `plan --out` wrote there declares nothing, and may be larger than any manifest.
+    """
+    walked = _Walked(found, Rules(top))
+    walked.walk(top)
+    ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
+    found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
+    for path in walked.files:
+        if path not in ignored and not is_plan_file(path):
+            yield File(path, display_name(path, found.root))
+
+
+@dataclass(slots=True)
+class _Walked:
+    """What a folder holds: files by their path, and folders that cannot be read whole."""
+
+    found: Files
+    rules: Rules
+    files: list[Path] = field(default_factory=list)
+    wrong: dict[Path, Complaint] = field(default_factory=dict)
+
+    def walk(self, top: Path) -> None:
+        is_root = display_name(top, self.found.root) == "."
+        excluding = self.found.exclude and (is_root or self.found.kept(top.parent, [top.name]))
+        for place, folders, names in os.walk(top, onerror=self.complain):
+            folder = Path(place)
+            self.rules.enter(folder, folders, names)
+            if folder != top and is_environment(names):
+                folders.clear()
+                continue
+            folders[:] = sorted(name for name in folders if not is_installed(name))
+            kept = sorted(name for name in names if _may_declare(name))
+            if excluding:
+                folders[:] = self.found.kept(folder, folders)
+                kept = self.found.kept(folder, kept)
+            self.files.extend(folder / name for name in kept)
+            if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
+                # The walk recurses, and paths of 4,096 characters hold 2,000 folders.
+                said = f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
+                name = display_name(folder, self.found.root)
+                self.wrong[folder] = Complaint(name, 0, 0, "M115", said)
+                folders.clear()
+
+    def complain(self, error: OSError) -> None:
+        folder = Path(error.filename)
+        name = display_name(folder, self.found.root)
+        said = f"the folder cannot be read: {_reason(error)}"
+        self.wrong[folder] = Complaint(name, 0, 0, "M112", said)
+
+
+def _may_declare(name: str) -> bool:
+    return Path(name).suffix in SUFFIXES and name != PROJECT_FILE and name[0] != "."
+
+
+def display_name(path: Path, root: Path) -> str:
+    """Give a path relative to the root, or as it is where it lies elsewhere."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+    if not absolute.is_relative_to(root):
+        real = Path(os.path.realpath(absolute.parent), absolute.name)
+        absolute = real if real.is_relative_to(root) else absolute
+    shown = (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
+    # A name that is not UTF-8 would be no text to whoever reads a report.
+    return os.fsencode(shown).decode("utf-8", "backslashreplace")
+
+
+def folder_in_repository(root: Path) -> str:
+    """Give where the project stands in the repository around it, "" at its root or without one.
+
+    The CI systems that show complaints beside the lines want files named from there.
+    """
+    for folder in (root, *root.parents):
+        if os.path.exists(folder / ".git"):  # noqa: PTH110 - never raises
+            return "" if folder == root else root.relative_to(folder).as_posix()
+    return ""
+
+
+def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
+    """Give a file's text, or the complaint that says why it cannot be had.
+
+    The file must lie inside one of the roots, which hold no links themselves,
+    once all links are followed.
+    """
+    try:
+        real = path.resolve(strict=True)
+        inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
+        if not inside:
+            return Complaint(name, 0, 0, "M112", "this file leads out of the project folder")
+        if all(GIT_FOLDER in map(str.lower, one.parts) for one in inside):
+            # Its settings hold the token of a job that checked out with one.
+            return Complaint(name, 0, 0, "M112", "this file leads to what git keeps for itself")
+        descriptor = os.open(real, _FLAGS)
+    except FileNotFoundError:
+        is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
+        said = "this file is a link that leads nowhere" if is_link else "this file does not exist"
+        return Complaint(name, 0, 0, "M112", said)
+    except (OSError, RuntimeError, ValueError) as error:
+        return Complaint(name, 0, 0, "M112", f"this file cannot be opened: {_reason(error)}")
+    return _text_of(descriptor, name)
+
+
+def read_own_file(path: Path, name: str) -> str | Complaint:
+    """Give the text of a file that stands at its own place; a link is complained of, not followed.
+
+    The folders above it may be links.
+    """
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except (OSError, ValueError) as error:
+        is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
+        said = (
+            "this file is a link, and is not followed: put the file itself here, or name the "
+            "other one with --project"
+        )
+        said = said if is_link else f"this file cannot be opened: {_reason(error)}"
+        return Complaint(name, 0, 0, "M112", said)
+    return _text_of(descriptor, name)
+
+
+def _text_of(descriptor: int, name: str) -> str | Complaint:
+    """Read and close an open file."""
+    try:
+        content = _content(descriptor, name)
+    except OSError as error:
+        return Complaint(name, 0, 0, "M112", f"this file cannot be read: {_reason(error)}")
+    finally:
+        os.close(descriptor)
+    return content if isinstance(content, Complaint) else decode(content, name)
+
+
+def _content(descriptor: int, name: str) -> bytes | Complaint:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return Complaint(name, 0, 0, "M112", "this file is not a regular file")
+    content = b""
+    if status.st_size <= LARGEST_FILE:
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    if max(status.st_size, len(content)) > LARGEST_FILE:
+        said = f"this file is larger than {LARGEST_FILE >> 20} MB"
+        return Complaint(name, 0, 0, "M110", said)
+    return content
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RuntimeError):
+        return "its links form a loop"
+    if isinstance(error, ValueError):
+        return "its name holds a NUL character"
+    said: str = getattr(error, "strerror", None) or type(error).__name__
+    return said[0].lower() + said[1:]
+
+
+def decode(content: bytes, name: str) -> str | Complaint:
+    """Give the text of UTF-8 bytes; a byte-order mark is tolerated, and counts as no column."""
+    content = content.removeprefix(BOM_UTF8)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        line = before.count("\n") + 1
+        column = len(before) - before.rfind("\n")
+        said = f"this file is not UTF-8: byte 0x{content[error.start]:02x} cannot stand here"
+        return Complaint(name, line, column, "M111", said)
+    if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
+        return Complaint(name, 0, 0, "M110", "this file has a line longer than 1 MB")
+    return text
+
+
+Judged = TypeVar("Judged")
+
+
+@dataclass(slots=True)
+class Sources(Generic[Judged]):
+    """Texts, and what was `Judged` of them. What is `kept` is not read a second time.
+
+    `paths` are all that was asked for, `instead` are texts that files would have once
+    they are repaired.
+    """
+
+    roots: tuple[Path, ...]
+    kept: bool = False
+    instead: Mapping[Path, str] = field(default_factory=dict)
+    size: int = 0
+    first_unread: str = ""
+    readings: dict[tuple[Path, bool], Reading | Complaint] = field(default_factory=dict)
+    paths: set[Path] = field(default_factory=set)
+    judged: dict[int, tuple[Document, Judged]] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Begin with another environment, in which the workspace may be as large again."""
+        self.size, self.first_unread = 0, ""
+
+    def read(self, path: Path, name: str, *, is_json: bool) -> Reading | Complaint:
+        """Give what a file holds, as long as the workspace is not too large.
+
+        A file counts each time that it is asked for, as each time it is judged.
+        """
+        if self.size > LARGEST_WORKSPACE:
+            self.first_unread = self.first_unread or name
+            said = (
+                f"the files are larger than {LARGEST_WORKSPACE >> 20} MB in all: from here, unread"
+            )
+            return Complaint(self.first_unread, 0, 0, "M115", said)
+        self.paths.add(path)
+        reading = self.readings.get((path, is_json))
+        if reading is None:
+            text = self.text_of(path, name)
+            reading = text if isinstance(text, Complaint) else read_text(text, is_json=is_json)
+            if self.kept:
+                self.readings[path, is_json] = reading
+        if isinstance(reading, Reading):
+            self.size += len(reading.lines.text)
+        return reading
+
+    def text_of(self, path: Path, name: str) -> str | Complaint:
+        """Give the text of a file, or of what it would be."""
+        own = self.instead.get(path.resolve()) if self.instead else None
+        return read_file(path, name, self.roots) if own is None else own
+
+    def judge(self, document: Document, judging: Callable[[], Judged]) -> Judged:
+        """Give what is wrong with a document that is the same in every environment."""
+        known = self.judged.get(id(document))
+        if known is not None:
+            return known[1]
+        judged = judging()
+        if self.kept:
+            # The document is kept too, so that no other takes its place in memory.
+            self.judged[id(document)] = document, judged
+        return judged

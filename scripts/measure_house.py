@@ -1,0 +1,153 @@
+"""Measure the house: how many files there are, and how many of them one run goes through.
+
+`python scripts/measure_house.py` prints the table of docs/architecture.md. The emulator is
+left out everywhere, as it imports nothing of ours and nothing of ours is in it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import mean, median
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parent.parent
+HOUSE = ROOT / "reconciler"
+SMALL = 80
+_APART = "reconciler/emulator/"
+_PATTERNS = ("report/", "kinds/", "commands/", "signals/")
+
+# Runs one command line and leaves the files whose functions ran, in the order of their first
+# call, and the modules that were imported.
+_PROFILED = """
+import json, os, sys, threading
+from pathlib import Path
+root, report = sys.argv[1], sys.argv[2]
+sys.argv = ["reconciler", *sys.argv[3:]]
+seen = {}
+def note(frame, event, argument):
+    code = frame.f_code
+    # What runs on import says nothing of the way that a run takes.
+    if event == "call" and code.co_flags & 1 and code.co_name != "<module>" and code.co_filename.startswith(root):
+        seen.setdefault(code.co_filename, len(seen))
+sys.setprofile(note)
+threading.setprofile(note)
+try:
+    from reconciler.__main__ import main
+    main()
+finally:
+    sys.setprofile(None)
+    modules = [name for name in sys.modules if name.split(".")[0] == "reconciler"]
+    Path(report).write_text(json.dumps({"files": list(seen), "modules": modules}))
+"""
+
+
+def files() -> list[Path]:
+    """Give all modules but those of the emulator."""
+    found = sorted(HOUSE.rglob("*.py"))
+    return [one for one in found if not name_of(one).startswith(_APART)]
+
+
+def name_of(file: Path) -> str:
+    """Give a file as seen from the root of the repository."""
+    return file.relative_to(ROOT).as_posix()
+
+
+def flow_of(*words: str) -> tuple[list[str], list[str]]:
+    """Run one command on a copy of `examples/`, and give the files and modules it took.
+
+    The files are those whose functions ran, in the order of their first call.
+    """
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        work = folder / "work"
+        subprocess.run(["cp", "-r", str(ROOT / "examples"), str(work)], check=True)  # noqa: S607 - of the PATH
+        report = folder / "report.json"
+        kept = ("PATH", "HOME", "LANG", "SYSTEMROOT")
+        environment = {one: os.environ[one] for one in kept if one in os.environ}
+        for line in SECRETS.items():
+            environment.update([line])
+        done = subprocess.run(
+            [sys.executable, "-c", _PROFILED, str(HOUSE), str(report), *words],
+            cwd=work,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if not report.exists():
+            raise SystemExit(f"{' '.join(words)} left no profile: {done.stderr}")
+        found = json.loads(report.read_text())
+        names = [name_of(Path(one)) for one in found["files"]]
+        modules = [one for one in found["modules"] if not one.startswith("reconciler.emulator")]
+        return [one for one in names if not one.startswith(_APART)], modules
+
+
+SECRETS: dict[str, str] = {}
+PLAN = ("plan",)
+APPLY = ("apply", "--yes", "--new-journal")
+
+
+def imports_of(file: Path) -> Iterator[str]:
+    """Yield the modules of ours that a file imports, those for types only too."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reconciler"):
+            for one in node.names:
+                yield f"{node.module}.{one.name}"
+            yield str(node.module)
+
+
+def slivers() -> list[str]:
+    """Give the small modules that one other module alone imports, but those of a pattern.
+
+    A pattern is one file a format, a kind, a command or a subject.
+    """
+    by_module = {
+        name_of(one).removesuffix(".py").replace("/", "."): one
+        for one in files()
+        if one.name not in ("__init__.py", "__main__.py")
+    }
+    users: Counter[str] = Counter()
+    for file in files():
+        users.update(set(imports_of(file)) & by_module.keys())
+    return [
+        name_of(file)
+        for module, file in by_module.items()
+        if users[module] == 1
+        and len(file.read_text("utf-8").splitlines()) <= SMALL
+        and not name_of(file).removeprefix("reconciler/").startswith(_PATTERNS)
+    ]
+
+
+def rows() -> list[tuple[str, str]]:
+    """Give each figure with its words."""
+    lines = {one: len(one.read_text("utf-8").splitlines()) for one in files()}
+    biggest = max(lines, key=lambda one: lines[one])
+    planned, _ = flow_of(*PLAN)
+    applied, modules = flow_of(*APPLY)
+    few = slivers()
+    return [
+        ("files of `reconciler/`, emulator apart", str(len(lines))),
+        (
+            "lines a file, on average and in the middle",
+            f"{mean(lines.values()):.0f}, {median(lines.values()):.0f}",
+        ),
+        ("files whose functions run in one `plan` of `examples/`", str(len(planned))),
+        ("the same for one `apply`", str(len(applied))),
+        (f"modules of at most {SMALL} lines that one other alone imports", str(len(few))),
+        ("modules imported by an `apply`", str(len(modules))),
+        ("biggest file", f"{lines[biggest]} (`{name_of(biggest)}`)"),
+    ]
+
+
+if __name__ == "__main__":
+    for words, figure in rows():
+        print(f"| {words} | {figure} |")
+    if "--slivers" in sys.argv:
+        print("\n".join(slivers()))
