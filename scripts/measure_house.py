@@ -34,7 +34,8 @@ seen = {}
 def note(frame, event, argument):
     code = frame.f_code
     # What runs on import says nothing of the way that a run takes.
-    if event == "call" and code.co_flags & 1 and code.co_name != "<module>" and code.co_filename.startswith(root):
+    is_function = event == "call" and code.co_flags & 1 and code.co_name != "<module>"
+    if is_function and code.co_filename.startswith(root):
         seen.setdefault(code.co_filename, len(seen))
 sys.setprofile(note)
 threading.setprofile(note)
