@@ -7,7 +7,7 @@ import signal
 import sys
 
 from reconciler import __version__
-from reconciler.commands.streams import lost_by, take_streams
+from reconciler.streams import lost_by, take_streams
 
 # What a run reads lives to its end: looking for garbage in it again and again takes a tenth of the
 # time of a large `validate`.

@@ -13,13 +13,9 @@ import click
 
 from reconciler.applying.run import Applied, Run
 from reconciler.commands import options
-from reconciler.commands.consent import Consent, ask, check
-from reconciler.commands.interrupts import interrupts
-from reconciler.commands.journal_opening import applied_commit
-from reconciler.commands.opening import Asked, Bench, is_terminal, open_api, open_bench
-from reconciler.commands.output import data, stderr_style, stdout_style, words
 from reconciler.commands.plan import plan_now
 from reconciler.commands.waiting import lock_timeout
+from reconciler.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError, worst
 from reconciler.journal.entries import Override, RunEntry
 from reconciler.journal.journal import Journal
@@ -39,6 +35,10 @@ from reconciler.resource import (
     Skipped,
     Unconfirmed,
 )
+from reconciler.session.consent import Consent, ask, check
+from reconciler.session.interrupts import interrupts
+from reconciler.session.journals import applied_commit
+from reconciler.session.opening import Asked, Bench, is_terminal, open_api, open_bench
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 LARGEST_PLAN_FILE = 256 << 20

@@ -16,7 +16,7 @@ from reconciler.commands.listing import (
     plain,
     run_listing,
 )
-from reconciler.commands.opening import Asked
+from reconciler.session.opening import Asked
 from reconciler.signals.cases import (
     CATEGORIES,
     PRIORITIES,

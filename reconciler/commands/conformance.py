@@ -7,15 +7,7 @@ import asyncio
 import click
 
 from reconciler.commands import options
-from reconciler.commands.opening import (
-    Asked,
-    Bench,
-    named_secrets,
-    open_api,
-    open_project,
-    open_target,
-)
-from reconciler.commands.output import data, json_data, stdout_style, words
+from reconciler.console import data, json_data, stdout_style, words
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, worst
 from reconciler.manifests.workspace import Workspace
@@ -23,6 +15,14 @@ from reconciler.probes.conformance import Finding, examine
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
+from reconciler.session.opening import (
+    Asked,
+    Bench,
+    named_secrets,
+    open_api,
+    open_project,
+    open_target,
+)
 
 DIFFERS = 2
 _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}

@@ -12,8 +12,7 @@ import click
 from reconciler.api.secret import API_KEY, key_from
 from reconciler.api.wire import proxy_for
 from reconciler.commands import options
-from reconciler.commands.opening import Asked, Bench, named_secrets, now, open_api, open_project
-from reconciler.commands.output import data, json_data, stdout_style
+from reconciler.console import data, json_data, stdout_style
 from reconciler.document import Json
 from reconciler.errors import ReconcilerError, UsageError, worst
 from reconciler.manifests.workspace import Workspace
@@ -27,6 +26,7 @@ from reconciler.project import (
 )
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
+from reconciler.session.opening import Asked, Bench, named_secrets, now, open_api, open_project
 
 USAGE = UsageError.exit_code
 _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 import click
 
 from reconciler.commands import options
-from reconciler.commands.journal_opening import made_now
-from reconciler.commands.opening import Asked, Bench, open_api, open_bench
-from reconciler.commands.output import data, stdout_style
+from reconciler.console import data, stdout_style
 from reconciler.errors import worst
 from reconciler.journal.history import History
 from reconciler.planning.drift import find_drift
@@ -18,6 +16,8 @@ from reconciler.project import Embedded
 from reconciler.report.drift import drift_json, drift_markdown, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import Drift
+from reconciler.session.journals import made_now
+from reconciler.session.opening import Asked, Bench, open_api, open_bench
 
 DRIFT = 2
 

@@ -11,7 +11,7 @@ import click
 from reconciler.api.secret import API_KEY
 from reconciler.commands import options
 from reconciler.commands.group import Group
-from reconciler.commands.output import words
+from reconciler.console import words
 from reconciler.errors import InvalidInput, UsageError
 
 file_type = click.Path(path_type=Path)

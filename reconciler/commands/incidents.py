@@ -7,7 +7,6 @@ import asyncio
 import click
 
 from reconciler.commands import options
-from reconciler.commands.consent import agreed
 from reconciler.commands.group import Group
 from reconciler.commands.listing import (
     Column,
@@ -21,10 +20,11 @@ from reconciler.commands.listing import (
     record_table,
     run_listing,
 )
-from reconciler.commands.opening import Asked, Bench, is_terminal, open_api, open_target
-from reconciler.commands.output import data, json_data, stderr_style, words
+from reconciler.console import data, json_data, stderr_style, words
 from reconciler.errors import UsageError
 from reconciler.report.safe import safe
+from reconciler.session.consent import agreed
+from reconciler.session.opening import Asked, Bench, is_terminal, open_api, open_target
 from reconciler.signals.incidents import (
     EVENT_TYPES,
     SEVERITIES,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import click
 
-from reconciler.commands.opening import Asked, now, open_api, open_target
-from reconciler.commands.output import data, json_data, stdout_style, words
+from reconciler.console import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.report.table import Heading, Style, csv_line, table
+from reconciler.session.opening import Asked, now, open_api, open_target
 from reconciler.signals.record import Enumeration, Record, Span, moment, stamp
 from reconciler.slips import nearest
 from reconciler.waits import Deed, Step

@@ -9,8 +9,8 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from reconciler.commands.opening import Asked
 from reconciler.commands.waiting import waiting
+from reconciler.session.opening import Asked
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -10,10 +10,7 @@ from pathlib import Path
 import click
 
 from reconciler.commands import options
-from reconciler.commands.journal_opening import made_now
-from reconciler.commands.opening import Asked, Bench, open_api, open_bench
-from reconciler.commands.output import data, redacted, stdout_style, words
-from reconciler.commands.partial import as_part, find_changed, part_of, tell_part
+from reconciler.console import data, redacted, stdout_style, words
 from reconciler.errors import InvalidInput, Unsettled, worst
 from reconciler.guards import with_guards
 from reconciler.journal.history import History
@@ -24,6 +21,9 @@ from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
 from reconciler.resource import Plan
+from reconciler.session.journals import made_now
+from reconciler.session.opening import Asked, Bench, open_api, open_bench
+from reconciler.session.partial import as_part, find_changed, part_of, tell_part
 
 CHANGES = 2
 NO_FILE = "it is not a regular file"

@@ -9,11 +9,9 @@ from pathlib import Path
 import click
 
 from reconciler.commands import options
-from reconciler.commands.consent import agreed
 from reconciler.commands.group import Group
 from reconciler.commands.listing import Column, enumerated, plain, print_records
-from reconciler.commands.opening import Asked, Bench, is_terminal, open_api, open_target
-from reconciler.commands.output import data, json_data, stderr_style, stdout_style, words
+from reconciler.console import data, json_data, stderr_style, stdout_style, words
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds.answers import text as text_of
@@ -21,6 +19,8 @@ from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_
 from reconciler.manifests.rows import read_rows
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table
+from reconciler.session.consent import agreed
+from reconciler.session.opening import Asked, Bench, is_terminal, open_api, open_target
 from reconciler.signals.log_policies import (
     PRIORITIES,
     RULE_TYPES,

@@ -12,10 +12,10 @@ import click
 
 from reconciler import __version__
 from reconciler.commands.group import Group, UnknownCommand
-from reconciler.commands.interrupts import ENDING, code_of, is_ignored
 from reconciler.commands.overview import ABOUT, COMMANDS
-from reconciler.commands.streams import lost_by, output_lost
 from reconciler.errors import GuardRefused, OutputLost, PipeClosed, ReconcilerError, worst
+from reconciler.session.interrupts import ENDING, code_of, is_ignored
+from reconciler.streams import lost_by, output_lost
 
 USAGE = 64
 INTERNAL = 1
@@ -131,13 +131,13 @@ def tell_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
 
 
 def _end_line() -> None:
-    from reconciler.commands.output import words  # noqa: PLC0415 - only for an error
+    from reconciler.console import words  # noqa: PLC0415 - only for an error
 
     words("")
 
 
 def _show_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
-    from reconciler.commands.output import words  # noqa: PLC0415 - only for an error
+    from reconciler.console import words  # noqa: PLC0415 - only for an error
     from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
 
     context = getattr(error, "ctx", None)
@@ -180,7 +180,7 @@ def first_of(raised: BaseException) -> BaseException:
 
 
 def _report(error: BaseException) -> int:
-    from reconciler.commands.output import words  # noqa: PLC0415 - only for an error
+    from reconciler.console import words  # noqa: PLC0415 - only for an error
     from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
 
     if isinstance(error, ReconcilerError):

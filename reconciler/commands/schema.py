@@ -8,7 +8,7 @@ import click
 from pydantic import BaseModel
 
 from reconciler.commands import options
-from reconciler.commands.output import data
+from reconciler.console import data
 from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import Schema, manifest_schema, workspace_schema

@@ -11,11 +11,11 @@ import click
 
 from reconciler.commands import options
 from reconciler.commands.listing import Column, print_records, tell_count
-from reconciler.commands.opening import Asked, Bench, open_api, open_target
-from reconciler.commands.output import data, stdout_style, words
 from reconciler.commands.usage_picture import check_picture, usage_picture
+from reconciler.console import data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.report.table import usage_chart
+from reconciler.session.opening import Asked, Bench, open_api, open_target
 from reconciler.signals.data_usage import RANGES, DailyUnits, daily_units
 
 SERIES = (

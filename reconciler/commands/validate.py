@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from reconciler.commands import options
-from reconciler.commands.checking import Checked, check, check_in
-from reconciler.commands.opening import Asked, manifest_paths, read_project
-from reconciler.commands.output import data, stderr_style, stdout_style, words
+from reconciler.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
 from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.session.checking import Checked, check, check_in
+from reconciler.session.opening import Asked, manifest_paths, read_project
 
 if TYPE_CHECKING:
     from reconciler.manifests.fixing import Fix

@@ -18,11 +18,11 @@ from threading import Event, RLock, Thread
 
 import click
 
-from reconciler.commands.output import giving_way, redacted
-from reconciler.commands.streams import write
+from reconciler.console import giving_way, redacted
 from reconciler.journal.store import Patience
 from reconciler.report.table import DEFAULT_WIDTH
 from reconciler.report.waiting import waiting_line
+from reconciler.streams import write
 from reconciler.waits import Waits
 
 PROGRESS = "RECONCILER_PROGRESS"

@@ -12,9 +12,9 @@ import pytest
 from ci_jobs import PROJECT
 
 from reconciler import __version__
-from reconciler.commands.ci.ended import REASONS, WORDS
-from reconciler.commands.ci.inputs import INPUTS, read_inputs
-from reconciler.commands.ci.runner import Log, Runner
+from reconciler.ci.ended import REASONS, WORDS
+from reconciler.ci.inputs import INPUTS, read_inputs
+from reconciler.ci.runner import Log, Runner
 from reconciler.commands.root import run
 from reconciler.errors import EXIT_CODES, InvalidInput, UsageError
 from reconciler.report.markdown import LARGEST_OUTPUTS, SUMMARY_BYTES
@@ -210,7 +210,7 @@ def test_an_internal_error(
     def fail(*_: Any) -> None:
         raise RuntimeError("::error::broken")
 
-    monkeypatch.setattr("reconciler.commands.ci.reading.plan_now", fail)
+    monkeypatch.setattr("reconciler.ci.reading.plan_now", fail)
 
     assert run(["ci", "plan"]) == 1, examples
     lines = capsys.readouterr().out.splitlines()
@@ -227,7 +227,7 @@ def test_a_signal(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reconciler.commands.ci.reading.plan_now", stop)
+    monkeypatch.setattr("reconciler.ci.reading.plan_now", stop)
     monkeypatch.setenv("GITHUB_OUTPUT", str(examples.parent / "output"))
 
     assert run(["ci", "plan"]) == 130

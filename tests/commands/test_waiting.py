@@ -21,8 +21,8 @@ from processes import APPLY, KEY, Served, command, environment, in_this_process
 from sites import Site, dashboard
 from terminals import read_to_end, read_until
 
-from reconciler.commands.output import giving_way, words
 from reconciler.commands.waiting import CLEAR, Shown, shown_on
+from reconciler.console import giving_way, words
 from reconciler.errors import Locked
 from reconciler.journal.store import Patience, taken_in_time
 from reconciler.waits import Answering, Deed, Locking, Waits

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from runner import ROOT
 
-from reconciler.commands.ci.ended import RESULTS, WORDS
-from reconciler.commands.ci.inputs import FLAG, INPUTS, NO_FLAG
-from reconciler.commands.ci.telling import OUTPUTS
+from reconciler.ci.ended import RESULTS, WORDS
+from reconciler.ci.inputs import FLAG, INPUTS, NO_FLAG
+from reconciler.ci.telling import OUTPUTS
 from reconciler.source.reading import read_text
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from reconciler.commands.output import style_of
+from reconciler.console import style_of
 from reconciler.report.table import Colour, Style
 
 

@@ -144,7 +144,7 @@ def one_line(arguments: list[str], service: Served, key: str) -> Ended:
         mock.patch.dict(os.environ, environment(service.base_url, **more), clear=True),
         mock.patch("reconciler.api.retrying.BASE_SECONDS", 0.0),
         # What an earlier run knew to hide, a process of its own would not.
-        mock.patch("reconciler.commands.output._redaction", []),
+        mock.patch("reconciler.console._redaction", []),
         redirect_stdout(out),
         redirect_stderr(err),
     ):

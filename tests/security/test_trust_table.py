@@ -28,7 +28,7 @@ from trust_cells import (
     wanted,
 )
 
-from reconciler.commands.ci.trust import (
+from reconciler.ci.trust import (
     Checkout,
     Found,
     Lost,

@@ -14,9 +14,8 @@ from reconciler.commands.journal.opening import (
     run_entry,
     unread_journal,
 )
-from reconciler.commands.opening import Asked
-from reconciler.commands.output import data, json_data, stdout_style, words
 from reconciler.commands.waiting import lock_timeout
+from reconciler.console import data, json_data, stdout_style, words
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Arrived, Entry, RunEntry
@@ -25,6 +24,7 @@ from reconciler.journal.store import Patience
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
+from reconciler.session.opening import Asked
 
 _LOST = "what to do where it is lost or damaged stands in docs/journal.md"
 

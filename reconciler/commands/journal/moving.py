@@ -10,10 +10,8 @@ import click
 
 from reconciler.commands import options
 from reconciler.commands.journal.opening import run_entry
-from reconciler.commands.journal_opening import journal_in, journal_of, store_at
-from reconciler.commands.opening import Asked, open_project
-from reconciler.commands.output import words
 from reconciler.commands.waiting import lock_timeout
+from reconciler.console import words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
@@ -32,6 +30,8 @@ from reconciler.project import (
 )
 from reconciler.project.settings import InFile, JournalPlace
 from reconciler.report.safe import safe
+from reconciler.session.journals import journal_in, journal_of, store_at
+from reconciler.session.opening import Asked, open_project
 
 
 @dataclass(frozen=True, slots=True)

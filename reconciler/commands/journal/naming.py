@@ -6,9 +6,8 @@ import click
 
 from reconciler.commands import options
 from reconciler.commands.journal.opening import opened_journal, ref_of, run_entry
-from reconciler.commands.opening import Asked
-from reconciler.commands.output import words
 from reconciler.commands.waiting import lock_timeout
+from reconciler.console import words
 from reconciler.errors import UsageError
 from reconciler.journal.entries import Forgotten, Renamed
 from reconciler.journal.history import History
@@ -16,6 +15,7 @@ from reconciler.journal.store import Patience
 from reconciler.manifests.envelope import LONGEST_NAME, NAME
 from reconciler.report.safe import safe
 from reconciler.resource import Ref
+from reconciler.session.opening import Asked
 from reconciler.slips import nearest
 
 

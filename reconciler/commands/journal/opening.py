@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from uuid import uuid4
 
-from reconciler.commands.journal_opening import applied_commit, journal_of
-from reconciler.commands.opening import Asked, open_project, project_file
-from reconciler.commands.output import words
+from reconciler.console import words
 from reconciler.errors import UsageError
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.project import choose_environment, choose_target
 from reconciler.report.safe import safe
 from reconciler.resource import Ref
+from reconciler.session.journals import applied_commit, journal_of
+from reconciler.session.opening import Asked, open_project, project_file
 
 
 def unread_journal(asked: Asked) -> Journal:

@@ -11,9 +11,8 @@ import click
 
 from reconciler.commands import options
 from reconciler.commands.journal.opening import opened_journal, ref_of, run_entry
-from reconciler.commands.opening import Asked, open_project, open_workspace
-from reconciler.commands.output import data, words
 from reconciler.commands.waiting import lock_timeout
+from reconciler.console import data, words
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.journal.entries import Settled
@@ -24,6 +23,7 @@ from reconciler.manifests.writing import with_id
 from reconciler.project import choose_environment, with_target
 from reconciler.report.words import plural
 from reconciler.resource import Ref, RemoteId
+from reconciler.session.opening import Asked, open_project, open_workspace
 
 
 @click.command

@@ -6,8 +6,7 @@ import click
 
 from reconciler.commands import options
 from reconciler.commands.journal.opening import opened_journal, ref_of
-from reconciler.commands.opening import Asked
-from reconciler.commands.output import data, json_data, stdout_style, words
+from reconciler.console import data, json_data, stdout_style, words
 from reconciler.document import Json
 from reconciler.errors import UsageError
 from reconciler.journal.entries import Entry
@@ -15,6 +14,7 @@ from reconciler.journal.entry_documents import entry_document
 from reconciler.journal.runs import RunSummary, runs_of
 from reconciler.report.journal_text import history_text, journal_text
 from reconciler.resource import Ref
+from reconciler.session.opening import Asked
 
 
 @click.command

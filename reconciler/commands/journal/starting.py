@@ -6,13 +6,13 @@ import click
 
 from reconciler.commands import options
 from reconciler.commands.journal.opening import unread_journal
-from reconciler.commands.opening import Asked
-from reconciler.commands.output import words
 from reconciler.commands.waiting import lock_timeout
+from reconciler.console import words
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.session.opening import Asked
 
 
 @click.command

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from reconciler.commands.output import words
+from reconciler.console import words
 from reconciler.errors import MissingExtra, UsageError
 from reconciler.project import Environment, Project, Target, journal_place_at, journal_setting
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-from reconciler.commands.ci.commits import (
+from reconciler.ci.commits import (
     LINK,
     SUBMODULE,
     Commits,
@@ -21,7 +21,7 @@ from reconciler.commands.ci.commits import (
     name_of,
     repository_around,
 )
-from reconciler.commands.ci.trust import Checkout, Found, Lost, Missing, Reviewed
+from reconciler.ci.trust import Checkout, Found, Lost, Missing, Reviewed
 from reconciler.errors import InvalidInput
 from reconciler.forge.event import Event
 from reconciler.manifests.project_file import load_project

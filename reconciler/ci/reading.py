@@ -11,18 +11,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from reconciler.commands.checking import Checked, check, check_in
-from reconciler.commands.ci.checkout import refuse_links
-from reconciler.commands.ci.conversation import Conversation
-from reconciler.commands.ci.ended import CHANGES, Ended, PlanNotFound, has_work
-from reconciler.commands.ci.inputs import Inputs
-from reconciler.commands.ci.offline import plan_offline, usable_offline
-from reconciler.commands.ci.trust import Barred, OverBase, Use
-from reconciler.commands.ci.using import opened, use_of
+from reconciler.ci.checkout import refuse_links
+from reconciler.ci.conversation import Conversation
+from reconciler.ci.ended import CHANGES, Ended, PlanNotFound, has_work
+from reconciler.ci.inputs import Inputs
+from reconciler.ci.offline import plan_offline, usable_offline
+from reconciler.ci.trust import Barred, OverBase, Use
+from reconciler.ci.using import opened, use_of
 from reconciler.commands.drift import drift_now, exit_code_of
-from reconciler.commands.opening import Asked, Bench
-from reconciler.commands.output import data, stdout_style, words
 from reconciler.commands.plan import check_writable, failures_of, plan_now, write_private
+from reconciler.console import data, stdout_style, words
 from reconciler.errors import GuardRefused, InvalidInput, Stale, worst
 from reconciler.forge.event import Event
 from reconciler.project import Project, choose_environment
@@ -31,6 +29,8 @@ from reconciler.report.drift import drift_text
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.resource import Plan
+from reconciler.session.checking import Checked, check, check_in
+from reconciler.session.opening import Asked, Bench
 
 
 def asked_by(inputs: Inputs, ended: Ended) -> Asked:

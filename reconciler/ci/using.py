@@ -8,17 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reconciler.commands.ci.checkout import (
-    Place,
-    examine,
-    is_brought,
-    place_of,
-    reviewed_at,
-    tips_of,
-)
-from reconciler.commands.ci.ended import Ended
-from reconciler.commands.ci.inputs import Inputs
-from reconciler.commands.ci.trust import (
+from reconciler.ci.checkout import Place, examine, is_brought, place_of, reviewed_at, tips_of
+from reconciler.ci.ended import Ended
+from reconciler.ci.inputs import Inputs
+from reconciler.ci.trust import (
     Barred,
     Checkout,
     Found,
@@ -33,13 +26,13 @@ from reconciler.commands.ci.trust import (
     in_folder,
     may_use,
 )
-from reconciler.commands.opening import Asked, Bench, bench_of
-from reconciler.commands.output import words
+from reconciler.console import words
 from reconciler.errors import GuardRefused
 from reconciler.forge.event import Event
 from reconciler.project import Environment, Project, choose_environment, journal_place
 from reconciler.project.settings import InFile, InGit, parse_journal_place
 from reconciler.report.safe import safe
+from reconciler.session.opening import Asked, Bench, bench_of
 from reconciler.source.files import PROJECT_FILE
 
 

@@ -14,8 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconciler.commands.journal_opening import open_journal
-from reconciler.commands.output import redact_with, stderr_style, words
+from reconciler.console import redact_with, stderr_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.expressions import secrets_in
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
@@ -32,6 +31,7 @@ from reconciler.project import (
 )
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.report.reasons import misplaced_plan, no_manifests, none_for
+from reconciler.session.journals import open_journal
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import PROJECT_FILE, find_files, read_file
 from reconciler.waits import Waits

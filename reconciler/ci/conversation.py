@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from reconciler.commands.ci.ended import API, WORDS, Compared, Ended, has_work
-from reconciler.commands.ci.inputs import Inputs
-from reconciler.commands.ci.runner import Runner
-from reconciler.commands.output import redacted
+from reconciler.ci.ended import API, WORDS, Compared, Ended, has_work
+from reconciler.ci.inputs import Inputs
+from reconciler.ci.runner import Runner
+from reconciler.console import redacted
 from reconciler.forge.client import Address, Client, ForgeError
 from reconciler.forge.event import Event
 from reconciler.forge.marker import Marker, State

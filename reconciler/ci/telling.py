@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from reconciler.commands.ci.checkout import refuse_links
-from reconciler.commands.ci.conversation import COMPARED, Conversation
-from reconciler.commands.ci.ended import CHANGES, WORDS, Ended
-from reconciler.commands.ci.inputs import Inputs
-from reconciler.commands.output import redacted
+from reconciler.ci.checkout import refuse_links
+from reconciler.ci.conversation import COMPARED, Conversation
+from reconciler.ci.ended import CHANGES, WORDS, Ended
+from reconciler.ci.inputs import Inputs
 from reconciler.commands.plan import write_private
+from reconciler.console import redacted
 from reconciler.report.applied import Result, applied_markdown
 from reconciler.report.comment import failure_markdown, postponed_note
 from reconciler.report.complaints.junit import annotation_lines

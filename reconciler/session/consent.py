@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from reconciler.commands.interrupts import line_or_signal
-from reconciler.commands.output import question, stderr_style, words
+from reconciler.console import question, stderr_style, words
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import Agreed, unmet
 from reconciler.report.plan.attention import changed_since
@@ -16,6 +15,7 @@ from reconciler.report.safe import columns, safe
 from reconciler.report.table import fitted
 from reconciler.report.words import summary
 from reconciler.resource import Objection, Plan
+from reconciler.session.interrupts import line_or_signal
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reconciler.commands.apply import plan_and_apply
-from reconciler.commands.ci.checkout import place_of
-from reconciler.commands.ci.ended import Compared, Ended
-from reconciler.commands.ci.trust import (
+from reconciler.ci.checkout import place_of
+from reconciler.ci.ended import Compared, Ended
+from reconciler.ci.trust import (
     Barred,
     OverBase,
     Use,
@@ -24,10 +23,9 @@ from reconciler.commands.ci.trust import (
     nothing_known,
     with_settings_of,
 )
-from reconciler.commands.consent import Consent
-from reconciler.commands.opening import Asked, Bench, is_whole, open_workspace
-from reconciler.commands.output import words
+from reconciler.commands.apply import plan_and_apply
 from reconciler.commands.plan import plan_now
+from reconciler.console import words
 from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.changed import Revision, workspace_at
@@ -40,6 +38,8 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.resource import Manifest, Plan
+from reconciler.session.consent import Consent
+from reconciler.session.opening import Asked, Bench, is_whole, open_workspace
 from reconciler.source.files import PROJECT_FILE
 
 _AGREED = Consent(yes=True, allow_destroy=True, new_journal=True, override="nobody else sees it")

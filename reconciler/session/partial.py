@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from reconciler.commands.opening import Asked, Bench
-from reconciler.commands.output import words
+from reconciler.console import words
 from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
 from reconciler.manifests.changed import Changed, branching_point, changed_since
 from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.report.safe import safe
 from reconciler.resource import Orphan, Plan
+from reconciler.session.opening import Asked, Bench
 
 
 def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:

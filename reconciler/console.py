@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from reconciler.commands.streams import output_lost, write
 from reconciler.document import Json
 from reconciler.report.safe import safe_json
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
+from reconciler.streams import output_lost, write
 
 if TYPE_CHECKING:
     from reconciler.api.secret import Redaction

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
 from reconciler.api.secret import API_KEY
-from reconciler.commands.output import redacted
+from reconciler.console import redacted
 from reconciler.errors import InvalidInput
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe

@@ -15,20 +15,20 @@ from pathlib import Path
 import click
 
 from reconciler.api.secret import API_KEY, Redaction
-from reconciler.commands.ci.applying import apply_for
-from reconciler.commands.ci.conversation import Conversation, conversation
-from reconciler.commands.ci.ended import CHANGES, Ended, PlanNotFound, has_work
-from reconciler.commands.ci.inputs import Inputs, read_inputs
-from reconciler.commands.ci.reading import asked_by, drift_for, plan_for, validate_now
-from reconciler.commands.ci.runner import Runner
-from reconciler.commands.ci.telling import outputs_of, tell
-from reconciler.commands.output import redact_with
+from reconciler.ci.applying import apply_for
+from reconciler.ci.conversation import Conversation, conversation
+from reconciler.ci.ended import CHANGES, Ended, PlanNotFound, has_work
+from reconciler.ci.inputs import Inputs, read_inputs
+from reconciler.ci.reading import asked_by, drift_for, plan_for, validate_now
+from reconciler.ci.runner import Runner
+from reconciler.ci.telling import outputs_of, tell
 from reconciler.commands.root import first_of, tell_error
-from reconciler.commands.streams import lost_by, output_lost
 from reconciler.commands.waiting import waiting
+from reconciler.console import redact_with
 from reconciler.errors import SIGNALLED, InvalidInput, UsageError
 from reconciler.forge.event import read_event
 from reconciler.project import BASE_URL
+from reconciler.streams import lost_by, output_lost
 
 
 @click.command

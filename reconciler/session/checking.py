@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from reconciler.commands.opening import (
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
+from reconciler.project import Environment, Project, choose_environment
+from reconciler.session.opening import (
     Asked,
     advice_on_nothing,
     project_file,
     read_project,
     read_workspaces,
 )
-from reconciler.manifests.expressions import Scope, withheld_from
-from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
-from reconciler.project import Environment, Project, choose_environment
 from reconciler.source.files import folder_in_repository
 
 

@@ -10,20 +10,20 @@ import os
 from dataclasses import dataclass, replace
 
 from reconciler.applying.run import Applied
+from reconciler.ci.checkout import refuse_links
+from reconciler.ci.conversation import Conversation
+from reconciler.ci.ended import Ended, PlanNotFound, has_work
+from reconciler.ci.inputs import Inputs
+from reconciler.ci.reading import open_for
 from reconciler.commands.apply import plan_and_apply, read_plan_file, tell
-from reconciler.commands.ci.checkout import refuse_links
-from reconciler.commands.ci.conversation import Conversation
-from reconciler.commands.ci.ended import Ended, PlanNotFound, has_work
-from reconciler.commands.ci.inputs import Inputs
-from reconciler.commands.ci.reading import open_for
-from reconciler.commands.consent import Consent
-from reconciler.commands.opening import Bench
 from reconciler.errors import Stale, worst
 from reconciler.forge.client import ForgeError
 from reconciler.forge.sticky import Standing
 from reconciler.report.comment import changed_since_review, changes_in
 from reconciler.report.plan.document import PlanDocument
 from reconciler.resource import Plan
+from reconciler.session.consent import Consent
+from reconciler.session.opening import Bench
 
 
 @dataclass(slots=True)
