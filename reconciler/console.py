@@ -6,17 +6,33 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from reconciler.document import Json
-from reconciler.report.safe import safe_json
+from reconciler.errors import worst
+from reconciler.report.complaints.text import complaints_text
+from reconciler.report.safe import columns, safe, safe_json
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
-from reconciler.streams import output_lost, write
+from reconciler.report.words import summary
+from reconciler.resource import (
+    Action,
+    InDoubt,
+    Outcome,
+    Plan,
+    Refused,
+    Skipped,
+    Unconfirmed,
+)
+from reconciler.source.diagnostic import Complaint
+from reconciler.streams import line_or_signal, output_lost, write
 
 if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
+    from reconciler.applying.applied import Applied
+
+MOST_SKIPPED = 20
 
 _redaction: list[Redaction] = []
 _lines: list[Callable[[], AbstractContextManager[None]]] = []
@@ -101,3 +117,114 @@ def stdout_style(*, verbose: bool) -> Style:
 def stderr_style(*, verbose: bool) -> Style:
     """Give the style of stderr."""
     return style_of(sys.stderr, os.environ, verbose=verbose)
+
+
+def is_terminal() -> bool:
+    """Tell whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def agreed(asking: str) -> bool:
+    """Ask a question, and tell whether the answer is yes; no answer is no."""
+    return _answer(f"{asking} [y/N]: ").lower() in ("y", "yes")
+
+
+def _answer(asking: str) -> str:
+    # Not `click.prompt`: what it asks with loses a signal that comes while the question is
+    # written, and writes into stdout.
+    question(asking)
+    line = line_or_signal(sys.stdin)
+    if not line.endswith("\n"):
+        words("")
+    return line.strip()
+
+
+class Console:
+    """The voice of a run: words on stderr, questions to whoever sits there."""
+
+    def say(self, text: str, *, laid_out: bool = False) -> None:
+        """Print words for a person."""
+        words(text, laid_out=laid_out)
+
+    def complain(self, complaints: Sequence[Complaint], *, verbose: bool) -> None:
+        """Print what is wrong, each with its place."""
+        words(complaints_text(complaints, stderr_style(verbose=verbose)), laid_out=True)
+
+    def show(self, plan: Plan, *, verbose: bool) -> None:
+        """Print a plan beside the data."""
+        from reconciler.report.plan.text import plan_text  # noqa: PLC0415 - not for validate
+
+        words(plan_text(plan, stderr_style(verbose=verbose)), laid_out=True)
+
+    def confirm(self, plan: Plan, *, verbose: bool) -> bool:
+        """Show the plan, and tell whether the answer is `yes`."""
+        self.show(plan, verbose=verbose)
+        style = stderr_style(verbose=verbose)
+        where = safe(f"{plan.environment} ({plan.target})")
+        asking, taken = f"Apply to {where}: {summary(plan)}?", "Only `yes` is taken: "
+        is_long = columns(asking) + 1 + columns(taken) > style.width
+        between = "\n" if is_long else " "
+        return _answer(f"{fitted(asking, style)}{between}{taken}") == "yes"
+
+    def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
+        """Give what prints each outcome as soon as it is known."""
+        return Writing(plan, quiet=quiet).tell
+
+    def hide(self, redaction: Redaction) -> None:
+        """Pass every text from now on through a filter."""
+        redact_with(redaction)
+
+
+class Writing:
+    """Says what became of each change, as soon as that is known."""
+
+    def __init__(self, made: Plan, *, quiet: bool) -> None:
+        self.quiet = quiet
+        self.total = sum(change.action is not Action.KEEP for change in made.changes)
+        self.done = self.skipped = 0
+        self.style = stderr_style(verbose=False)
+
+    def tell(self, outcome: Outcome) -> None:
+        """Say one outcome; the closing words name what was skipped, so of many only the first.
+
+        Why a write was refused, or nobody knows of it, stands nowhere else, and is always said.
+        """
+        self.done += 1
+        self.skipped += isinstance(outcome, Skipped)
+        needed = isinstance(outcome, Refused | Unconfirmed | InDoubt)
+        if self.quiet and not needed:
+            return
+        if isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED:
+            return
+        count = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
+        from reconciler.report.applied import outcome_line  # noqa: PLC0415 - not for validate
+
+        words(f"{count}{outcome_line(outcome, self.style)[1:]}")
+
+
+def tell_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:
+    """Print what an apply did, and give its exit code."""
+    code = worst(applied.exit_codes)
+    try:
+        return data(applied_words(applied, made, form, verbose=verbose), ending=code)
+    finally:
+        if applied.stopped_by is not None:
+            words(f"error: {safe(str(applied.stopped_by))}")
+
+
+def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> str:
+    """Give what an apply did in a format by its name."""
+    from reconciler.report.applied import (  # noqa: PLC0415 - not for validate
+        applied_json,
+        applied_junit,
+        applied_text,
+    )
+
+    match form:
+        case "json":
+            return applied_json(applied.outcomes, made.digest)
+        case "junit":
+            return applied_junit(made, applied.outcomes)
+        case _:
+            style = stdout_style(verbose=verbose)
+            return applied_text(applied.outcomes, applied.rewritten, style, applied.overtaken)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import os
 import select
+import signal
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -123,3 +124,23 @@ def output_lost(why: OSError, ending: int = 0) -> OutputLost:
     if isinstance(why, BrokenPipeError):
         return PipeClosed("nobody reads stdout any more", ending)
     return OutputLost(f"stdout could not be written: {why.strerror or why}", ending)
+
+
+def line_or_signal(stream: TextIO) -> str:
+    """Read a line of a terminal, "" at its end or its own; a signal is heard whenever it comes.
+
+    One that came right before a plain read would be heard after the line only.
+    """
+    heard, rings = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    before = signal.set_wakeup_fd(rings)
+    try:
+        # A signal rings, and its own handler runs as soon as this returns.
+        select.select([stream.fileno(), heard], [], [])
+        return stream.readline()
+    except OSError:
+        # The terminal is gone.
+        return ""
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(heard)
+        os.close(rings)

@@ -10,11 +10,13 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from reconciler.commands.overview import COMMANDS
 from reconciler.errors import EXIT_CODES
 from reconciler.kinds import KINDS
 from reconciler.source.diagnostic import CODES
@@ -120,9 +122,9 @@ def test_kinds_are_known_in_their_folders() -> None:
     assert holding == []
 
 
-def test_streams_are_written_in_commands() -> None:
-    """Only commands, and the entry point's own version, write to stdout or stderr."""
-    writing = [
+def test_streams_are_written_at_the_console() -> None:
+    """Only the console, commands and the entry point's own version write to stdout or stderr."""
+    writing = {
         name_of(file)
         for file in python_files("reconciler")
         for node in ast.walk(syntax(file))
@@ -130,9 +132,23 @@ def test_streams_are_written_in_commands() -> None:
         and isinstance(node.value, ast.Name)
         and (node.value.id, node.attr) in {("sys", "stdout"), ("sys", "stderr")}
         and "commands" not in file.parts
-    ]
+    }
 
-    assert set(writing) <= {"reconciler/__main__.py"}
+    allowed = {"reconciler/__main__.py", "reconciler/console.py", "reconciler/streams.py"}
+    assert writing <= allowed
+
+
+def test_commands_are_independent() -> None:
+    """The contract that commands know nothing of each other names every command there is."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    named = {
+        module.rsplit(".", 1)[1]
+        for contract in contracts["contracts"]
+        if contract["name"] == "Commands know nothing of each other"
+        for module in contract["modules"]
+    }
+
+    assert named == set(COMMANDS)
 
 
 def test_git_is_run_in_one_place() -> None:

@@ -15,15 +15,17 @@ from reconciler.ci.conversation import Conversation
 from reconciler.ci.ended import Ended, PlanNotFound, has_work
 from reconciler.ci.inputs import Inputs
 from reconciler.ci.reading import open_for
-from reconciler.commands.apply import plan_and_apply, read_plan_file, tell
+from reconciler.console import tell_applied
 from reconciler.errors import Stale, worst
 from reconciler.forge.client import ForgeError
 from reconciler.forge.sticky import Standing
 from reconciler.report.comment import changed_since_review, changes_in
 from reconciler.report.plan.document import PlanDocument
 from reconciler.resource import Plan
+from reconciler.session.applying import plan_and_apply
 from reconciler.session.consent import Consent
 from reconciler.session.opening import Bench
+from reconciler.session.plan_files import read_plan_file
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ def apply_for(talk: Conversation, ended: Ended) -> None:
     with open_for(talk.inputs, talk.event, ended, writing=True) as bench:
         made, applied = _apply_reviewed(talk, ended, bench)
     ended.plan, ended.applied = made, applied
-    tell(applied, made, "text", verbose=False)
+    tell_applied(applied, made, "text", verbose=False)
     code = worst(applied.exit_codes)
     if code:
         ended.fail(code, _what_stopped(applied))

@@ -23,8 +23,6 @@ from reconciler.ci.trust import (
     nothing_known,
     with_settings_of,
 )
-from reconciler.commands.apply import plan_and_apply
-from reconciler.commands.plan import plan_now
 from reconciler.console import words
 from reconciler.errors import ReconcilerError
 from reconciler.kinds import BY_NAME
@@ -38,8 +36,10 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.resource import Manifest, Plan
+from reconciler.session.applying import plan_and_apply
 from reconciler.session.consent import Consent
 from reconciler.session.opening import Asked, Bench, is_whole, open_workspace
+from reconciler.session.planning import plan_now
 from reconciler.source.files import PROJECT_FILE
 
 _AGREED = Consent(yes=True, allow_destroy=True, new_journal=True, override="nobody else sees it")
@@ -74,6 +74,7 @@ def plan_offline(use: Use, project: Project, ended: Ended, asked: Asked) -> Plan
             _on_emulator(workspace),
             whole,
             waits=asked.waits,
+            voice=asked.voice,
         )
         ended.compared = Compared.NOTHING
         if isinstance(use, OverBase) and _apply_base(use, bench, asked, place / "base"):

@@ -18,9 +18,7 @@ from reconciler.ci.inputs import Inputs
 from reconciler.ci.offline import plan_offline, usable_offline
 from reconciler.ci.trust import Barred, OverBase, Use
 from reconciler.ci.using import opened, use_of
-from reconciler.commands.drift import drift_now, exit_code_of
-from reconciler.commands.plan import check_writable, failures_of, plan_now, write_private
-from reconciler.console import data, stdout_style, words
+from reconciler.console import Console, data, redacted, stdout_style, words
 from reconciler.errors import GuardRefused, InvalidInput, Stale, worst
 from reconciler.forge.event import Event
 from reconciler.project import Project, choose_environment
@@ -30,7 +28,10 @@ from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.resource import Plan
 from reconciler.session.checking import Checked, check, check_in
+from reconciler.session.drifting import drift_now, exit_code_of
 from reconciler.session.opening import Asked, Bench
+from reconciler.session.plan_files import check_writable, write_private
+from reconciler.session.planning import failures_of, plan_now
 
 
 def asked_by(inputs: Inputs, ended: Ended) -> Asked:
@@ -44,6 +45,7 @@ def asked_by(inputs: Inputs, ended: Ended) -> Asked:
         verbose=False,
         quiet=False,
         waits=ended.waits,
+        voice=Console(),
     )
 
 
@@ -129,7 +131,7 @@ def plan_for(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
         with open_for(inputs, event, ended) as bench:
             made = asyncio.run(plan_now(bench, bench.journal().history))
     ended.plan = made
-    write_private(inputs.plan_file, plan_json(made))
+    write_private(inputs.plan_file, redacted(plan_json(made)))
     data(plan_text(made, stdout_style(verbose=False)))
     failures = failures_of(made)
     if failures:

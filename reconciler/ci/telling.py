@@ -9,7 +9,6 @@ from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import COMPARED, Conversation
 from reconciler.ci.ended import CHANGES, WORDS, Ended
 from reconciler.ci.inputs import Inputs
-from reconciler.commands.plan import write_private
 from reconciler.console import redacted
 from reconciler.report.applied import Result, applied_markdown
 from reconciler.report.comment import failure_markdown, postponed_note
@@ -21,6 +20,7 @@ from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.table import Style
 from reconciler.resource import Action, Plan
+from reconciler.session.plan_files import write_private
 
 PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)
 

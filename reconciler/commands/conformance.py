@@ -83,8 +83,17 @@ def _bench(asked: Asked, base_url: str | None) -> Bench:
         name, chosen = choose_environment(found, asked.environment)
     target = Service(base_url.rstrip("/"), chosen.authorization)
     named = named_secrets(asked, found)
-    nothing, waits = Workspace((), ()), asked.waits
-    return Bench(found, name, chosen, target, nothing, whole=False, named=named, waits=waits)
+    return Bench(
+        found,
+        name,
+        chosen,
+        target,
+        Workspace((), ()),
+        whole=False,
+        named=named,
+        waits=asked.waits,
+        voice=asked.voice,
+    )
 
 
 async def _examined(bench: Bench) -> list[Finding]:

@@ -79,9 +79,16 @@ def _checks(asked: Asked) -> list[Check]:
     except ReconcilerError as error:
         return [*checks, _failed("target", error)]
     named = named_secrets(asked, project)
-    nothing, waits = Workspace((), ()), asked.waits
     bench = Bench(
-        project, name, environment, target, nothing, whole=False, named=named, waits=waits
+        project,
+        name,
+        environment,
+        target,
+        Workspace((), ()),
+        whole=False,
+        named=named,
+        waits=asked.waits,
+        voice=asked.voice,
     )
     way = [Check("target", State.OK, _target_words(bench))]
     if isinstance(target, Service):

@@ -9,17 +9,12 @@ import click
 
 from reconciler.commands import options
 from reconciler.console import data, stdout_style
-from reconciler.errors import worst
-from reconciler.journal.history import History
-from reconciler.planning.drift import find_drift
-from reconciler.project import Embedded
 from reconciler.report.drift import drift_json, drift_markdown, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import Drift
+from reconciler.session.drifting import drift_now, exit_code_of
 from reconciler.session.journals import made_now
-from reconciler.session.opening import Asked, Bench, open_api, open_bench
-
-DRIFT = 2
+from reconciler.session.opening import Asked, Bench, open_bench
 
 
 @click.command
@@ -51,23 +46,3 @@ def shown(found: Sequence[Drift], form: str, bench: Bench, style: Style) -> str:
             return drift_html(found, bench.name, bench.target.name, made)
         case _:
             return drift_text(found, style)
-
-
-def exit_code_of(found: Sequence[Drift]) -> int:
-    """Give the exit code for what was found: what could not be read comes first."""
-    unread = {one.exit_code for one in found} - {0}
-    if unread:
-        return worst(unread)
-    return DRIFT if any(one.drifted for one in found) else 0
-
-
-async def drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:
-    """Compare every resource with its last write, over a door of its own."""
-    async with open_api(bench) as api:
-        return await find_drift(
-            api,
-            bench.workspace.manifests,
-            history,
-            bench.salt(),
-            prove=not isinstance(bench.target, Embedded),
-        )

@@ -20,11 +20,10 @@ from reconciler.commands.listing import (
     record_table,
     run_listing,
 )
-from reconciler.console import data, json_data, stderr_style, words
+from reconciler.console import agreed, data, is_terminal, json_data, stderr_style, words
 from reconciler.errors import UsageError
 from reconciler.report.safe import safe
-from reconciler.session.consent import agreed
-from reconciler.session.opening import Asked, Bench, is_terminal, open_api, open_target
+from reconciler.session.opening import Asked, Bench, open_api, open_target
 from reconciler.signals.incidents import (
     EVENT_TYPES,
     SEVERITIES,

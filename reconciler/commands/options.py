@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from reconciler.commands.waiting import waiting
+from reconciler.console import Console
 from reconciler.session.opening import Asked
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -77,7 +78,7 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
         **own: Any,
     ) -> Any:
         with waiting(quiet=quiet) as waits:
-            asked = Asked(paths, environment, project, verbose, quiet, waits)
+            asked = Asked(paths, environment, project, verbose, quiet, waits, Console())
             return command(asked=asked, **own)
 
     asking = cast("Command", gathered)

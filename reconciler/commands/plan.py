@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import stat
 from pathlib import Path
 
 import click
 
 from reconciler.commands import options
 from reconciler.console import data, redacted, stdout_style, words
-from reconciler.errors import InvalidInput, Unsettled, worst
-from reconciler.guards import with_guards
-from reconciler.journal.history import History
-from reconciler.planning.plan import Place, make_plan
-from reconciler.project import Embedded
+from reconciler.errors import worst
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
 from reconciler.resource import Plan
 from reconciler.session.journals import made_now
-from reconciler.session.opening import Asked, Bench, open_api, open_bench
+from reconciler.session.opening import Asked, Bench, open_bench
 from reconciler.session.partial import as_part, find_changed, part_of, tell_part
+from reconciler.session.plan_files import check_writable, write_private
+from reconciler.session.planning import failures_of, plan_now
 
 CHANGES = 2
-NO_FILE = "it is not a regular file"
 
 
 @click.command
@@ -63,9 +58,10 @@ def plan(
     made = asyncio.run(plan_now(bench, history))
     if changed is not None:
         made = as_part(made, changed, history)
-        tell_part(changed, quiet=asked.quiet)
+        if not asked.quiet:
+            tell_part(changed, asked.voice)
     if out is not None:
-        write_private(out, plan_json(made))
+        write_private(out, redacted(plan_json(made)))
     code = worst(failures_of(made))
     if not code and exit_code and (made.has_changes or made.is_noted):
         code = CHANGES
@@ -73,32 +69,6 @@ def plan(
     if made.unsettled and not asked.quiet:
         words("nothing can be applied before the unsettled creates are settled")
     return code
-
-
-def failures_of(made: Plan) -> set[int]:
-    """Give the exit codes of what a plan could not find out."""
-    unread = {one.exit_code for one in made.unread}
-    return unread | ({Unsettled.exit_code} if made.unsettled else set())
-
-
-async def plan_now(bench: Bench, history: History) -> Plan:
-    """Observe and decide, over a door of its own, and tell what an apply would refuse."""
-    place = Place(
-        bench.name,
-        bench.target.name,
-        embedded=isinstance(bench.target, Embedded),
-        salt=bench.salt(),
-    )
-    async with open_api(bench) as api:
-        made = await make_plan(
-            api,
-            bench.workspace.manifests,
-            history,
-            place,
-            whole=bench.whole,
-            others=bench.others,
-        )
-        return await with_guards(api, made, bench.environment.guards, bench.place)
 
 
 def shown(made: Plan, form: str, bench: Bench, style: Style) -> str:
@@ -118,44 +88,3 @@ def shown(made: Plan, form: str, bench: Bench, style: Style) -> str:
             return plan_html(made, made_now(bench.project))
         case _:
             return plan_text(made, style)
-
-
-def check_writable(file: Path) -> None:
-    """Find out before the first request whether a file could be written.
-
-    Raises InvalidInput where it could not.
-    """
-    folder = file.parent
-    try:
-        # What is there already must be a file of our own; nothing is written to it yet.
-        descriptor = os.open(file, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        os.close(descriptor)
-    except FileNotFoundError:
-        why = "" if folder.is_dir() else f"there is no folder {folder}"
-        why = why or ("" if os.access(folder, os.W_OK) else "its folder is read-only")
-    except OSError as error:
-        why = error.strerror or "it cannot be opened"
-    else:
-        # A device such as /dev/null would get the rights of a private file.
-        why = "" if is_file else NO_FILE
-    if why:
-        raise InvalidInput(f"{file} cannot be written: {why}")
-
-
-def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner can read (failure-cases.md, N9).
-
-    Raises InvalidInput where it cannot be written.
-    """
-    try:
-        descriptor = os.open(
-            file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise InvalidInput(f"{file} cannot be written: {NO_FILE}")
-            os.fchmod(descriptor, 0o600)
-            stream.write(redacted(text))
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error

@@ -11,7 +11,15 @@ import click
 from reconciler.commands import options
 from reconciler.commands.group import Group
 from reconciler.commands.listing import Column, enumerated, plain, print_records
-from reconciler.console import data, json_data, stderr_style, stdout_style, words
+from reconciler.console import (
+    agreed,
+    data,
+    is_terminal,
+    json_data,
+    stderr_style,
+    stdout_style,
+    words,
+)
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds.answers import text as text_of
@@ -19,8 +27,7 @@ from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_
 from reconciler.manifests.rows import read_rows
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table
-from reconciler.session.consent import agreed
-from reconciler.session.opening import Asked, Bench, is_terminal, open_api, open_target
+from reconciler.session.opening import Asked, Bench, open_api, open_target
 from reconciler.signals.log_policies import (
     PRIORITIES,
     RULE_TYPES,

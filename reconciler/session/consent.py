@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
-from reconciler.console import question, stderr_style, words
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import Agreed, unmet
 from reconciler.report.plan.attention import changed_since
 from reconciler.report.plan.document import PlanDocument
-from reconciler.report.plan.text import plan_text
-from reconciler.report.safe import columns, safe
-from reconciler.report.table import fitted
-from reconciler.report.words import summary
 from reconciler.resource import Objection, Plan
-from reconciler.session.interrupts import line_or_signal
+from reconciler.session.voice import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +34,7 @@ class Consent:
         return self.expect is not None or self.reviewed is not None
 
 
-def check(made: Plan, consent: Consent, *, verbose: bool) -> None:
+def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
     """Refuse before anything is written. Source: failure-cases.md, I7.
 
     Raises Unsettled, Stale or GuardRefused.
@@ -53,7 +47,7 @@ def check(made: Plan, consent: Consent, *, verbose: bool) -> None:
         )
     expected = consent.reviewed.digest if consent.reviewed is not None else consent.expect
     if expected is not None and expected != made.digest:
-        raise Stale(_stale_words(made, expected, consent, verbose=verbose))
+        raise Stale(_stale_words(made, expected, consent, voice, verbose=verbose))
     agreed = Agreed(
         allow_destroy=consent.allow_destroy,
         new_journal=consent.new_journal,
@@ -71,37 +65,13 @@ def _refusal(objection: Objection) -> str:
     return "\n".join((f"{objection.message} [{objection.code}]", *ways))
 
 
-def _stale_words(made: Plan, expected: str, consent: Consent, *, verbose: bool) -> str:
+def _stale_words(
+    made: Plan, expected: str, consent: Consent, voice: Voice, *, verbose: bool
+) -> str:
     lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
     if consent.reviewed is not None:
         lines.extend(f"  {line}" for line in changed_since(consent.reviewed, made))
     else:
-        words(plan_text(made, stderr_style(verbose=verbose)), laid_out=True)
+        voice.show(made, verbose=verbose)
         lines.append("  the plan as it is now stands above; review it, then apply its digest")
     return "\n".join(lines)
-
-
-def ask(made: Plan, *, verbose: bool) -> bool:
-    """Show the plan, and tell whether the answer is `yes`."""
-    style = stderr_style(verbose=verbose)
-    words(plan_text(made, style), laid_out=True)
-    where = safe(f"{made.environment} ({made.target})")
-    asking, taken = f"Apply to {where}: {summary(made)}?", "Only `yes` is taken: "
-    is_long = columns(asking) + 1 + columns(taken) > style.width
-    between = "\n" if is_long else " "
-    return _answer(f"{fitted(asking, style)}{between}{taken}") == "yes"
-
-
-def agreed(asking: str) -> bool:
-    """Ask a question, and tell whether the answer is yes; no answer is no."""
-    return _answer(f"{asking} [y/N]: ").lower() in ("y", "yes")
-
-
-def _answer(asking: str) -> str:
-    # Not `click.prompt`: what it asks with loses a signal that comes while the question is
-    # written, and writes into stdout.
-    question(asking)
-    line = line_or_signal(sys.stdin)
-    if not line.endswith("\n"):
-        words("")
-    return line.strip()

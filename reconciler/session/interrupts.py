@@ -7,14 +7,12 @@ and a service manager sends it right after the first.
 from __future__ import annotations
 
 import asyncio
-import os
-import select
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 SIGNALS = (signal.SIGINT, *ENDING)
@@ -78,23 +76,3 @@ def interrupts(tell: Callable[[str], None]) -> Iterator[Interrupts]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def line_or_signal(stream: TextIO) -> str:
-    """Read a line of a terminal, "" at its end or its own; a signal is heard whenever it comes.
-
-    One that came right before a plain read would be heard after the line only.
-    """
-    heard, rings = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    before = signal.set_wakeup_fd(rings)
-    try:
-        # A signal rings, and its own handler runs as soon as this returns.
-        select.select([stream.fileno(), heard], [], [])
-        return stream.readline()
-    except OSError:
-        # The terminal is gone.
-        return ""
-    finally:
-        signal.set_wakeup_fd(before)
-        os.close(heard)
-        os.close(rings)

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from reconciler.console import words
 from reconciler.errors import MissingExtra, UsageError
 from reconciler.project import Environment, Project, Target, journal_place_at, journal_setting
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
+from reconciler.session.voice import Voice
 from reconciler.waits import Waits
 
 if TYPE_CHECKING:
@@ -20,42 +20,37 @@ if TYPE_CHECKING:
     from reconciler.report.html import Made
 
 
-def open_journal(
-    project: Project,
-    name: str,
-    environment: Environment,
-    target: Target,
-    waits: Waits,
-) -> Journal:
-    """Give the journal of an environment, read; warn of an old copy.
+def loaded(journal: Journal, waits: Waits, voice: Voice) -> Journal:
+    """Give a journal, read; warn of an old copy.
 
     Raises JournalError, or InvalidInput for the journal of another target.
     """
-    journal = journal_of(project, name, environment, target)
     journal.waits = waits
     journal.load()
     if journal.is_old_copy:
-        words(
+        voice.say(
             f"warning: {safe(journal.place)} seems to be an old copy, as the end of the last run "
             "is missing: see `reconciler journal verify`"
         )
     return journal
 
 
-def journal_of(project: Project, name: str, environment: Environment, target: Target) -> Journal:
+def journal_of(
+    project: Project, name: str, environment: Environment, target: Target, voice: Voice
+) -> Journal:
     """Give the journal of an environment, not read yet."""
     store = store_at(project, journal_setting(project, name, environment))
-    return journal_in(store, project, name, target.name)
+    return journal_in(store, project, name, target.name, voice)
 
 
-def journal_in(store: Store, project: Project, name: str, target: str) -> Journal:
+def journal_in(store: Store, project: Project, name: str, target: str, voice: Voice) -> Journal:
     """Give a journal of the project over a store, not read yet."""
     from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
     from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
 
     who = partial(actor_of, os.environ, project.root)
     look = partial(store_at, project)
-    return Journal(store, name, target, _now, who, words, look=look)
+    return Journal(store, name, target, _now, who, voice.say, look=look)
 
 
 def store_at(project: Project, setting: str) -> Store:

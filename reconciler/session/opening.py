@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import shlex
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconciler.console import redact_with, stderr_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.expressions import secrets_in
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
@@ -29,9 +27,10 @@ from reconciler.project import (
     choose_environment,
     choose_target,
 )
-from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.reasons import misplaced_plan, no_manifests, none_for
-from reconciler.session.journals import open_journal
+from reconciler.session.journals import journal_of, loaded
+from reconciler.session.voice import Silent, Voice
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import PROJECT_FILE, find_files, read_file
 from reconciler.waits import Waits
@@ -47,7 +46,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the shared flags asked for, and where it is noted what is waited for."""
+    """What the shared flags asked for.
+
+    `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
+    """
 
     paths: tuple[Path, ...]
     environment: str | None
@@ -55,6 +57,7 @@ class Asked:
     verbose: bool
     quiet: bool
     waits: Waits = field(default_factory=Waits)
+    voice: Voice = field(default_factory=Silent)
 
 
 def now() -> datetime:
@@ -66,11 +69,11 @@ def open_project(asked: Asked) -> Project:
     """Find and read the project file: as asked, else upward from the manifests.
 
     Raises UsageError for a file that is not there and InvalidInput for one that
-    is malformed, once all its complaints are printed.
+    is malformed, once all its complaints are told.
     """
     project, complaints = read_project(asked)
     if complaints:
-        words(complaints_text(complaints, stderr_style(verbose=asked.verbose)), laid_out=True)
+        asked.voice.complain(complaints, verbose=asked.verbose)
     if project is None:
         raise InvalidInput(f"{project_file(asked)} is not a valid project file")
     return project
@@ -150,22 +153,22 @@ def is_whole(asked: Asked, project: Project) -> bool:
 
 
 def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
-    """Read all manifests; print complaints.
+    """Read all manifests; tell complaints.
 
     Raises InvalidInput where one of them is an error.
     """
     workspace = read_workspace(asked, project, scope)
     shown = workspace.errors if asked.quiet else workspace.complaints
     if shown:
-        words(complaints_text(shown, stderr_style(verbose=asked.verbose)), laid_out=True)
+        asked.voice.complain(shown, verbose=asked.verbose)
     if workspace.errors:
         for plan in filter(is_plan_file, asked.paths):
-            words(misplaced_plan(str(plan)))
+            asked.voice.say(misplaced_plan(str(plan)))
         count = len(workspace.manifests)
         raise InvalidInput(complaints_summary(workspace.complaints, count, workspace.files))
     advice = advice_on_nothing(asked, project, workspace, scope.environment)
     if advice and not asked.quiet:
-        words(advice)
+        asked.voice.say(advice)
     return workspace
 
 
@@ -205,7 +208,7 @@ def read_workspaces(
         if any(one.code == WITHHELD for one in workspaces[scope.environment].complaints):
             from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
 
-            redact_with(Redaction(scope.withheld.values.values()))
+            asked.voice.hide(Redaction(scope.withheld.values.values()))
     return workspaces
 
 
@@ -217,7 +220,7 @@ class Bench:
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
     manifests' secrets and for all else. `waits` is where it is noted what is waited for, and
     `place` are the options that lead a command to the same project from here, a blank before
-    each.
+    each. `voice` is whom the run speaks to.
     """
 
     project: Project
@@ -231,6 +234,7 @@ class Bench:
     early: Callable[[], Journal] | None = None
     waits: Waits = field(default_factory=Waits)
     place: str = ""
+    voice: Voice = field(default_factory=Silent)
 
     def journal(self) -> Journal:
         """Give the journal of the environment, read.
@@ -239,7 +243,8 @@ class Bench:
         """
         if self.early is not None:
             return self.early()
-        return open_journal(self.project, self.name, self.environment, self.target, self.waits)
+        journal = journal_of(self.project, self.name, self.environment, self.target, self.voice)
+        return loaded(journal, self.waits, self.voice)
 
     def salt(self) -> str:
         """Give the salt of the seals that stand for secrets. Raises as `journal` does."""
@@ -252,8 +257,17 @@ def open_target(asked: Asked) -> Bench:
     name, environment = choose_environment(project, asked.environment)
     target = choose_target(project, name, environment, os.environ)
     named = named_secrets(asked, project)
-    nothing, waits = Workspace((), ()), asked.waits
-    return Bench(project, name, environment, target, nothing, whole=False, named=named, waits=waits)
+    return Bench(
+        project,
+        name,
+        environment,
+        target,
+        Workspace((), ()),
+        whole=False,
+        named=named,
+        waits=asked.waits,
+        voice=asked.voice,
+    )
 
 
 def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
@@ -275,12 +289,13 @@ def open_bench(asked: Asked) -> Bench:
 def bench_of(asked: Asked, project: Project, name: str, environment: Environment) -> Bench:
     """Do what is left before the first request, once it is known what may be used."""
     target = choose_target(project, name, environment, os.environ)
-    journal = cache(partial(open_journal, project, name, environment, target, asked.waits))
+    unread = partial(journal_of, project, name, environment, target, asked.voice)
+    journal = cache(lambda: loaded(unread(), asked.waits, asked.voice))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
     scope = Scope(name, environment.variables, os.environ, lambda: journal().salt, withheld)
     workspace = open_workspace(asked, project, scope)
-    redact_with(_redaction_of(workspace))
+    asked.voice.hide(_redaction_of(workspace))
     whole = is_whole(asked, project)
     others = () if whole else _not_examined(project, scope, workspace)
     place = place_options(asked, project)
@@ -295,6 +310,7 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
         early=journal,
         waits=asked.waits,
         place=place,
+        voice=asked.voice,
     )
 
 
@@ -341,7 +357,7 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
     api.waits = bench.waits
     for secret in (*bench.named, api.key.reveal()):
         api.redaction.add(secret)
-    redact_with(api.redaction)
+    bench.voice.hide(api.redaction)
     async with api:
         yield api
 
@@ -378,8 +394,3 @@ def _creatable(kind: str) -> bool:
     from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
 
     return not BY_NAME[kind].id_form.required
-
-
-def is_terminal() -> bool:
-    """Tell whether a person can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from reconciler.console import words
 from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
 from reconciler.manifests.changed import Changed, branching_point, changed_since
@@ -13,6 +12,7 @@ from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.report.safe import safe
 from reconciler.resource import Orphan, Plan
 from reconciler.session.opening import Asked, Bench
+from reconciler.session.voice import Voice
 
 
 def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:
@@ -47,10 +47,10 @@ def as_part(made: Plan, changed: Changed, history: History) -> Plan:
     )
 
 
-def tell_part(changed: Changed, *, quiet: bool) -> None:
+def tell_part(changed: Changed, voice: Voice) -> None:
     """Say what was compared, and what was deleted."""
-    if quiet:
-        return
-    words(f"compared with {safe(str(changed.since))}, the last commit in common, as the files are")
+    voice.say(
+        f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
+    )
     for ref in changed.deleted:
-        words(f"declared no more: {safe(str(ref))}")
+        voice.say(f"declared no more: {safe(str(ref))}")

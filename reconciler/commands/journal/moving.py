@@ -62,7 +62,7 @@ def move(*, to: str | None, base_url: str | None, asked: Asked, patience: Patien
     here, way = wanted.here, wanted.way
     if _place(wanted.project, way.to) != _place(wanted.project, way.origin):
         store = store_at(wanted.project, way.to)
-        there = journal_in(store, wanted.project, here.environment, way.target)
+        there = journal_in(store, wanted.project, here.environment, way.target, asked.voice)
         there.waits = asked.waits
         became = carry(here, there, way, wanted.run, patience)
     elif base_url is not None:
@@ -86,7 +86,7 @@ def _wanted(to: str | None, base_url: str | None, asked: Asked) -> _Wanted:
         )
     name, environment = choose_environment(project, asked.environment)
     target = choose_target(project, name, environment, os.environ)
-    here = journal_of(project, name, environment, target)
+    here = journal_of(project, name, environment, target, asked.voice)
     here.waits = asked.waits
     address = _address(base_url, target)
     here.read()

@@ -21,7 +21,7 @@ def unread_journal(asked: Asked) -> Journal:
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
     target = choose_target(project, name, environment, os.environ)
-    journal = journal_of(project, name, environment, target)
+    journal = journal_of(project, name, environment, target, asked.voice)
     journal.waits = asked.waits
     return journal
 
