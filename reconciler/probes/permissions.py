@@ -142,9 +142,10 @@ def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
 
 
 def _answered(name: str, reply: Reply) -> Check:
-    if reply.is_json:
+    if reply.is_readable:
         return Check(name, State.OK, phrase(reply.status))
-    said = f"{phrase(reply.status)}, but the body is not JSON"
+    flaw = "the body is not JSON" if reply.is_whole else "it is a part of the answer only"
+    said = f"{phrase(reply.status)}, but {flaw}"
     return Check(name, State.FAILED, said, 9)
 
 
