@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from reconciler.api.client import Api
 from reconciler.concealing import conceal, shown, veiled
@@ -66,9 +67,8 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             notes.extend([f"live was last changed {edit}"] if (found or lost) and edit.told else [])
             note = "; ".join(notes)
             seen = veiled(live, written, kind.shape)
-            if not found and not lost:
-                return Drift(ref, source, "same", note=note, live=seen, unseen=unseen)
-            return Drift(ref, source, "drifted", found, note, seen, unseen=unseen)
+            state: Literal["same", "drifted"] = "drifted" if found or lost else "same"
+            return Drift(ref, source, state, found, note, seen, unseen=unseen)
         case Absent(why=why):
             return Drift(ref, source, "gone", note=why)
         case Unread(why=why, exit_code=exit_code):

@@ -24,6 +24,10 @@ from reconciler.signals.cases import CASES
 from reconciler.signals.data_usage import DAILY_UNITS
 from reconciler.signals.incidents import EVENTS, INCIDENTS
 
+MADE_UP = (
+    "asked for one that nobody has, and told so: path and key are right; "
+    "nothing is said of those that are there"
+)
 NOBODY = "00000000-0000-4000-8000-000000000000"
 SMALLEST_SKEW_SECONDS = 2
 LARGEST_SKEW_SECONDS = 60
@@ -153,7 +157,7 @@ def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
     if reply.status == HTTPStatus.NOT_FOUND and probe.for_nothing:
         match meaning_of_404(reply):
             case NotFound.ABSENT:
-                return Check(name, State.OK, "nothing there, as expected")
+                return Check(name, State.OK, MADE_UP)
             case NotFound.UNCLEAR:
                 return Check(name, State.WARNING, "404 without a message, which may mean anything")
             case NotFound.WRONG_ROUTE:

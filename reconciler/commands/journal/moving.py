@@ -10,7 +10,12 @@ import click
 
 from reconciler.commands import options
 from reconciler.commands.journal.opening import run_entry
-from reconciler.commands.journal_opening import journal_in, journal_of, store_at
+from reconciler.commands.journal_opening import (
+    journal_in,
+    journal_of,
+    store_at,
+    warn_of_lost_end,
+)
 from reconciler.commands.opening import Asked, open_project
 from reconciler.commands.output import words
 from reconciler.commands.waiting import lock_timeout
@@ -90,8 +95,7 @@ def _wanted(to: str | None, base_url: str | None, asked: Asked) -> _Wanted:
     here.waits = asked.waits
     address = _address(base_url, target)
     here.read()
-    if here.is_old_copy:
-        words(f"warning: {safe(here.place)} seems to be an old copy: see `journal verify`")
+    warn_of_lost_end(here)
     header = here.header
     if base_url is not None and header is not None:
         if "://" not in header.target:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from uuid import uuid4
 
-from reconciler.commands.journal_opening import applied_commit, journal_of
+from reconciler.commands.journal_opening import applied_commit, journal_of, warn_of_lost_end
 from reconciler.commands.opening import Asked, open_project, project_file
 from reconciler.commands.output import words
 from reconciler.errors import UsageError
@@ -31,7 +31,10 @@ def opened_journal(asked: Asked) -> Journal:
     journal = unread_journal(asked)
     journal.load()
     if journal.header is None and not asked.quiet:
-        words(f"there is no journal at {safe(journal.place)}{hint_at_places(asked)}")
+        if journal.is_gone:
+            warn_of_lost_end(journal)
+        else:
+            words(f"there is no journal at {safe(journal.place)}{hint_at_places(asked)}")
     return journal
 
 
