@@ -12,6 +12,7 @@ ReconcilerError                1
 │   ├── Redirected                  never followed
 │   ├── WrongRoute                  the base URL does not lead to the API
 │   ├── UnreadableReply             a 2xx that cannot be parsed
+│   │   └── AnotherRecord           one about something else than was asked for
 │   └── OutcomeUnknown              a write whose answer was lost
 ├── NotAuthorised             10    no key, a refused key, a missing permission
 ├── ServiceRefused             3    the service said no to one request
@@ -95,6 +96,10 @@ class UnreadableReply(Unavailable):
     """A success whose body cannot be read."""
 
     doubtful = True
+
+
+class AnotherRecord(UnreadableReply):
+    """An answer about something else than was asked for, so that nothing in it is of use."""
 
 
 class OutcomeUnknown(Unavailable):

@@ -260,9 +260,9 @@ class Api:
         reply = await self._deliver(call)
         if request is Request.READ and reply.status == HTTPStatus.NOT_FOUND:
             await self._check_route(reply, call)
-        if reply.ok and may_be_empty and not reply.body.strip():
+        if reply.ok and reply.is_whole and may_be_empty and not reply.body.strip():
             return {}
-        if reply.ok and not reply.is_json and not call.may_be_repeated:
+        if reply.ok and not reply.is_readable and not call.may_be_repeated:
             raise OutcomeUnknown(unreadable(reply, str(call), self.redaction))
         return self._document(reply, call)
 
@@ -309,7 +309,7 @@ class Api:
         if not reply.ok:
             said = message_of(reply, self.redaction) or phrase(reply.status)
             raise marked(ServiceRefused(said, reply.status), doubtful=reply.doubtful)
-        if not reply.is_json:
+        if not reply.is_readable:
             raise UnreadableReply(unreadable(reply, str(call), self.redaction))
         return reply.document
 

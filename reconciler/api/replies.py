@@ -40,6 +40,17 @@ class Reply:
     retry_after: str | None = None
     date: str = ""
     doubtful: bool = False
+    content_range: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it does not call itself a part: nobody asked for one, nor for the rest."""
+        return self.status != HTTPStatus.PARTIAL_CONTENT and self.content_range is None
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the document is there, and is all of it."""
+        return self.is_json and self.is_whole
 
     @property
     def ok(self) -> bool:
@@ -62,6 +73,7 @@ def make_reply(status: int, body: bytes, headers: Mapping[str, str]) -> Reply:
         headers.get("location", ""),
         headers.get("retry-after"),
         headers.get("date", ""),
+        content_range=headers.get("content-range"),
     )
 
 
@@ -127,7 +139,10 @@ def is_page(reply: Reply) -> bool:
 
 
 def unreadable(reply: Reply, request: str, hide: Callable[[str], str]) -> str:
-    """Say that a success cannot be read; `hide` covers secrets in its type."""
+    """Say that a success cannot be read; `hide` covers secrets in what its headers say."""
+    if not reply.is_whole:
+        told = f" (Content-Range: {hide(reply.content_range)[:80]})" if reply.content_range else ""
+        return f"{request} answered {phrase(reply.status)} with a part only{told}"
     what = hide(reply.content_type.partition(";")[0][:80]) or "no content type"
     return (
         f"{request} answered {phrase(reply.status)} with a body that is not JSON "

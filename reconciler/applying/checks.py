@@ -20,7 +20,7 @@ from reconciler.document import (
     merge,
     turned,
 )
-from reconciler.errors import ReconcilerError
+from reconciler.errors import AnotherRecord, ReconcilerError
 from reconciler.journal.entries import Rewritten, Stored
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
@@ -236,6 +236,8 @@ async def _seen(kind: Kind, api: Api, one: Acknowledged) -> Seen | Absent | None
             now = await observe(kind, api, one.sending.change.manifest, one.memory)
         except ReconcilerError:
             return None
+        if isinstance(now, AnotherRecord):
+            now = Absent(str(now))
         if not isinstance(now, Seen | Absent):
             return None
         missing = now if isinstance(now, Absent) else _what_is_missing(kind, one, now)

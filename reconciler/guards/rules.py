@@ -22,6 +22,7 @@ from reconciler.resource import (
     NoJournal,
     Objection,
     OverwritesEdit,
+    OverwrittenSince,
     Plan,
     Ref,
     Remembered,
@@ -230,8 +231,19 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Obj
                 fields = "1 field" if len(paths) == 1 else f"{len(paths)} fields"
                 said = f"{fields} that someone changed since our last write would be undone"
                 yield _seen_live(change, OVERWRITES_EDIT, said, edit, environment)
-            case TakesOver(edit=edit) if TAKES_OVER not in guards.allow:
+            case OverwrittenSince(paths=paths, edit=edit) if OVERWRITES_EDIT not in guards.allow:
+                names = ", ".join(sorted({str(path[-1]) for path in paths}))
+                said = (
+                    f"someone overwrote it since our last write, and {names}, which cannot be "
+                    "seen, would be sent over whatever is there by now"
+                )
+                yield _seen_live(change, OVERWRITES_EDIT, said, edit, environment)
+            case TakesOver(edit=edit, differs=differs) if TAKES_OVER not in guards.allow:
                 said = "it is there, differs, and this journal never wrote it"
+                if not differs:
+                    said = (
+                        "it is there, this journal never wrote it, and what it has cannot be seen"
+                    )
                 yield _seen_live(change, TAKES_OVER, said, edit, environment)
             case _:
                 pass

@@ -212,6 +212,14 @@ class Journal:
         ended = self.store.ended()
         return bool(ended) and ended not in self.content.known_ends
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether there was a journal here at the last release, and is none now.
+
+        Raises JournalError where the lock cannot be looked at.
+        """
+        return self.header is None and self.is_old_copy
+
     def now(self) -> str:
         """Give the time as entries carry it: UTC, to the second."""
         return moment(self.clock())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reconciler.addresses import is_part
+from reconciler.api.lists import check_whole
 from reconciler.document import Json, Missing
 from reconciler.errors import UnreadableReply
 
@@ -30,6 +31,16 @@ def members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
     if len(objects) != len(value):
         raise UnreadableReply(f"the answer's list `{name}` holds something else than objects")
     return objects
+
+
+def all_members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
+    """Give the objects of a list that has to be whole, as an overwrite rests on it.
+
+    Raises UnreadableReply where the answer announces more than it holds, and as `members` does.
+    """
+    found = members(document, name)
+    check_whole(document, name)
+    return found
 
 
 def any_members(document: Json | Missing, name: str) -> list[dict[str, Json]]:

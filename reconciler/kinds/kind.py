@@ -10,8 +10,8 @@ from enum import Enum
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reconciler.document import Json, Shape
-from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
+from reconciler.document import ABSENT, Json, Missing, Shape
+from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
 from reconciler.kinds.shape import exact_shape_of, shape_of
@@ -116,6 +116,22 @@ class IdForm:
     schema: Mapping[str, Json]
     required: bool = False
     counted: bool = False
+
+    def normal(self, remote_id: RemoteId) -> RemoteId:
+        """Give an id in its one spelling; a service may write a uuid in capitals."""
+        known = self.parse(remote_id)
+        return remote_id if known is None else known
+
+    def check(self, asked: RemoteId, told: Json | Missing) -> None:
+        """Raise AnotherRecord where an answer tells another id than was asked for.
+
+        One that tells none is about what was asked for, as nothing says otherwise.
+        """
+        if told in (ABSENT, None, ""):
+            return
+        is_id = isinstance(told, str | int) and not isinstance(told, bool)
+        if not is_id or self.normal(told) != self.normal(asked):  # type: ignore[arg-type]  # checked
+            raise AnotherRecord(f"asked for {asked}, the service answered with {str(told)[:80]!r}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -274,9 +290,8 @@ class Kind:
     """Steps of a path that only wrap others and tell a reader nothing."""
 
     def normal_id(self, remote_id: RemoteId) -> RemoteId:
-        """Give an id in its one spelling; a service may write a uuid in capitals."""
-        known = self.id_form.parse(remote_id)
-        return remote_id if known is None else known
+        """Give an id in its one spelling."""
+        return self.id_form.normal(remote_id)
 
     @property
     def shape(self) -> Shape:

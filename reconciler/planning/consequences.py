@@ -192,13 +192,16 @@ def evidence_of(seen: Seen, found: Sequence[Difference]) -> Evidence:
 
 
 def unseen_fields(seen: Seen, found: Sequence[Difference]) -> Iterator[NotInAnswer]:
-    """Say which fields would be written over something that nobody knows."""
+    """Say which fields would be written over something that nobody ever knew."""
+    never = [one for one in unseen_in(seen, found) if one not in seen.overwritten]
+    if never:
+        yield NotInAnswer(tuple(never))
+
+
+def unseen_in(seen: Seen, found: Sequence[Difference]) -> tuple[Path, ...]:
+    """Give the fields that nobody knows, of those that differences are about."""
     told = [one.path for one in found if seen.cannot_tell(one.path)]
-    fields = tuple(
-        one for one in seen.unseen if any(one[: len(to)] == to[: len(one)] for to in told)
-    )
-    if fields:
-        yield NotInAnswer(fields)
+    return tuple(one for one in seen.unseen if any(one[: len(to)] == to[: len(one)] for to in told))
 
 
 def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterator[LostUnseen]:

@@ -226,7 +226,8 @@ def _others(
     live, memory = seen.document, knowledge.memory
     if memory.last is None and (not memory.candidates or _is_as_before(live, memory)):
         if not _is_empty(kind, live):
-            yield TakesOver(seen.edit)
+            differs = not all(seen.cannot_tell(one.path) for one in found)
+            yield TakesOver(seen.edit, differs)
         return
     edits = [edited_since(kind, seen, one, knowledge) for one in memory.candidates]
     if not all(edits):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from reconciler.api.client import Api
 from reconciler.concealing import conceal, shown, veiled
 from reconciler.document import ABSENT, differences, merge, turned
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
-from reconciler.planning.consequences import unexpected
+from reconciler.planning.consequences import unexpected, unseen_in
 from reconciler.planning.deciding import without_own_secrets
 from reconciler.planning.identity import identify
 from reconciler.planning.observing import observe_all, proof
@@ -54,17 +55,20 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             declared = kind.complete(manifest, observation, memory)
             live = conceal(document, declared, kind.shape)
             wanted = merge(ABSENT, last.declared, live, kind.shape)
-            otherwise = unexpected(differences(live, wanted, kind.shape), memory, kind.shape)
+            otherwise = [*unexpected(differences(live, wanted, kind.shape), memory, kind.shape)]
+            unseen = unseen_in(observation, otherwise)
             expected = (one for one in otherwise if not observation.cannot_tell(one.path))
             # What is declared a secret by now may have been one before anybody said so.
             written = (*memory.candidates, declared)
             hidden = shown(without_own_secrets(expected, salt), written, kind.shape)
             found = tuple(turned(hidden))
+            lost = any(one in overwritten for one in unseen)
             notes = ["overwritten by someone since"] if overwritten else []
-            notes.extend([f"live was last changed {edit}"] if found and edit.told else [])
+            notes.extend([f"live was last changed {edit}"] if (found or lost) and edit.told else [])
             note = "; ".join(notes)
             seen = veiled(live, written, kind.shape)
-            return Drift(ref, source, "drifted" if found else "same", found, note, seen)
+            state: Literal["same", "drifted"] = "drifted" if found or lost else "same"
+            return Drift(ref, source, state, found, note, seen, unseen=unseen)
         case Absent(why=why):
             return Drift(ref, source, "gone", note=why)
         case Unread(why=why, exit_code=exit_code):

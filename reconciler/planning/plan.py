@@ -28,6 +28,7 @@ from reconciler.resource import (
     Observation,
     Orphan,
     OverwritesEdit,
+    OverwrittenSince,
     Plan,
     Ref,
     Remark,
@@ -221,7 +222,8 @@ def _renaming(change: Change) -> dict[str, Json]:
 
 def _taking(change: Change) -> dict[str, Json]:
     """Give what of others a write would undo or take over, as a review agrees to that too."""
-    codes = {one.code for one in change.reasons if isinstance(one, OverwritesEdit | TakesOver)}
+    agreed = OverwritesEdit | OverwrittenSince | TakesOver
+    codes = {one.code for one in change.reasons if isinstance(one, agreed)}
     listed: list[Json] = [*sorted(codes)]
     return {"agrees": listed} if listed else {}
 

@@ -24,6 +24,10 @@ from reconciler.signals.cases import CASES
 from reconciler.signals.data_usage import DAILY_UNITS
 from reconciler.signals.incidents import EVENTS, INCIDENTS
 
+MADE_UP = (
+    "asked for one that nobody has, and told so: path and key are right; "
+    "nothing is said of those that are there"
+)
 NOBODY = "00000000-0000-4000-8000-000000000000"
 SMALLEST_SKEW_SECONDS = 2
 LARGEST_SKEW_SECONDS = 60
@@ -142,9 +146,10 @@ def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
 
 
 def _answered(name: str, reply: Reply) -> Check:
-    if reply.is_json:
+    if reply.is_readable:
         return Check(name, State.OK, phrase(reply.status))
-    said = f"{phrase(reply.status)}, but the body is not JSON"
+    flaw = "the body is not JSON" if reply.is_whole else "it is a part of the answer only"
+    said = f"{phrase(reply.status)}, but {flaw}"
     return Check(name, State.FAILED, said, 9)
 
 
@@ -152,7 +157,7 @@ def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
     if reply.status == HTTPStatus.NOT_FOUND and probe.for_nothing:
         match meaning_of_404(reply):
             case NotFound.ABSENT:
-                return Check(name, State.OK, "nothing there, as expected")
+                return Check(name, State.OK, MADE_UP)
             case NotFound.UNCLEAR:
                 return Check(name, State.WARNING, "404 without a message, which may mean anything")
             case NotFound.WRONG_ROUTE:

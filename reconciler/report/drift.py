@@ -12,6 +12,7 @@ from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import INDENT, subject_lines, wrapped
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
 from reconciler.report.plan.document import difference_document
+from reconciler.report.reasons import drift_note
 from reconciler.report.safe import safe, safe_json
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import drift_summary, plural
@@ -38,7 +39,8 @@ def _resource(drift: Drift) -> dict[str, Json]:
         "state": drift.state,
         "source": {"file": drift.source.file, "line": drift.source.line},
         "fields": [difference_document(one) for one in drift.differences],
-        "note": drift.note,
+        "note": drift_note(drift),
+        "unseen": [list(path) for path in drift.unseen],
     }
 
 
@@ -55,7 +57,8 @@ def drift_text(drifts: Sequence[Drift], style: Style) -> str:
             sign = style.paint(f"x {safe(str(drift.ref))}", Colour.RED)
             lines.extend((fitted(f"  {sign}  {safe(drift.note)}", style), ""))
         elif style.verbose:
-            lines.append(style.paint(f"  = {safe(str(drift.ref))}  {drift.state}", Colour.DIM))
+            words = ": ".join(filter(None, (drift.state, safe(drift_note(drift)))))
+            lines.append(style.paint(f"  = {safe(str(drift.ref))}  {words}", Colour.DIM))
     counts = Counter(drift.state for drift in drifts)
     drifted = counts["drifted"] + counts["gone"]
     head = f"{plural(drifted, 'resource')} drifted" if drifted else "No drift"
@@ -73,8 +76,8 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
     sign, colour = ("-", Colour.RED) if gone else ("~", Colour.YELLOW)
     name = style.paint(f"{sign} {safe(str(drift.ref))}", colour)
     yield f"  {name}  {style.paint(safe(str(drift.source)), Colour.DIM)}"
-    if drift.note:
-        yield from wrapped(f"{'gone: ' if gone else ''}{drift.note}", style, Colour.CYAN)
+    if note := drift_note(drift):
+        yield from wrapped(f"{'gone: ' if gone else ''}{note}", style, Colour.CYAN)
     found = drift_changes(drift)
     shown = found if style.verbose else found[:MOST_FIELDS]
     if shown:
@@ -116,7 +119,7 @@ def _table(found: Sequence[Drift]) -> Iterator[str]:
     yield "|---|---|--:|---|"
     for drift in found[:MOST_ROWS]:
         fields = f"{len(drift.differences):,}" if drift.differences else ""
-        note = code(drift.note, LONGEST_CELL) if drift.note else ""
+        note = code(drift_note(drift), LONGEST_CELL) if drift_note(drift) else ""
         yield f"| {drift.state} | {code(str(drift.ref), LONGEST_CELL)} | {fields} | {note} |"
     if len(found) > MOST_ROWS:
         yield f"| | and {len(found) - MOST_ROWS:,} more | | |"

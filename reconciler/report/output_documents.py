@@ -69,6 +69,10 @@ class DriftedDocument(_Part):
     source: SourceDocument
     fields: list[FieldDocument]
     note: str
+    unseen: Annotated[
+        list[list[str | int]],
+        Field(description="Fields that the answer leaves out, so that nobody knows what they are."),
+    ] = []
 
 
 class DriftDocument(_Part):

@@ -18,6 +18,7 @@ from reconciler.resource import (
     CouldNotBeRead,
     CreateLost,
     DependsOn,
+    Drift,
     Edit,
     EditedBy,
     GoneSince,
@@ -62,6 +63,12 @@ def telling_notes(change: Change) -> tuple[str, ...]:
     )
 
 
+def drift_note(drift: Drift) -> str:
+    """Say of a drift what its fields do not; "" for nothing."""
+    unseen = f"{last_steps(drift.unseen)} cannot be seen" if drift.unseen else ""
+    return "; ".join(filter(None, (unseen, drift.note)))
+
+
 def message_of(outcome: Outcome) -> str:
     """Give what is to be said of an outcome; "" for nothing."""
     if isinstance(outcome, Refused) and outcome.reasons:
@@ -100,8 +107,13 @@ def words_of(reason: Reason, ref: Ref) -> str:  # noqa: C901, PLR0911, PLR0912 -
                 f"overwritten by someone since our last write{_by(edit)}: "
                 f"{last_steps(paths)} cannot be seen, and are sent again"
             )
-        case TakesOver(edit=edit):
+        case TakesOver(edit=edit, differs=True):
             return f"it is there, differs, and this journal never wrote it{_by(edit)}"
+        case TakesOver(edit=edit):
+            return (
+                "it is there, and this journal never wrote it; "
+                f"whether it differs cannot be seen{_by(edit)}"
+            )
         case Recalled(paths=paths):
             return f"{last_steps(paths)}: not in the answer, compared with the journal"
         case NotInAnswer(paths=paths):

@@ -55,12 +55,11 @@ class Seen:
     overwritten: tuple[Path, ...] = ()
 
     def cannot_tell(self, path: Path) -> bool:
-        """Tell whether nobody knows what is at a place, and nobody overwrote it either.
+        """Tell whether nobody knows what is at a place.
 
         The place is that of the field, or of the object that would be there for it alone.
         """
-        untold = (one for one in self.unseen if one not in self.overwritten)
-        return any(_is_about(path, one) for one in untold)
+        return any(_is_about(path, one) for one in self.unseen)
 
     def recalls(self, path: Path) -> bool:
         """Tell whether what is known of a place is known from the journal alone."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from reconciler.document import Difference, Json
+from reconciler.document import Difference, Json, Path
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import Absent, Observation, Unread
 from reconciler.resource.reason import Reason, Remark, RenamedFrom
@@ -189,6 +189,8 @@ class Drift:
     write of. In `differences`, `before` is what was applied and `after` is live;
     `live` is the whole live document as it may be shown. `unread` is one that
     was asked for with an answer of no use; only then there is an `exit_code`.
+    The fields in `unseen` are left out of the answer, and nobody knows them: they are
+    not among the differences, whatever they are by now.
     """
 
     ref: Ref
@@ -198,6 +200,7 @@ class Drift:
     note: str = ""
     live: Json = None
     exit_code: int = 0
+    unseen: tuple[Path, ...] = ()
 
     @property
     def drifted(self) -> bool:

@@ -115,10 +115,11 @@ class OverwrittenSince:
 
 @dataclass(frozen=True, slots=True)
 class TakesOver:
-    """It is there, differs, and this journal never wrote it."""
+    """It is there, and this journal never wrote it; `differs` unless what may cannot be seen."""
 
     code: ClassVar[str] = "takes-over"
     edit: Edit
+    differs: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,18 +21,32 @@ if TYPE_CHECKING:
 
 
 def loaded(journal: Journal, waits: Waits, voice: Voice) -> Journal:
-    """Give a journal, read; warn of an old copy.
+    """Give a journal, read; warn of an old copy, or one that is gone.
 
     Raises JournalError, or InvalidInput for the journal of another target.
     """
     journal.waits = waits
     journal.load()
-    if journal.is_old_copy:
+    warn_of_lost_end(journal, voice)
+    return journal
+
+
+LOST = "what to do where it is lost or damaged stands in docs/journal.md"
+
+
+def warn_of_lost_end(journal: Journal, voice: Voice) -> None:
+    """Say where what the last run ended with is missing, or the whole journal is."""
+    if journal.is_gone:
+        voice.say(
+            f"warning: the journal at {safe(journal.place)} is gone: the last run left one there. "
+            "Bring it back before you apply, as what is written without it may be a second one; "
+            f"{LOST}"
+        )
+    elif journal.is_old_copy:
         voice.say(
             f"warning: {safe(journal.place)} seems to be an old copy, as the end of the last run "
             "is missing: see `reconciler journal verify`"
         )
-    return journal
 
 
 def journal_of(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, Field
 
-from reconciler.signals.record import Record, Text, items_of, read_record
+from reconciler.signals.record import Record, Text, all_items_of, read_record
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -50,5 +50,5 @@ async def daily_units(api: Api, span: str) -> list[DailyUnits]:
     Raises what `Api.ask` raises.
     """
     reply = await api.ask(DAILY_UNITS, {"range": f"RANGE_{span}"})
-    days = [read_record(item, DailyUnits) for item in items_of(reply, "units")]
+    days = [read_record(item, DailyUnits) for item in all_items_of(reply, "units")]
     return sorted(days, key=lambda day: day.stats_date)

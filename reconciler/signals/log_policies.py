@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reconciler.signals.record import Enumeration, Record, Text, items_of, read_record
+from reconciler.signals.record import Enumeration, Record, Text, all_items_of, read_record
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -49,7 +49,7 @@ async def list_log_policies(
     params = spell("sourceType", f"SOURCE_TYPE_{source}")
     if enabled_only:
         params += spell("enabledOnly", value=True)
-    policies = items_of(await api.read(POLICIES, params), "policies")
+    policies = all_items_of(await api.read(POLICIES, params), "policies")
     return sorted(
         (read_record(item, LogPolicy) for item in policies), key=lambda one: one.order or 0
     )

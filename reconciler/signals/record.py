@@ -18,6 +18,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from reconciler.api.lists import check_whole
 from reconciler.assumptions import Assumptions
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnreadableReply
@@ -195,6 +196,16 @@ def items_of(reply: Json | Missing, member: str) -> list[Json]:
     items = value_at(reply, (member,))
     if not isinstance(items, list):
         raise UnreadableReply(f"the answer has no list `{member}`")
+    return items
+
+
+def all_items_of(reply: Json | Missing, member: str) -> list[Json]:
+    """Give a list that is never asked for in pages.
+
+    Raises UnreadableReply where the answer announces more than it holds, and as `items_of` does.
+    """
+    items = items_of(reply, member)
+    check_whole(reply, member)
     return items
 
 

@@ -382,3 +382,20 @@ def test_headers() -> None:
     assert headers[0]["Authorization"] == KEY
     assert headers[0]["Accept-Encoding"] == "gzip"
     assert headers[0]["User-Agent"].startswith("reconciler/")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [(206, {}), (206, {"Content-Range": "items 0-1/4"}), (200, {"Content-Range": "items 0-1/4"})],
+)
+@pytest.mark.parametrize("call", [read, create, replace])
+def test_part_of_an_answer(status: int, headers: dict[str, str], call: Call) -> None:
+    """What calls itself a part is no answer: never believed, and asked for once."""
+    parting, requests = answering(httpx.Response(status, json={"id": "x"}, headers=headers))
+
+    with pytest.raises(OutcomeUnknown if call is create else UnreadableReply) as raised:
+        asked(call, transport=parting)
+
+    assert "a part only" in str(raised.value)
+    assert raised.value.exit_code == 9
+    assert len(requests) == 1

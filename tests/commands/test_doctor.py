@@ -278,6 +278,17 @@ def test_unclear_404(shop: Shop) -> None:
     assert (code, warned(checks)) == (0, ["may read SLOs"])
 
 
+@pytest.mark.parametrize("thing", ["dashboards", "SLOs"])
+def test_asked_for_what_nobody_has(shop: Shop, thing: str) -> None:
+    """What is asked for by a made-up id is told so, and as nothing about what is there."""
+    _, checks = examine(shop)
+
+    state, detail = checks[f"may read {thing}"]
+    assert state == "ok"
+    assert "asked for one that nobody has" in detail
+    assert "nothing is said of those that are there" in detail
+
+
 @pytest.mark.parametrize(("seconds", "words"), [(-3600, "behind"), (3600, "ahead")])
 def test_clock_skew(canned: Canned, empty: Shop, seconds: int, words: str) -> None:
     """A clock that is off by more than a minute is a warning."""

@@ -245,7 +245,24 @@ def test_verify_finds(folder: Path, service: Served) -> None:
     file.unlink()
     code, found = verified(folder, service)
     assert code == 4
+    assert "is gone: the last run left one there" in found["error"]
+
+    file.with_name("journal.jsonl.lock").unlink()
+    code, found = verified(folder, service)
+    assert code == 4
     assert "or it is lost" in found["error"]
+
+
+@pytest.mark.parametrize("command", [("plan",), ("journal", "history")])
+def test_a_journal_that_is_gone(folder: Path, service: Served, command: tuple[str, ...]) -> None:
+    """A journal that is gone is told as gone, with the way out, and never as an old copy."""
+    (folder / ".reconciler" / "journal.jsonl").unlink()
+
+    ended = in_this_process(folder, service.base_url, *command)
+
+    assert "is gone: the last run left one there" in ended.err
+    assert "docs/journal.md" in ended.err
+    assert "old copy" not in ended.err
 
 
 def test_an_old_copy_is_warned_of(folder: Path, service: Served) -> None:

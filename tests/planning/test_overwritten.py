@@ -33,8 +33,21 @@ from reconciler.journal.entries import RunEntry, WrittenEntry
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted
 from reconciler.planning.drift import find_drift
+from reconciler.project import Guards
+from reconciler.report.drift import drift_json, drift_markdown, drift_text
 from reconciler.report.reasons import notes_of
-from reconciler.resource import Change, Drift, OverwritesEdit, OverwrittenSince, Seen, TakesOver
+from reconciler.report.table import Style
+from reconciler.resource import (
+    Change,
+    Drift,
+    Evidence,
+    Manifest,
+    NotInAnswer,
+    OverwritesEdit,
+    OverwrittenSince,
+    Seen,
+    TakesOver,
+)
 
 A, B = policy("a"), policy("b", "INFO")
 THEIRS = policy("a", "DEBUG")
@@ -102,7 +115,8 @@ def test_overwritten_by_someone(site: Site) -> None:
     )
     assert isinstance(change.observation, Seen)
     assert change.observation.recalled == ()
-    assert any(isinstance(one, OverwritesEdit) for one in change.reasons)
+    assert change.evidence is Evidence.NONE
+    assert not any(isinstance(one, OverwritesEdit | NotInAnswer) for one in change.reasons)
     assert outcomes(applied) == {str(REF): "written"}
     (severities, _) = site.app.state.store.rows(
         "SELECT severities FROM log_policies ORDER BY place"
@@ -121,8 +135,65 @@ def test_drift_of_what_cannot_be_seen(site: Site) -> None:
     found = drift(site)
 
     assert same.state == "same"
-    assert found.state == "drifted"
+    assert (found.state, found.differences) == ("drifted", ())
     assert found.note.startswith("overwritten by someone since")
+    assert found.unseen == tuple(("policies", name, *WATCHED) for name in "ab")
+    for told in (
+        drift_text([found], Style()),
+        drift_markdown([found], "local"),
+        drift_json([found], "local", "emulator"),
+    ):
+        assert "severities cannot be seen" in told
+
+
+@pytest.mark.promise("P20")
+def test_drift_beside_what_cannot_be_seen(site: Site) -> None:
+    """What is seen of an overwritten policy is compared, and what cannot be is left out."""
+    site.apply(BOTH)
+    overwrite(site, policy("a", "DEBUG", description="theirs"), B)
+
+    found = drift(site)
+
+    assert [one.path for one in found.differences] == [("policies", "a", "policy", "description")]
+
+
+@pytest.mark.promise("P20")
+def test_guard_on_what_cannot_be_seen(site: Site) -> None:
+    """An overwrite over what someone wrote and nobody sees needs consent, in words that fit."""
+    site.apply(BOTH)
+    overwrite(site, THEIRS, B)
+
+    (objection,) = site.plan(BOTH, guards=Guards()).guarded
+
+    assert objection.code == "overwrites-edit"
+    assert "severities, which cannot be seen" in objection.message
+    assert "changed since" not in objection.message
+
+
+@pytest.mark.promise("P20")
+@pytest.mark.parametrize(("there", "differs"), [(BOTH, False), (policy_set(B, A), True)])
+def test_takes_over_what_cannot_be_seen(site: Site, there: Manifest, differs: bool) -> None:
+    """Only what is seen to differ is said to: of severities that nobody sees nobody knows."""
+    site.outside("POST", OVERWRITE, there.spec)
+
+    made = site.plan(BOTH, guards=Guards())
+
+    (reason,) = (one for one in made.changes[0].reasons if isinstance(one, TakesOver))
+    assert reason.differs is differs
+    said = [*notes_of(made.changes[0]), *(one.message for one in made.guarded)]
+    assert any("it is there, differs" in one for one in said) is differs
+    assert any("cannot be seen" in one for one in said) is not differs
+
+
+@pytest.mark.promise("P20")
+def test_digest_of_what_cannot_be_seen(site: Site) -> None:
+    """Who reviewed a plan before someone overwrote the list has not agreed to what is there now."""
+    site.apply(BOTH)
+    wanted = policy_set(policy("a", "DEBUG"), B)
+    before = site.plan(wanted).digest
+    overwrite(site, THEIRS, B)
+
+    assert site.plan(wanted).digest != before
 
 
 @pytest.mark.promise("P20")

@@ -26,7 +26,7 @@ from reconciler.resource import Action, Manifest, Plan, Ref, UnsettledCreate
 from reconciler.sealed import RefHole, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
-SEEN = answer_with(200, {"slo": {"id": "slo-id", **SLO_SPEC}})
+SEEN = answer_with(200, {"slo": SLO_SPEC})
 
 
 def planned(

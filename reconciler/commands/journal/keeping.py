@@ -24,9 +24,8 @@ from reconciler.journal.store import Patience
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
+from reconciler.session.journals import LOST
 from reconciler.session.opening import Asked
-
-_LOST = "what to do where it is lost or damaged stands in docs/journal.md"
 
 
 class _Finding(NamedTuple):
@@ -48,9 +47,14 @@ def verify(*, asked: Asked, form: str) -> int:
     """
     journal = _trusted(asked)
     if journal.header is None:
+        if journal.is_gone:
+            raise InvalidInput(
+                f"the journal at {journal.place} is gone: the last run left one there; "
+                f"bring it back; {LOST}"
+            )
         raise InvalidInput(
             f"there is no journal at {journal.place}: nothing was applied yet, "
-            f"or it is lost; {_LOST}{hint_at_places(asked)}"
+            f"or it is lost; {LOST}{hint_at_places(asked)}"
         )
     findings = list(_findings(journal))
     is_old = any(one.name == "old copy" for one in findings)
@@ -79,7 +83,7 @@ def _trusted(asked: Asked) -> Journal:
         journal.load()
     except JournalError as error:
         raise JournalError(
-            f"{error}\nnothing is written on top of it: bring back a whole copy; {_LOST}"
+            f"{error}\nnothing is written on top of it: bring back a whole copy; {LOST}"
         ) from error
     return journal
 
@@ -88,7 +92,7 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
     """Yield what a person should know, the worst first."""
     if journal.is_old_copy:
         said = "the journal does not hold the line that the last run here ended with"
-        yield _Finding("old copy", said, f"bring back the newer one; {_LOST}")
+        yield _Finding("old copy", said, f"bring back the newer one; {LOST}")
     for ref, started in sorted(journal.history.unsettled().items()):
         said = f"{ref} since {started.at}: the answer to its create was lost"
         out = f"look for it, then `reconciler journal settle {ref} --id ID` or `--never-happened`"

@@ -30,7 +30,7 @@ from reconciler.project import (
 )
 from reconciler.project.settings import InFile, JournalPlace
 from reconciler.report.safe import safe
-from reconciler.session.journals import journal_in, journal_of, store_at
+from reconciler.session.journals import journal_in, journal_of, store_at, warn_of_lost_end
 from reconciler.session.opening import Asked, open_project
 
 
@@ -90,8 +90,7 @@ def _wanted(to: str | None, base_url: str | None, asked: Asked) -> _Wanted:
     here.waits = asked.waits
     address = _address(base_url, target)
     here.read()
-    if here.is_old_copy:
-        words(f"warning: {safe(here.place)} seems to be an old copy: see `journal verify`")
+    warn_of_lost_end(here, asked.voice)
     header = here.header
     if base_url is not None and header is not None:
         if "://" not in header.target:

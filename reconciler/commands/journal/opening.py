@@ -12,7 +12,7 @@ from reconciler.journal.journal import Journal
 from reconciler.project import choose_environment, choose_target
 from reconciler.report.safe import safe
 from reconciler.resource import Ref
-from reconciler.session.journals import applied_commit, journal_of
+from reconciler.session.journals import applied_commit, journal_of, warn_of_lost_end
 from reconciler.session.opening import Asked, open_project, project_file
 
 
@@ -31,7 +31,10 @@ def opened_journal(asked: Asked) -> Journal:
     journal = unread_journal(asked)
     journal.load()
     if journal.header is None and not asked.quiet:
-        words(f"there is no journal at {safe(journal.place)}{hint_at_places(asked)}")
+        if journal.is_gone:
+            warn_of_lost_end(journal, asked.voice)
+        else:
+            words(f"there is no journal at {safe(journal.place)}{hint_at_places(asked)}")
     return journal
 
 

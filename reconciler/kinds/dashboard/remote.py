@@ -10,6 +10,7 @@ from reconciler.addresses import is_part
 from reconciler.api.retrying import Request
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
+    AnotherRecord,
     InvalidInput,
     OutcomeUnknown,
     ReconcilerError,
@@ -21,6 +22,7 @@ from reconciler.kinds.answers import given_id, member, text, without
 from reconciler.kinds.dashboard.model import DashboardSpec
 from reconciler.kinds.dashboard.nested_ids import with_nested_ids
 from reconciler.kinds.kind import (
+    DASHBOARD_ID,
     Answer,
     Consent,
     Identified,
@@ -103,10 +105,14 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
         if remote_id:
             record = await api.read(f"{DASHBOARDS}/{quote(str(remote_id), safe='')}")
             if record is not ABSENT:
+                DASHBOARD_ID.check(remote_id, value_at(record, ("dashboard", "id")))
                 return _seen(record, str(remote_id))
     slug = slug_of(manifest)
     record = await api.read(f"{BY_SLUG}/{quote(slug, safe='')}")
     if record is not ABSENT:
+        told = value_at(record, ("dashboard", "slugName"))
+        if told not in (ABSENT, None, "", slug):
+            raise AnotherRecord(f"asked for {slug}, the service answered with {str(told)[:80]!r}")
         return _seen(record)
     if manifest.remote_id is not None:
         return Absent(f"the service has no dashboard {manifest.remote_id}, nor the slug {slug}")

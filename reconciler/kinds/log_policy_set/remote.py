@@ -30,7 +30,7 @@ from reconciler.errors import (
     Unsettled,
 )
 from reconciler.journal.history import Memory
-from reconciler.kinds.answers import members, text
+from reconciler.kinds.answers import all_members, members, text
 from reconciler.kinds.facts import NOTHING, facts_of
 from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
@@ -110,9 +110,9 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
 
     `ours` are the documents that we write, or wrote: what they declare is kept, though
     it is not known to be writable. Severities that the answer leaves out are put back as
-    far as `recall` tells them.
+    far as `recall` tells them. Raises UnreadableReply unless the list is all there is.
     """
-    stored = [one for one in members(reply, "policies") if one.get("deleted") is not True]
+    stored = [one for one in all_members(reply, "policies") if one.get("deleted") is not True]
     stored.sort(key=_order)
     declared = [*map(_by_name, ours)]
     policies: list[Json] = []
@@ -288,7 +288,7 @@ async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dic
     A lost answer is looked up in the list. Raises Unsettled where that does not
     tell, Unavailable where it tells that nothing was added, and what `Api.send` raises.
     """
-    before = {text(one, "id") for one in members(await _read(api), "policies")}
+    before = {text(one, "id") for one in all_members(await _read(api), "policies")}
     body: Json = {"policyRequests": list(requests)}
     names = [text(one, "name") for one in requests]
     try:
@@ -317,7 +317,7 @@ async def _added_since(
 ) -> list[dict[str, Json]]:
     look = "look with `reconciler policies list` before adding them again"
     try:
-        listed = members(await _read(api), "policies")
+        listed = all_members(await _read(api), "policies")
     except ReconcilerError as error:
         raise Unsettled(f"{lost}; and so was the look-up ({error}): {look}") from error
     added = {text(one, "name"): one for one in listed if text(one, "id") not in before}

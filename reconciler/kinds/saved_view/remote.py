@@ -86,4 +86,5 @@ async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
     if not isinstance(reply, dict) or INT32.parse(reply.get("id")) is None:
         # Nobody can read a view, so this answer is all that could tell of the write.
         raise UnreadableReply(f"the answer to PUT {path} holds no saved view with an id")
+    INT32.check(remote_id, reply.get("id"))
     return Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))

@@ -13,6 +13,7 @@ from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import any_members, member, text, texts
 from reconciler.kinds.kind import (
+    UUID,
     Answer,
     Consent,
     Identified,
@@ -82,6 +83,7 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 
 def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
     stored = member(reply, "slo")
+    UUID.check(remote_id, value_at(stored, ("id",)))
     if missing := [name for name in REQUIRED if stored.get(name) is None]:
         raise UnreadableReply(f"the answer holds an SLO without `{missing[0]}`")
     own = without_read_only(stored, SloSpec)

@@ -10,6 +10,7 @@ from reconciler.report.changes.fields import drift_changes
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
 from reconciler.report.html.page import Made, made_line, page, skip_link
+from reconciler.report.reasons import drift_note
 from reconciler.report.words import drift_summary, plural
 from reconciler.resource import Drift
 from reconciler.resource.plan import State
@@ -93,7 +94,10 @@ def _card(drift: Drift, identity: str) -> Card:
         [("kind", drift.ref.kind), ("state", word)],
         chips,
         (),
-        (notes((drift.note,) if drift.note else ()), fields_table(drift_changes(drift), SIDES)),
+        (
+            notes(tuple(filter(None, (drift_note(drift),)))),
+            fields_table(drift_changes(drift), SIDES),
+        ),
     )
 
 
