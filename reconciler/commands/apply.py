@@ -28,6 +28,7 @@ from reconciler.report.applied import applied_json, applied_junit, applied_text,
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.reasons import not_applied, words_of
 from reconciler.report.safe import safe
+from reconciler.report.spoken import places_in
 from reconciler.report.words import lost_json, plural
 from reconciler.resource import (
     Action,
@@ -186,7 +187,7 @@ async def _apply_now(
             )
             for reason in change.reasons:
                 if isinstance(reason, LostUnseen):
-                    words(f"{change.ref}: {safe(words_of(reason, change.ref))}")
+                    words(f"{change.ref}: {safe(words_of(reason, change.ref, places_in(change)))}")
     progress = _Progress(made, quiet=quiet)
     with interrupts(words) as taken:
         async with open_api(bench) as api:
