@@ -223,7 +223,9 @@ def _whole(
 
     Nested ids and empty values are left out, and the name by which it is called already.
     """
-    path, ends = difference.path, [] if document is ABSENT else list(leaves(document))
+    if document is ABSENT:
+        return spoken_value(document), ()
+    path, ends = difference.path, list(leaves(document))
     if len(ends) == 1 and ends[0][0] == ():
         return spoken_value(document, facts_at(kind.spec, path) if kind else NOTHING), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
@@ -237,7 +239,7 @@ def _whole(
         leaf = Leaf(place.subject, place.field, spoken_value(end, known))
         found.setdefault(place.subject, []).append(leaf)
     told = tuple(leaf for group in found.values() for leaf in group)
-    rest = _beyond_name(told, subject)
+    rest = _beyond_name(told, subject, name_of(document))
     return _short(rest) if told else EMPTY, rest
 
 
@@ -248,13 +250,11 @@ def _short(ends: Sequence[Leaf]) -> str:
     return BETWEEN.join(f"{one.field}: {one.text}" if one.field else one.text for one in ends)
 
 
-def _beyond_name(ends: Sequence[Leaf], subject: str) -> tuple[Leaf, ...]:
+def _beyond_name(ends: Sequence[Leaf], subject: str, name: str) -> tuple[Leaf, ...]:
     """Leave out the name by which the subject is called already."""
-    return tuple(
-        one
-        for one in ends
-        if one.subject or not (one.text.startswith('"') and subject.endswith(one.text))
-    )
+    called = spoken_value(name)
+    known = bool(name) and called in subject
+    return tuple(one for one in ends if one.subject or not known or one.text != called)
 
 
 def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
