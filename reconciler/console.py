@@ -134,8 +134,9 @@ def _answer(asking: str) -> str:
     # written, and writes into stdout.
     question(asking)
     line = line_or_signal(sys.stdin)
-    if not line.endswith("\n"):
-        words("")
+    # What was typed ahead or comes from a pipe has not moved to the next line, and nobody can
+    # tell; else this is a blank line.
+    words("")
     return line.strip()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import click
@@ -24,11 +25,13 @@ from reconciler.project import (
     choose_environment,
     choose_target,
 )
-from reconciler.report.safe import safe
+from reconciler.report.changes.text import wrapped
+from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style
 from reconciler.session.opening import Asked, Bench, named_secrets, now, open_api, open_project
 
 USAGE = UsageError.exit_code
+_MARGIN = " " * len("warning  ")
 _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}
 
 
@@ -53,11 +56,18 @@ def doctor(*, asked: Asked, form: str) -> int:
 
 def _text(checks: list[Check], style: Style) -> str:
     widest = max(len(check.name) for check in checks)
-    return "".join(
-        f"{style.paint(check.state.value.ljust(7), _COLOURS[check.state])}  "
-        f"{check.name.ljust(widest)}  {safe(check.detail)}\n"
-        for check in checks
-    )
+    return "".join(f"{line}\n" for check in checks for line in _lines(check, widest, style))
+
+
+def _lines(check: Check, widest: int, style: Style) -> Iterator[str]:
+    """Yield one check; what it found stands below it where it does not fit beside it."""
+    state = style.paint(check.state.value.ljust(len(_MARGIN) - 2), _COLOURS[check.state])
+    beside = f"{check.name.ljust(widest)}  {safe(check.detail)}"
+    if not style.terminal or len(_MARGIN) + columns(beside) <= style.width:
+        yield f"{state}  {beside}"
+        return
+    yield f"{state}  {check.name}"
+    yield from wrapped(check.detail, style, margin=_MARGIN + "  ")
 
 
 def _failed(name: str, error: ReconcilerError) -> Check:

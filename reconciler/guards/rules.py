@@ -117,7 +117,7 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
         f"in an earlier merge, set {where}",
         "apply with `--override-guard REASON`, which the journal keeps",
     )
-    return Objection(None, said, ways_out, TOO_MANY)
+    return Objection(said=said, ways_out=ways_out, code=TOO_MANY)
 
 
 DESTROYS = "destroys"
@@ -218,7 +218,7 @@ def _without_memory(plan: Plan, place: str) -> Iterator[Objection]:
         "give what exists its `metadata.id`",
         f"if nothing was applied before: {init}, or apply with `--new-journal`",
     )
-    yield Objection(None, said, ways_out, NEW_JOURNAL)
+    yield Objection(said=said, ways_out=ways_out, code=NEW_JOURNAL)
 
 
 def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Objection]:
@@ -252,7 +252,7 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Obj
 def _like_a_rename(change: Change, refs: Sequence[Ref]) -> Objection:
     names = ", ".join(map(str, refs))
     said = (
-        f"{change.ref} would be created, and is much like what was {names} at its last apply, "
+        f" would be created, and is much like what was {names} at its last apply, "
         "and would stand beside it"
     )
     forget = f"`reconciler journal forget {refs[0]}`"
@@ -261,7 +261,7 @@ def _like_a_rename(change: Change, refs: Sequence[Ref]) -> Objection:
         f"if it is another, and the old one is no concern any more: {forget}",
         _OVERRIDE,
     )
-    return Objection(change.ref, said, ways_out, LOOKS_LIKE_RENAME)
+    return Objection(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
 
 
 def _seen_live(change: Change, code: str, said: str, edit: Edit, environment: str) -> Objection:
@@ -272,7 +272,7 @@ def _seen_live(change: Change, code: str, said: str, edit: Edit, environment: st
         f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
         _OVERRIDE,
     )
-    return Objection(change.ref, f"{change.ref}: {said}{who}", ways_out, code)
+    return Objection(ref=change.ref, said=f": {said}{who}", ways_out=ways_out, code=code)
 
 
 def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> str:
@@ -296,26 +296,26 @@ def _weakened(change: Change, code: str, said: str, environment: str) -> Objecti
         f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
         _OVERRIDE,
     )
-    return Objection(change.ref, f"{change.ref}: {said}", ways_out, code)
+    return Objection(ref=change.ref, said=f": {said}", ways_out=ways_out, code=code)
 
 
 def _protected(change: Change) -> Objection:
     count = len(change.differences)
     fields = "1 field" if count == 1 else f"{count} fields"
-    said = f"{change.ref} is protected since its last apply, and {fields} of it would change"
+    said = f" is protected since its last apply, and {fields} of it would change"
     ways_out = (
         f"split the change: leave {change.ref} as it is, and apply the rest",
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",
         _OVERRIDE,
     )
-    return Objection(change.ref, said, ways_out, PROTECTED)
+    return Objection(ref=change.ref, said=said, ways_out=ways_out, code=PROTECTED)
 
 
 def _destroying(change: Change) -> Objection:
     count = len(change.destroys)
     names = ", ".join(f"`{name}`" for name in change.destroys)
     foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
-    said = f"{change.ref} destroys {count}{foreign}: {names}"
+    said = f" destroys {count}{foreign}: {names}"
     empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
     if empty:
         said += "; the list that it declares is empty, so none would be left"
@@ -324,4 +324,10 @@ def _destroying(change: Change) -> Objection:
         f"split the change: leave {change.ref} as it is, and apply the rest",
         "apply with `--allow-destroy`, which prints whole what is lost",
     )
-    return Objection(change.ref, said, ways_out, DESTROYS_ALL if empty else DESTROYS)
+    return Objection(
+        ref=change.ref,
+        said=said,
+        ways_out=ways_out,
+        code=DESTROYS_ALL if empty else DESTROYS,
+        destroys=change.destroys,
+    )

@@ -23,6 +23,7 @@ from pydantic_core import CoreSchema, PydanticOmit, core_schema
 
 from reconciler.expressions import EDITOR_PATTERN
 from reconciler.slips import nearest
+from reconciler.source.diagnostic import REMOVE
 
 
 class Choosing(Enum):
@@ -119,7 +120,7 @@ class ReadOnly:
     `opposite` is the field that says the opposite of one that is negated.
     """
 
-    instead: str = "remove it"
+    instead: str = REMOVE
     why: str = "is set by the service"
     fate: Fate = Fate.DROPPED
     opposite: str = ""

@@ -30,9 +30,9 @@ from reconciler.kinds.repairs import (
     Wrap,
     repaired,
 )
-from reconciler.source.diagnostic import Finding, Severity
+from reconciler.source.diagnostic import Advice, Finding, Severity
 
-BY_FIX = "leave it to `reconciler validate --fix`"
+BY_FIX = Advice("leave it to `reconciler validate --fix`")
 MOST_NAMED = 3
 MOST_FINDINGS = 10_001
 """A file can hold a million mistakes."""

@@ -17,7 +17,7 @@ from reconciler.kinds.kind import Kind
 from reconciler.kinds.type_errors import meant_number, wanted_of
 from reconciler.resource import RemoteId
 from reconciler.slips import nearest
-from reconciler.source.diagnostic import Finding, Severity
+from reconciler.source.diagnostic import Advice, Finding, Severity
 from reconciler.source.files import File
 
 API_VERSION = "reconciler/v1"
@@ -149,7 +149,7 @@ def _read_identity(
         yield from _wrong_id(kind, value, ("metadata", "id"))
     if value is not None and ids is not None:
         said = "`id` and `ids` exclude each other: `id` is for all environments, `ids` for each"
-        yield Finding("M206", _IDS, said, suggestion="remove one of them", at_key=True)
+        yield Finding("M206", _IDS, said, suggestion=Advice("remove one of them"), at_key=True)
     elif isinstance(ids, dict):
         envelope.remote_id = kind.id_form.parse(ids.get(environment))
         yield from _read_ids(ids, kind, known)
@@ -283,9 +283,9 @@ def record_finding(file: File, value: Json, code: str, severity: Severity) -> Fi
     head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {_plain(name)}}}"
     if kind.from_export is not None and file.is_json:
         manifest = f"{{{head}, spec: {{file: {_plain(file.path.name)}}}}}"
-        return Finding(code, (), said, severity, f"write a manifest beside it: {manifest}")
+        return Finding(code, (), said, severity, Advice(f"write a manifest beside it: {manifest}"))
     way_out = f"write a manifest of it: {{{head}, spec: …}} with all of this as its spec"
-    return Finding(code, (), said, severity, f"{way_out}, then `reconciler validate --fix`")
+    return Finding(code, (), said, severity, Advice(f"{way_out}, then `reconciler validate --fix`"))
 
 
 def _plain(text: str) -> str:

@@ -28,7 +28,7 @@ from reconciler.project import Variable
 from reconciler.resource import Ref
 from reconciler.sealed import RefHole, SecretHole, Template, seal
 from reconciler.slips import nearest
-from reconciler.source.diagnostic import Finding, Severity
+from reconciler.source.diagnostic import REMOVE, Advice, Finding, Severity
 
 _KEYS = (API_KEY, "INPUT_API_KEY")
 
@@ -102,7 +102,7 @@ class Withheld:
         match document:
             case str():
                 if why := self.why_text(_sent(document)):
-                    yield Finding(WITHHELD, path, f"{name_of(path)} {why}", suggestion="remove it")
+                    yield Finding(WITHHELD, path, f"{name_of(path)} {why}", suggestion=REMOVE)
             case dict():
                 for key, value in document.items():
                     yield from self.findings(value, (*path, key))
@@ -263,7 +263,7 @@ def _secret(part: Expression, scope: Scope, path: Path, filled: Filled) -> Secre
     value = scope.secrets.get(name, "") if scope.secrets is not None else ""
     if why := scope.withheld.why(name, value):
         said = f"`{part.spot.written}` {why}"
-        repair = "remove it, or name a secret of your own"
+        repair = Advice("remove it, or name a secret of your own")
         filled.findings.append(Finding(WITHHELD, path, said, suggestion=repair, spot=part.spot))
         return SecretHole(name, "", "withheld")
     if scope.secrets is None:

@@ -236,7 +236,7 @@ class Loader:
         else:
             reading = self.sources.read(path, name, is_json=True)
         if isinstance(reading, Complaint):
-            said = reading.message.replace("this file", f"`{named}`", 1)
+            said = f"`{named}`: {reading.message}"
             self.complain(inside, [Finding("M404", ("file",), said)])
             return None
         self.exports.add(path.resolve())

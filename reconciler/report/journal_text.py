@@ -25,8 +25,9 @@ from reconciler.journal.entries import (
 from reconciler.journal.entry_documents import NAMES
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary
+from reconciler.report.changes.text import wrapped
 from reconciler.report.safe import safe
-from reconciler.report.table import Colour, Heading, Style, table
+from reconciler.report.table import Colour, Heading, Style, fits, table
 from reconciler.report.words import plural
 from reconciler.resource import Ref
 
@@ -46,7 +47,8 @@ def journal_text(entries: Sequence[Entry], history: History, style: Style) -> st
 def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -> str:
     """Give a line for each run, and the reasons of those that lifted a guard.
 
-    With `wanted`, what became of that resource stands in place of the counts.
+    With `wanted`, what became of that resource stands in place of the counts. Where a terminal
+    is too narrow for all of it, what became of a run stands below the run.
     """
     headings = [Heading("at", whole=True), Heading("command", whole=True), Heading("actor")]
     headings += [Heading("commit", whole=True), Heading("outcome")]
@@ -54,7 +56,13 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
         [run.at, run.command or "apply", run.actor or "unknown", _commit(run), _became(run, wanted)]
         for run in runs
     ]
-    return table(headings, rows, style) + f"{plural(len(runs), 'run')}.\n"
+    closing = f"{plural(len(runs), 'run')}.\n"
+    if fits(headings, rows, style):
+        return table(headings, rows, style) + closing
+    head, *lines = table(headings[:-1], [row[:-1] for row in rows], style).splitlines()
+    below = (wrapped(row[-1], style, margin="  ") for row in rows)
+    told = (line for first, rest in zip(lines, below, strict=True) for line in (first, *rest))
+    return "".join(f"{line}\n" for line in (head, *told)) + closing
 
 
 def _commit(run: RunSummary) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import assert_never
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias, assert_never
 
 from reconciler.document import Path
 from reconciler.report.safe import safe
+from reconciler.report.spoken import Place, places_in, spoken_place
 from reconciler.report.words import plural
 from reconciler.resource import (
     Action,
@@ -47,17 +48,22 @@ from reconciler.resource import (
 
 MOST_NAMED = 4
 
+Places: TypeAlias = Callable[[Path], Place]
+"""How a path is said, by the documents that are at hand."""
+
 
 def notes_of(change: Change) -> tuple[str, ...]:
     """Give what is to be said of a change, one sentence a reason."""
-    return tuple(words_of(reason, change.ref) for reason in change.reasons)
+    where = places_in(change)
+    return tuple(words_of(reason, change.ref, where) for reason in change.reasons)
 
 
 def telling_notes(change: Change) -> tuple[str, ...]:
     """Leave out of what is new or kept what its evidence says already."""
     silent = change.action not in (Action.UPDATE, Action.BLOCKED)
+    where = places_in(change)
     return tuple(
-        words_of(reason, change.ref)
+        words_of(reason, change.ref, where)
         for reason in change.reasons
         if not (silent and isinstance(reason, CannotBeAsked))
     )
@@ -81,7 +87,9 @@ def ways_out_of(outcome: Outcome) -> tuple[str, ...]:
     return outcome.ways_out if isinstance(outcome, Refused) else ()
 
 
-def words_of(reason: Reason, ref: Ref) -> str:  # noqa: C901, PLR0911, PLR0912 - one case a reason
+def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
+    reason: Reason, ref: Ref, where: Places = spoken_place
+) -> str:
     """Say one reason of a change."""
     match reason:
         case CannotBeAsked(said=said) | CannotBeCreated(said=said) | Objected(said=said):
@@ -101,11 +109,12 @@ def words_of(reason: Reason, ref: Ref) -> str:  # noqa: C901, PLR0911, PLR0912 -
         case EditedBy(edit=edit):
             return f"live was last changed {edit}"
         case OverwritesEdit(paths=paths, edit=edit):
-            return f"undoes what someone changed since our last write{_by(edit)}: {fields(paths)}"
+            undone = fields(paths, where)
+            return f"undoes what someone changed since our last write{_by(edit)}: {undone}"
         case OverwrittenSince(paths=paths, edit=edit):
             return (
                 f"overwritten by someone since our last write{_by(edit)}: "
-                f"{last_steps(paths)} cannot be seen, and are sent again"
+                f"{last_steps(paths, where)} cannot be seen, and are sent again"
             )
         case TakesOver(edit=edit, differs=True):
             return f"it is there, differs, and this journal never wrote it{_by(edit)}"
@@ -115,9 +124,9 @@ def words_of(reason: Reason, ref: Ref) -> str:  # noqa: C901, PLR0911, PLR0912 -
                 f"whether it differs cannot be seen{_by(edit)}"
             )
         case Recalled(paths=paths):
-            return f"{last_steps(paths)}: not in the answer, compared with the journal"
+            return f"{last_steps(paths, where)}: not in the answer, compared with the journal"
         case NotInAnswer(paths=paths):
-            return f"{last_steps(paths)}: not in the answer, and the journal has none"
+            return f"{last_steps(paths, where)}: not in the answer, and the journal has none"
         case LostUnseen(names=names, fields=unseen):
             return (
                 f"{', '.join(unseen)} of what is destroyed: not in the answer, and the journal "
@@ -193,14 +202,15 @@ def listed(refs: Iterable[Ref]) -> str:
     return ", ".join(map(str, refs))
 
 
-def last_steps(paths: Iterable[Path]) -> str:
-    """Name fields by their last step, each once."""
-    return ", ".join(sorted({str(path[-1]) for path in paths}))
+def last_steps(paths: Iterable[Path], where: Places) -> str:
+    """Name fields by their last step, and parts as people call them, each once."""
+    found = ((path, where(path)) for path in paths)
+    return ", ".join(sorted({str(path[-1]) if at.field else at.subject for path, at in found}))
 
 
-def fields(paths: Iterable[Path]) -> str:
-    """Name fields, and say how many more there are."""
-    named = [".".join(map(str, path)) for path in paths]
+def fields(paths: Iterable[Path], where: Places) -> str:
+    """Name places, each once, and say how many more there are."""
+    named = list(dict.fromkeys(where(path).words for path in paths))
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     return ", ".join(named[:MOST_NAMED]) + more
 

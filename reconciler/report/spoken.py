@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
 from reconciler.document import ABSENT, Json, Missing, Path, value_at
+from reconciler.kinds import BY_NAME
 from reconciler.kinds.facts import NOTHING, Facts
 from reconciler.kinds.fields import Known, Unit
 from reconciler.report.safe import safe
-from reconciler.report.words import item_at, name_of
+from reconciler.report.words import item_at, live_document, name_of
+from reconciler.resource import Change
 from reconciler.sealed import references_in
 
 _VERSION = re.compile(r"V\d+$")
+BETWEEN = " · "
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -28,6 +31,11 @@ class Place(NamedTuple):
 
     subject: str
     field: str
+
+    @property
+    def words(self) -> str:
+        """Both on one line: `widget "Errors" · title`."""
+        return BETWEEN.join(filter(None, self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,14 @@ def spoken_place(
             walk.into_field(step)
     said = [one for one in walk.fields if one not in unsaid] or walk.fields[-1:]
     return Place(safe(_subject(walk.items)), safe(".".join(said)))
+
+
+def places_in(change: Change) -> Callable[[Path], Place]:
+    """Give how places of a resource are called, by what is sent and by what is live."""
+    kind = BY_NAME.get(change.ref.kind)
+    unsaid = kind.unsaid if kind else frozenset[str]()
+    documents = change.body, live_document(change)
+    return lambda path: spoken_place(path, *documents, unsaid=unsaid)
 
 
 def _subject(items: Sequence[_Item]) -> str:

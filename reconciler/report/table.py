@@ -106,11 +106,22 @@ def table(headings: Sequence[Heading], rows: Sequence[Sequence[str]], style: Sty
     return "\n".join(lines) + "\n"
 
 
-def _widths(headings: Sequence[Heading], cells: Sequence[Sequence[str]], style: Style) -> list[int]:
-    widths = [
+def fits(headings: Sequence[Heading], rows: Sequence[Sequence[str]], style: Style) -> bool:
+    """Tell whether a table cuts nothing."""
+    cells = [[safe(cell) for cell in row] for row in rows]
+    whole = sum(_whole_widths(headings, cells)) + len(GAP) * (len(headings) - 1)
+    return not style.terminal or whole <= style.width
+
+
+def _whole_widths(headings: Sequence[Heading], cells: Sequence[Sequence[str]]) -> list[int]:
+    return [
         max(columns(text) for text in (heading.words, *(row[index] for row in cells)))
         for index, heading in enumerate(headings)
     ]
+
+
+def _widths(headings: Sequence[Heading], cells: Sequence[Sequence[str]], style: Style) -> list[int]:
+    widths = _whole_widths(headings, cells)
     if not style.terminal:
         return widths
     room = style.width - len(GAP) * (len(headings) - 1)

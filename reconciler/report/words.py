@@ -29,6 +29,9 @@ VERBS = {
     Action.KEEP: "unchanged",
 }
 
+WORST_FIRST = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE, Action.KEEP)
+"""In which order a report shows changes: what may hurt comes first."""
+
 
 EVIDENCE_MEANINGS = {
     "live": "the service was asked just now",

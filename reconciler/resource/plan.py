@@ -111,18 +111,25 @@ class UnsettledCreate:
     request_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Objection:
     """What an apply would need consent for, and how to give it.
 
-    `ref` is None where it is about many resources. `message` names the figures
-    and the limit. `code` names the guard for good: docs/guards.md.
+    `ref` is None where it is about many resources; else `said` goes on after its name. `said`
+    names the figures and the limit. `code` names the guard for good: docs/guards.md. `destroys`
+    are all that it says would be gone.
     """
 
-    ref: Ref | None
-    message: str
+    ref: Ref | None = None
+    said: str
     ways_out: tuple[str, ...]
     code: str
+    destroys: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The whole sentence."""
+        return self.said if self.ref is None else f"{self.ref}{self.said}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -14,6 +14,7 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
+from reconciler.report.spoken import places_in
 from reconciler.report.words import lost_json
 from reconciler.resource import LostUnseen, Plan
 from reconciler.session.consent import Consent, check
@@ -76,7 +77,9 @@ async def _apply_now(
             )
             for reason in change.reasons:
                 if isinstance(reason, LostUnseen):
-                    voice.say(f"{change.ref}: {safe(words_of(reason, change.ref))}")
+                    voice.say(
+                        f"{change.ref}: {safe(words_of(reason, change.ref, places_in(change)))}"
+                    )
     with interrupts(voice.say) as taken:
         async with open_api(bench) as api:
             run = Run(api, journal, name, voice.writing(made, quiet=quiet), taken.stopping)

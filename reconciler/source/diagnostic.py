@@ -81,14 +81,22 @@ CODES: dict[str, str] = {
 }
 
 
+class Advice(str):
+    """What to do about a finding, as a sentence: a suggestion that is no text to write instead."""
+
+    __slots__ = ()
+
+
+REMOVE = Advice("remove it")
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One complaint about one place of one document.
 
     `path` leads from the document's root; `at_key` points at the key itself
     rather than its value, `spot` at a part of its text. `suggestion` is what to
-    write instead, or begins with `remove`, `leave` or `write` where that is not
-    all there is to do.
+    write instead, or an `Advice` where that is not all there is to do.
     """
 
     code: str

@@ -12,7 +12,7 @@ from yaml import MarkedYAMLError
 
 from reconciler.document import Json, Path, value_at
 from reconciler.expressions import OPEN, Spot
-from reconciler.source.diagnostic import Complaint, Finding, Lines, Severity, complaint_at
+from reconciler.source.diagnostic import Advice, Complaint, Finding, Lines, Severity, complaint_at
 from reconciler.source.text import departure_from_json, described, spoken_problem
 
 
@@ -236,7 +236,7 @@ class Flaws:
             self.noted.append(Flaw(departure.code, *place, departure.message))
 
 
-OF_VARIABLE = "write another value of the variable in the project file"
+OF_VARIABLE = Advice("write another value of the variable in the project file")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,14 +54,14 @@ def test_protected(found: list[Difference], fields: str) -> None:
     """A protected resource is named with how much of it would change, and how to lift that."""
     assert said(change(BOARD, *found, protected=True)) == [
         Objection(
-            BOARD,
-            f"{BOARD} is protected since its last apply, and {fields} of it would change",
-            (
+            ref=BOARD,
+            said=f" is protected since its last apply, and {fields} of it would change",
+            ways_out=(
                 f"split the change: leave {BOARD} as it is, and apply the rest",
                 "take `metadata.protect` away in an earlier merge, apply that, and change it then",
                 OVERRIDE,
             ),
-            "protected",
+            code="protected",
         )
     ]
 
@@ -93,14 +93,15 @@ def test_destroying(
 
     assert said(planned, maxChangePercent=100, minimum=99) == [
         Objection(
-            POLICIES,
-            f"{POLICIES} destroys {words}",
-            (
+            ref=POLICIES,
+            said=f" destroys {words}",
+            ways_out=(
                 "keep them: declare them in the list",
                 f"split the change: leave {POLICIES} as it is, and apply the rest",
                 "apply with `--allow-destroy`, which prints whole what is lost",
             ),
-            code,
+            code=code,
+            destroys=planned.destroys,
         )
     ]
 
@@ -144,15 +145,14 @@ def test_too_many(
 
     assert said(*updates(changed, known), **guards) == [
         Objection(
-            None,
-            f"{changed} of {known} known Dashboard resources would change ({figures}): "
+            said=f"{changed} of {known} known Dashboard resources would change ({figures}): "
             f"{changed} updated; the guard allows {limit} in one apply",
-            (
+            ways_out=(
                 f"split the change, so that at most {allowed} change at once",
                 f"in an earlier merge, set {wanted} of `local` in reconciler.yaml",
                 OVERRIDE,
             ),
-            "too-many-changes",
+            code="too-many-changes",
         )
     ]
 
@@ -287,7 +287,7 @@ def test_not_written(action: Action) -> None:
 def test_flags() -> None:
     """Each flag lifts what is its own, and nothing else."""
     destroys, empty, protected, many = (
-        Objection(BOARD, "", (), code)
+        Objection(ref=BOARD, said="", ways_out=(), code=code)
         for code in ("destroys", "destroys-all", "protected", "too-many-changes")
     )
     guarded = (destroys, empty, protected, many)

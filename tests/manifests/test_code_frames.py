@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reconciler.report.complaints.document import message
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.safe import columns, safe, safe_json
 from reconciler.report.table import Style
@@ -13,6 +14,8 @@ from reconciler.source.diagnostic import (
     CUT,
     LONGEST_MESSAGE,
     WIDEST_EXCERPT,
+    Advice,
+    Complaint,
     Finding,
     Lines,
     complaint_at,
@@ -34,6 +37,18 @@ def test_the_line_and_the_one_before() -> None:
         "2 |   name: Checkout",
         "  |         ^^^^^^^^ write Shop",
     ]
+
+
+@pytest.mark.parametrize("text", ["remove ", "leave me", "write up"])
+def test_a_value_is_never_taken_for_advice(text: str) -> None:
+    """What to write is called so whatever its first word is, and advice stands as it is."""
+    said = [
+        message(Complaint("a.yaml", 1, 1, "M301", "wrong", one)) for one in (text, Advice(text))
+    ]
+
+    assert said == [f"wrong: write {text}", f"wrong: {text}"]
+    assert frame("a: b\n", 1, 4, text.strip())[-1] == f"  |    ^ write {text.strip()}"
+    assert frame("a: b\n", 1, 4, Advice(text.strip()))[-1] == f"  |    ^ {text.strip()}"
 
 
 def test_a_key_is_marked_without_its_colon() -> None:
@@ -115,7 +130,7 @@ def test_long_messages() -> None:
 
 def test_what_is_to_be_done() -> None:
     """A suggestion that is no text to write is shown as it is."""
-    assert frame("a: 1\n", 1, 1, "remove it")[-1] == "  | ^ remove it"
+    assert frame("a: 1\n", 1, 1, Advice("remove it"))[-1] == "  | ^ remove it"
 
 
 def test_errors_come_first() -> None:

@@ -17,7 +17,7 @@ def _linked(name: str, link: str, target: str, code: str, at: str, says: str) ->
 
 
 FILES = [
-    _file("an export that is not there", "lost.json", "`lost.json` does not exist"),
+    _file("an export that is not there", "lost.json", "`lost.json`: this file does not exist"),
     _file("an export above", "../../../../../../../etc/hostname", "leads out of the project folder"),
     _file("an absolute export", "/etc/passwd", "must be relative to the manifest"),
     _file("a folder for an export", ".", "is not a regular file"),

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from terminals import on_terminal
 from workspaces import PROJECT
 
+from reconciler.journal.runs import RunSummary
+from reconciler.report.journal_text import history_text
 from reconciler.report.safe import columns
 from reconciler.report.table import Style, fitted
 
@@ -81,6 +83,34 @@ def test_narrow_terminals(folder: Path) -> None:
         # The digest is one word.
         assert len(line) <= 60 or line.startswith("Digest sha256:"), line
     assert any(line.endswith("[slo-target-lowered]") for line in refused)
+
+
+def test_what_was_long_at_60_columns(folder: Path) -> None:
+    """At 60 columns a refusal, the state of all checks and the runs are whole, and fit."""
+    declined = on_terminal(["apply"], folder, width=60, typed="no\n").terminal
+    checks, runs = (lines_of(folder, 60, *one) for one in (["doctor"], ["journal", "history"]))
+
+    for line in (*PAINT.sub("", declined).split("\n"), *checks, *runs):
+        # A digest and a path are one word.
+        assert len(line) <= 60 or "sha256:" in line or len(line.split()) == 1, line
+    assert "1 written" in " ".join(runs)
+    assert any(line.endswith("4 entries") or line.strip() == "entries" for line in checks)
+
+
+def test_nothing_of_a_run_is_cut() -> None:
+    """However long actor, commit and reason are, 60 columns show what became of each run."""
+    run = RunSummary(
+        run="1",
+        at="2026-01-31T09:00:00Z",
+        command="apply",
+        actor="someone-with-a-long-name",
+        commit="0123456789abcdef-dirty",
+        folded={"written": 6, "refused": 2},
+    )
+    shown = history_text([run], None, Style(width=60, terminal=True)).splitlines()
+
+    assert shown[2] == "  6 written, 2 refused"
+    assert all(len(line) <= 60 for line in shown)
 
 
 def test_wide_terminals(folder: Path) -> None:

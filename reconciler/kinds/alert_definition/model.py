@@ -52,7 +52,7 @@ from reconciler.kinds.fields import (
     known,
 )
 from reconciler.kinds.shape import EACH, places
-from reconciler.source.diagnostic import Finding, warning
+from reconciler.source.diagnostic import Advice, Finding, warning
 
 MINUTES: Final = AtMost(10_080, 1)
 NotifyOn: TypeAlias = Annotated[
@@ -229,7 +229,8 @@ class AlertDefinitionSpec(Part):
 
     id: Annotated[Any, OWN_ID] = None
     alert_def_properties: Annotated[
-        Any, ReadOnly("write its fields under spec", "wraps what stands in spec", Fate.STAYS)
+        Any,
+        ReadOnly(Advice("write its fields under spec"), "wraps what stands in spec", Fate.STAYS),
     ] = None
     alert_version_id: Annotated[Any, ReadOnly()] = None
     created_time: Annotated[Any, ReadOnly()] = None

@@ -30,7 +30,7 @@ from reconciler.kinds.fields import (
     Wrapper,
 )
 from reconciler.kinds.shape import EACH, places
-from reconciler.source.diagnostic import Finding, warning
+from reconciler.source.diagnostic import Advice, Finding, warning
 
 BY_ID: Final = Keyed(("id", "value"))
 LIST: Final = AtMost(1000)
@@ -148,13 +148,13 @@ DASHBOARD_ID: Final = Formed(
     re.compile(r"[A-Za-z0-9_-]{21}"),
     "exactly 21 letters, digits, `_` or `-`",
     in_path=True,
-    repair="remove it: the dashboard is then found by its slug",
+    repair=Advice("remove it: the dashboard is then found by its slug"),
 )
 SLUG: Final = Formed(
     re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*"),
     "small letters and digits joined by `-` or `_`",
     in_path=True,
-    repair="remove it: the slug then follows metadata.name",
+    repair=Advice("remove it: the slug then follows metadata.name"),
 )
 _DURATION: Final = re.compile(r"([0-9]{1,9}) ?([mhdw])")
 _SECONDS_OF: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}

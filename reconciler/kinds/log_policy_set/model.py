@@ -23,7 +23,7 @@ from reconciler.kinds.fields import (
     known,
 )
 from reconciler.kinds.shape import EACH, places
-from reconciler.source.diagnostic import Finding, warning
+from reconciler.source.diagnostic import Advice, Finding, warning
 
 SEVERITY: Final = known(
     "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"
@@ -57,6 +57,9 @@ class ArchiveRetention(Part):
     id: Text = None
 
 
+_PLACED = Advice("remove it: the place in the list counts")
+
+
 class Policy(Part):
     """One policy; its name is its identity, as its id is new after every overwrite."""
 
@@ -72,13 +75,11 @@ class Policy(Part):
 
     id: Annotated[Any, ReadOnly()] = None
     company_id: Annotated[Any, ReadOnly()] = None
-    order: Annotated[
-        Any, ReadOnly("remove it: the place in the list counts", fate=Fate.AS_LISTED)
-    ] = None
+    order: Annotated[Any, ReadOnly(_PLACED, fate=Fate.AS_LISTED)] = None
     placement: Annotated[
         Any,
         ReadOnly(
-            "remove it: the place in the list counts",
+            _PLACED,
             "is not taken by an overwrite",
             Fate.AS_LISTED,
         ),
@@ -86,7 +87,9 @@ class Policy(Part):
     enabled: Annotated[
         Any, ReadOnly("`disabled`, its opposite", fate=Fate.NEGATED, opposite="disabled")
     ] = None
-    deleted: Annotated[Any, ReadOnly("leave the whole policy out", fate=Fate.UNLESS_TRUE)] = None
+    deleted: Annotated[
+        Any, ReadOnly(Advice("leave the whole policy out"), fate=Fate.UNLESS_TRUE)
+    ] = None
     created_at: Annotated[Any, ReadOnly()] = None
     updated_at: Annotated[Any, ReadOnly()] = None
 

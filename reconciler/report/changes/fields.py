@@ -16,7 +16,7 @@ from reconciler.kinds.facts import NOTHING, Facts, facts_at
 from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 from reconciler.report.safe import ELLIPSIS, columns, safe
-from reconciler.report.spoken import spoken_place, spoken_value
+from reconciler.report.spoken import BETWEEN, spoken_place, spoken_value
 from reconciler.report.words import leaves, live_document, name_of, plural, standing
 from reconciler.resource import Action, Change, Drift
 from reconciler.sealed import references_in
@@ -104,6 +104,7 @@ def _shown(piece: str) -> str:
 
 
 LONGEST_ON_ONE_LINE = 100
+EMPTY = "(empty)"
 LONGEST_COMPARED = 200_000
 
 
@@ -124,7 +125,7 @@ class FieldChange:
     `field` what of it changes (empty where the part itself comes, goes or
     moves). `stands` says from which place to which, or at which. Long values
     have `lines`, parts that come or go have `leaves`; the rest is in `before`
-    and `after`, whole.
+    and `after`, whole, and so is a part where it fits on one line.
     """
 
     path: Path
@@ -183,14 +184,12 @@ def _said(
         case "add":
             place = standing(path, after)
             stands = f"at place {place[0]} of {place[1]}" if place else ""
-            text, ends = _whole(difference.after, path, facts, kind)
-            rest = _beyond_name(ends, subject)
+            text, rest = _whole(difference, difference.after, subject, kind)
             return FieldChange(
                 path, subject, field, operation, after=text, stands=stands, leaves=rest
             )
         case "remove":
-            text, ends = _whole(difference.before, path, facts, kind)
-            rest = _beyond_name(ends, subject)
+            text, rest = _whole(difference, difference.before, subject, kind)
             return FieldChange(path, subject, field, operation, before=text, leaves=rest)
         case "change":
             lines = _lines(difference, facts)
@@ -218,32 +217,44 @@ def _position(place: Json | Missing) -> str:
 
 
 def _whole(
-    document: Json | Missing, path: Path, facts: Facts, kind: Kind | None
+    difference: Difference, document: Json | Missing, subject: str, kind: Kind | None
 ) -> tuple[str, tuple[Leaf, ...]]:
-    """Give a part that comes or goes: on one line, and end by end where it has several."""
-    ends = [] if document is ABSENT else list(leaves(document))
+    """Give a part that comes or goes end by end, and on one line where that can say it.
+
+    Nested ids and empty values are left out, and the name by which it is called already.
+    """
+    if document is ABSENT:
+        return spoken_value(document), ()
+    path, ends = difference.path, list(leaves(document))
     if len(ends) == 1 and ends[0][0] == ():
-        return spoken_value(document, facts), ()
+        return spoken_value(document, facts_at(kind.spec, path) if kind else NOTHING), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
     # What belongs to the part itself comes first, so that no line follows under another's name.
     found: dict[str, list[Leaf]] = {"": []}
     for inner, end in ends:
         if inner[-2:] == ("id", "value") or end in ("", None, []):
             continue
-        subject, field = spoken_place(inner, document, unsaid=unsaid)
+        place = spoken_place(inner, document, unsaid=unsaid)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
-        leaf = Leaf(subject, field, spoken_value(end, known))
-        found.setdefault(subject, []).append(leaf)
-    return spoken_value(document), tuple(leaf for group in found.values() for leaf in group)
+        leaf = Leaf(place.subject, place.field, spoken_value(end, known))
+        found.setdefault(place.subject, []).append(leaf)
+    told = tuple(leaf for group in found.values() for leaf in group)
+    rest = _beyond_name(told, subject, name_of(document))
+    return _short(rest) if told else EMPTY, rest
 
 
-def _beyond_name(ends: Sequence[Leaf], subject: str) -> tuple[Leaf, ...]:
+def _short(ends: Sequence[Leaf]) -> str:
+    """Give the ends side by side; "" where one is of a part that needs a line of its own."""
+    if any(one.subject for one in ends):
+        return ""
+    return BETWEEN.join(f"{one.field}: {one.text}" if one.field else one.text for one in ends)
+
+
+def _beyond_name(ends: Sequence[Leaf], subject: str, name: str) -> tuple[Leaf, ...]:
     """Leave out the name by which the subject is called already."""
-    return tuple(
-        one
-        for one in ends
-        if one.subject or not (one.text.startswith('"') and subject.endswith(one.text))
-    )
+    called = spoken_value(name)
+    known = bool(name) and called in subject
+    return tuple(one for one in ends if one.subject or not known or one.text != called)
 
 
 def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
@@ -293,7 +304,6 @@ def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tup
     return (*gone, *come, *rest) if gone or come else ()
 
 
-BETWEEN = " · "
 MOST_NAMED = 3
 LONGEST_BESIDE = 50
 

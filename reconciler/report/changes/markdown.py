@@ -51,7 +51,7 @@ def _whole_lines(
     sign: Literal["+", "-"], words: str, text: str, leaves: Sequence[Leaf]
 ) -> Iterator[str]:
     if not leaves:
-        yield f"{sign} {words}: {safe(text, LONGEST_VALUE)}"
+        yield f"{sign} {words}: {safe(text, LONGEST_VALUE)}" if text else f"{sign} {words}"
         return
     yield f"{sign} {words}:"
     subject = ""

@@ -100,7 +100,10 @@ def _whole_lines(
     head: _Head, text: str, leaves: Sequence[Leaf], colour: Colour, style: Style
 ) -> Iterator[str]:
     """Yield a value that comes or goes: on one line where it fits, else one line an end."""
-    if head.width + 2 + columns(text) <= style.width:
+    if not leaves and not text:
+        yield head.text
+        return
+    if text and head.width + 2 + columns(text) <= style.width:
         yield f"{head.text}: {text}"
         return
     yield f"{head.text}:"

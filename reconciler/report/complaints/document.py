@@ -12,9 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reconciler.document import Json
 from reconciler.report.safe import safe, safe_json
 from reconciler.report.words import plural
-from reconciler.source.diagnostic import CUT, LONGEST_NAME, Complaint
-
-_SENTENCES = ("remove ", "leave ", "write ")
+from reconciler.source.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
 
 
 def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:
@@ -25,7 +23,7 @@ def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:
 def advice(complaint: Complaint) -> str:
     """Give what to write instead as a sentence; "" where that is not known."""
     said = complaint.suggestion
-    return said if not said or said.startswith(_SENTENCES) else f"write {said}"
+    return said if not said or isinstance(said, Advice) else f"write {said}"
 
 
 def message(complaint: Complaint) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from reconciler.report.complaints.document import advice
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import plural
@@ -40,7 +41,7 @@ def _lines(complaint: Complaint, style: Style) -> Iterator[str]:
     yield fitted(f"{head}: {safe(complaint.message)}", style)
     gutter = " " * len(str(complaint.line))
     yield f"{gutter}{style.paint('-->', Colour.DIM)} {_place(complaint)}"
-    help_text = _help(complaint.suggestion)
+    help_text = safe(advice(complaint))
     if complaint.excerpt is not None:
         yield from _frame(complaint.excerpt, len(gutter), colour, help_text, style)
     elif help_text:
@@ -50,12 +51,6 @@ def _lines(complaint: Complaint, style: Style) -> Iterator[str]:
 def _place(complaint: Complaint) -> str:
     place = safe(complaint.file)
     return f"{place}:{complaint.line}:{complaint.column}" if complaint.line else place
-
-
-def _help(suggestion: str) -> str:
-    if not suggestion or suggestion.startswith(("remove ", "leave ", "write ")):
-        return safe(suggestion)
-    return f"write {safe(suggestion)}"
 
 
 def _frame(

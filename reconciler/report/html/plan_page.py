@@ -25,7 +25,14 @@ from reconciler.report.pictures.grid import Sides
 from reconciler.report.pictures.sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.plan.attention import Notice, notices
 from reconciler.report.reasons import notes_of
-from reconciler.report.words import EVIDENCE_MEANINGS, VERBS, evidence, plural, summary
+from reconciler.report.words import (
+    EVIDENCE_MEANINGS,
+    VERBS,
+    WORST_FIRST,
+    evidence,
+    plural,
+    summary,
+)
 from reconciler.resource import Action, Change, Plan, Ref
 
 
@@ -48,7 +55,6 @@ SIDES = "before", "after"
 MOST_REFS = 20
 MOST_NOTICES = 50
 OPEN_UP_TO = 5
-_ORDER = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE)
 
 
 def plan_html(plan: Plan, made: Made | None = None) -> str:
@@ -82,7 +88,7 @@ def plan_html(plan: Plan, made: Made | None = None) -> str:
 
 def _counts(plan: Plan) -> Markup:
     items = []
-    for action in (*_ORDER, Action.KEEP):
+    for action in WORST_FIRST:
         if count := plan.count(action):
             sign = of_class("span", f"sign {action.word}", action.value)
             number = of_class("span", "number", f"{count:,}")
@@ -112,9 +118,7 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
     named = joined((*refs, f"and {more:,} more") if more > 0 else refs, ", ")
     parts: list[str] = [element("strong", None, notice.title), " "]
     if notice.said:
-        first = str(notice.refs[0]) if notice.refs else ""
-        leads = bool(first) and notice.said.startswith(first)
-        parts += [named if leads else "", _spans(notice.said[len(first) if leads else 0 :])]
+        parts += [named, _spans(notice.said)]
     else:
         parts += [named, ": ", notice.words]
     if notice.names:
@@ -145,7 +149,7 @@ def _groups(changes: Sequence[Change], shown: Sequence[Card]) -> Iterator[Markup
     for kind, run in groupby(pairs, key=lambda pair: pair[0].ref.kind):
         ordered = sorted(
             run,
-            key=lambda pair: (_ORDER.index(pair[0].action), not pair[0].destroys, pair[0].ref),
+            key=lambda pair: (WORST_FIRST.index(pair[0].action), not pair[0].destroys, pair[0].ref),
         )
         cards = [card(one, is_open=len(shown) <= OPEN_UP_TO) for _, one in ordered]
         yield group(kind, plural(len(cards), "change"), cards)

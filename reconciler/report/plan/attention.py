@@ -5,10 +5,10 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from reconciler.document import Json
+from reconciler.document import Json, Path
 from reconciler.report.plan.document import (
     ChangeDocument,
     FieldDocument,
@@ -17,6 +17,7 @@ from reconciler.report.plan.document import (
 )
 from reconciler.report.reasons import remark_words
 from reconciler.report.safe import safe
+from reconciler.report.spoken import Place, places_in
 from reconciler.report.words import plural
 from reconciler.resource import Action, Change, Plan, Ref, RenamedFrom
 
@@ -27,8 +28,9 @@ MOST_NAMED = 5
 class Notice:
     """One warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
 
-    `title` says what is the matter in a word or two, `ways` what a person can
-    do. Notices of one `title` stand together.
+    What is `said` goes on after the name of the one in `refs`, where there is one. `title` says
+    what is the matter in a word or two, `ways` what a person can do. Notices of one `title`
+    stand together.
     """
 
     title: str
@@ -49,7 +51,7 @@ def notices(plan: Plan) -> Iterator[Notice]:
         yield Notice("note", said=remark_words(remark))
     for guard in plan.guarded:
         refs = (guard.ref,) if guard.ref else ()
-        yield Notice("needs consent", "", refs, guard.message, ways=guard.ways_out)
+        yield Notice("needs consent", "", refs, guard.said, ways=guard.ways_out)
     for change in plan.changes:
         if change.destroys and not _told_by_guard(change, plan):
             yield Notice("destroys for good", "", (change.ref,), names=change.destroys)
@@ -72,7 +74,7 @@ def notices(plan: Plan) -> Iterator[Notice]:
 def _told_by_guard(change: Change, plan: Plan) -> bool:
     """Tell whether the guard that holds a destroy names already all that goes."""
     return len(change.destroys) <= MOST_NAMED and any(
-        guard.ref == change.ref and all(name in guard.message for name in change.destroys)
+        guard.ref == change.ref and set(change.destroys) <= set(guard.destroys)
         for guard in plan.guarded
     )
 
@@ -124,9 +126,10 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
 
     The digest has decided that the plan is stale; this only explains.
     """
+    changes = {str(change.ref): change for change in now.changes}
     current = {
-        str(change.ref): ChangeDocument.model_validate(change_document(change))
-        for change in now.changes
+        name: ChangeDocument.model_validate(change_document(change))
+        for name, change in changes.items()
     }
     known = {change.ref: change for change in reviewed.changes}
     names = [
@@ -143,7 +146,7 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
         elif ref not in known:
             names.append(f"{ref}: new since the review")
         elif _essence(current[ref]) != _essence(known[ref]):
-            names.append(f"{ref}: {_difference(known[ref], current[ref])}")
+            names.append(f"{ref}: {_difference(known[ref], current[ref], places_in(changes[ref]))}")
     if not names and reviewed.digest != now.digest:
         return ["what would be written is as reviewed; what is live changed in other fields"]
     return names
@@ -153,23 +156,28 @@ def _essence(change: ChangeDocument) -> tuple[object, ...]:
     return change.action, change.remote_id, change.fields, change.destroys
 
 
-def _difference(before: ChangeDocument, now: ChangeDocument) -> str:
+def _difference(before: ChangeDocument, now: ChangeDocument, where: Callable[[Path], Place]) -> str:
     if before.action != now.action:
         return f"was {before.action}, is {now.action}"
     from deepdiff import DeepDiff  # noqa: PLC0415 - heavy, and only for a stale plan
 
     # With its own threshold it names no key where most of them differ.
     found = DeepDiff(_parts(before), _parts(now), threshold_to_diff_deeper=0)
-    named = ", ".join(sorted(found.affected_root_keys))
-    return f"another {before.action}" + (f": {named}" if named else "")
+    spoken = {_key(one): where(tuple(one.path)).words for one in (*before.fields, *now.fields)}
+    named = sorted({spoken.get(one, one) for one in found.affected_root_keys})
+    return f"another {before.action}" + (f": {', '.join(named)}" if named else "")
 
 
 def _parts(change: ChangeDocument) -> dict[str, Json]:
     """Give the parts of a change by names that say something to a reviewer."""
     fields: dict[str, Json] = {}
     for field in change.fields:
-        fields[".".join(map(str, field.path))] = _field(field)
+        fields[_key(field)] = _field(field)
     return {**fields, "remoteId": change.remote_id, "destroys": list(change.destroys)}
+
+
+def _key(field: FieldDocument) -> str:
+    return ".".join(map(str, field.path))
 
 
 def _field(field: FieldDocument) -> Json:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from reconciler.report.changes.fields import BETWEEN, essentials_of, field_changes
+from reconciler.report.changes.fields import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
 from reconciler.report.pictures.sides import drawing_of
@@ -19,7 +19,8 @@ from reconciler.report.pictures.text import picture_lines
 from reconciler.report.plan.attention import Notice, emptiness, notices
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
-from reconciler.report.words import EVIDENCE_MEANINGS, evidence, plural, summary
+from reconciler.report.spoken import BETWEEN
+from reconciler.report.words import EVIDENCE_MEANINGS, WORST_FIRST, evidence, plural, summary
 from reconciler.resource import Action, Change, Plan
 
 MOST_ROWS = 50
@@ -35,7 +36,7 @@ LONGEST_TURNS = 100
 TABLE_BYTES = 30_000
 LIVE = "live"
 
-_ORDER = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE)
+_SHOWN = tuple(action for action in WORST_FIRST if action is not Action.KEEP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     """
     changes = sorted(
         (change for change in plan.changes if change.action is not Action.KEEP),
-        key=lambda change: (_ORDER.index(change.action), not change.destroys, change.ref),
+        key=lambda change: (WORST_FIRST.index(change.action), not change.destroys, change.ref),
     )
     groups = list(_groups(changes))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
@@ -101,7 +102,8 @@ def _warnings(plan: Plan) -> Iterator[str]:
 
 
 def _notice(notice: Notice) -> str:
-    said = code(notice.said, LONGEST_SAID) if notice.said else notice.words
+    subject = "".join(map(str, notice.refs)) if notice.said else ""
+    said = code(subject + notice.said, LONGEST_SAID) if notice.said else notice.words
     if notice.names:
         said = f"loses {_listed(notice.names, MOST_NOTICES)}"
     if notice.refs and not notice.said:
@@ -143,10 +145,10 @@ def _lines(change: Change) -> Iterator[str]:
 def _kinds(changes: Sequence[Change]) -> Iterator[str]:
     """Count by kind, where the table will be long."""
     counts = Counter((change.ref.kind, change.action) for change in changes)
-    yield f"| kind | {' | '.join(action.word for action in _ORDER)} |"
-    yield f"|---|{'--:|' * len(_ORDER)}"
+    yield f"| kind | {' | '.join(action.word for action in _SHOWN)} |"
+    yield f"|---|{'--:|' * len(_SHOWN)}"
     for kind in dict.fromkeys(change.ref.kind for change in changes):
-        cells = (f"{counts[kind, action]:,}" for action in _ORDER)
+        cells = (f"{counts[kind, action]:,}" for action in _SHOWN)
         yield f"| {code(kind, LONGEST_CELL)} | {' | '.join(cells)} |"
     yield ""
 

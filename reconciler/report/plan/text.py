@@ -12,7 +12,7 @@ from reconciler.report.plan.attention import emptiness, partial_words
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
-from reconciler.report.words import evidence, plural, summary
+from reconciler.report.words import WORST_FIRST, evidence, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
 
 _COLOURS = {
@@ -22,9 +22,6 @@ _COLOURS = {
     Action.BLOCKED: Colour.RED,
     Action.KEEP: Colour.DIM,
 }
-
-# What may hurt comes first.
-_ORDER = (Action.BLOCKED, Action.UPDATE, Action.CREATE, Action.ASSERT, Action.KEEP)
 
 FEWEST_ALIKE = 5
 WIDEST_NAME = 44
@@ -109,7 +106,7 @@ def _kind_lines(kind: str, changes: Sequence[Change], room: _Room, style: Style)
     shown = [
         one for one in changes if style.verbose or one.is_noted or one.action is not Action.KEEP
     ]
-    shown.sort(key=lambda change: _ORDER.index(change.action))
+    shown.sort(key=lambda change: WORST_FIRST.index(change.action))
     if not shown:
         return
     count = f"{len(changes) - len(kept):,} of {len(changes):,}"
