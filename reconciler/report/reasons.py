@@ -71,7 +71,8 @@ def telling_notes(change: Change) -> tuple[str, ...]:
 
 def drift_note(drift: Drift) -> str:
     """Say of a drift what its fields do not; "" for nothing."""
-    unseen = f"{last_steps(drift.unseen)} cannot be seen" if drift.unseen else ""
+    named = last_steps(drift.unseen, lambda path: spoken_place(path, drift.live))
+    unseen = f"{named} cannot be seen" if drift.unseen else ""
     return "; ".join(filter(None, (unseen, drift.note)))
 
 

@@ -135,7 +135,9 @@ def test_declined(workspace: Workspace, answer: str) -> None:
     shown = on_terminal(["apply"], workspace.root, typed=answer, piped=True)
 
     assert (shown.code, shown.out) == (0, "")
-    digest = re.search(r"nothing was applied.*--expect (sha256:[0-9a-f]{64})`", shown.terminal)
+    digest = re.search(
+        r"nothing was applied[^`]*`[^`]*--expect\s+(sha256:[0-9a-f]{64})`", shown.terminal
+    )
     assert digest is not None, shown.terminal
     assert workspace.requests() == 0
     assert workspace.run("apply", "--expect", digest[1]).code == 0
