@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
+from reconciler.advice import on_journal
 from reconciler.commands.interrupts import line_or_signal
 from reconciler.commands.output import question, stderr_style, words
 from reconciler.errors import GuardRefused, Stale, Unsettled
@@ -49,7 +50,7 @@ def check(made: Plan, consent: Consent, *, verbose: bool) -> None:
         names = ", ".join(str(one.ref) for one in made.unsettled)
         raise Unsettled(
             f"the answer to the create of {names} was lost: look for it, then run "
-            "`reconciler journal settle REF --id ID` or `--never-happened`"
+            f"`{on_journal('settle', 'REF --id ID')}` or `--never-happened`"
         )
     expected = consent.reviewed.digest if consent.reviewed is not None else consent.expect
     if expected is not None and expected != made.digest:

@@ -25,7 +25,7 @@ from reconciler.commands.ci.trust import (
     with_settings_of,
 )
 from reconciler.commands.consent import Consent
-from reconciler.commands.opening import Asked, Bench, is_whole, open_workspace
+from reconciler.commands.opening import Asked, Bench, is_whole, lead_here, open_workspace
 from reconciler.commands.output import words
 from reconciler.commands.plan import plan_now
 from reconciler.errors import ReconcilerError
@@ -58,6 +58,7 @@ def usable_offline(use: Use, own: Project) -> Project:
 def plan_offline(use: Use, project: Project, ended: Ended, asked: Asked) -> Plan:
     """Plan a project on an emulator that holds what the base branch declares, as far as known."""
     name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
     scope = Scope(name, environment.variables, withheld=withheld_from(os.environ))
     workspace = open_workspace(asked, project, scope)
     ended.environment = name

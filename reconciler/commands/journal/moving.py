@@ -8,10 +8,11 @@ from typing import assert_never
 
 import click
 
+from reconciler.advice import on_journal
 from reconciler.commands import options
 from reconciler.commands.journal.opening import run_entry
 from reconciler.commands.journal_opening import journal_in, journal_of, store_at
-from reconciler.commands.opening import Asked, open_project
+from reconciler.commands.opening import Asked, lead_here, open_project
 from reconciler.commands.output import words
 from reconciler.commands.waiting import lock_timeout
 from reconciler.errors import InvalidInput, UsageError
@@ -85,13 +86,14 @@ def _wanted(to: str | None, base_url: str | None, asked: Asked) -> _Wanted:
             "write a reconciler.yaml first"
         )
     name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     here = journal_of(project, name, environment, target)
     here.waits = asked.waits
     address = _address(base_url, target)
     here.read()
     if here.is_old_copy:
-        words(f"warning: {safe(here.place)} seems to be an old copy: see `journal verify`")
+        words(f"warning: {safe(here.place)} seems to be an old copy: see `{on_journal('verify')}`")
     header = here.header
     if base_url is not None and header is not None:
         if "://" not in header.target:

@@ -6,7 +6,7 @@ import os
 from uuid import uuid4
 
 from reconciler.commands.journal_opening import applied_commit, journal_of
-from reconciler.commands.opening import Asked, open_project, project_file
+from reconciler.commands.opening import Asked, lead_here, open_project, project_file
 from reconciler.commands.output import words
 from reconciler.errors import UsageError
 from reconciler.journal.entries import RunEntry
@@ -20,6 +20,7 @@ def unread_journal(asked: Asked) -> Journal:
     """Give the journal of the environment, not read yet."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     journal = journal_of(project, name, environment, target)
     journal.waits = asked.waits
