@@ -110,11 +110,9 @@ def _places_finding(ones: Sequence[Finding], spec: dict[str, Json], kind: Kind) 
     is_told = isinstance(items, list) and len(items) == len(dict(numbered)) == len(ones)
     wanted = ", ".join(f"`{name}`" for _, name in sorted(numbered))
     order = f"in this order first: {wanted}" if is_told else "in the order that is meant first"
-    said = (
-        f"`{first[-1]}` contradicts the places in the list, which alone count: "
-        f"put the items {order}; then remove `{first[-1]}`"
-    )
-    return Finding(ones[0].code, first, said, at_key=True)
+    said = f"`{first[-1]}` contradicts the places in the list, which alone count"
+    way_out = f"write the items {order}; then remove `{first[-1]}`"
+    return Finding(ones[0].code, first, said, suggestion=way_out, at_key=True)
 
 
 @dataclass(frozen=True, slots=True)

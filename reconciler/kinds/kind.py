@@ -321,7 +321,7 @@ INT32 = IdForm(
 )
 DASHBOARD_ID = IdForm(
     _short,
-    "21 of the characters A-Z, a-z, 0-9, _ and -",
+    "1 to 64 of the characters A-Z, a-z, 0-9, _ and -",
     {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
 )
 NO_ID = IdForm(_none, "left out: there is only one", {})

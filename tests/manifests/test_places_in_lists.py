@@ -1,8 +1,9 @@
-"""Numbers of a pasted list that contradict it: nobody is told to remove what says the order."""
+"""Hints that could lead astray: each says what is meant, once, and loses nothing."""
 
 from __future__ import annotations
 
 import json
+import os
 from copy import deepcopy
 from pathlib import Path
 
@@ -36,6 +37,55 @@ def test_contradicted_places(
 
     ran = workspace.run("validate", "--format", "json", "--fix")
 
-    assert [one["message"] for one in ran.json["errors"] if "`order`" in one["message"]] == [
-        f"`order` contradicts the places in the list, which alone count: put the items {said}"
+    found = [one for one in ran.json["complaints"] if "`order`" in one["message"]]
+    assert [one["message"] for one in found] == [
+        "`order` contradicts the places in the list, which alone count"
     ]
+    assert found[0]["suggestion"] == f"write the items {said}"
+
+
+VIEW = """\
+apiVersion: reconciler/v1
+kind: SavedView
+metadata: {name: v}
+spec: {name: Errors, timeSelection: {quickSelection: {seconds: SECONDS}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "codes"),
+    [
+        ("v.yaml", VIEW.replace("SECONDS", ".nan"), ["M105"]),
+        (
+            "v.yaml",
+            VIEW.replace("SECONDS", "900").replace("spec: {", "spec: {<<: {a: 1}, "),
+            ["M103"],
+        ),
+        ("v.yaml", VIEW.replace("spec:", "  spec:").replace("{name: v}", "\n  name: v"), ["M208"]),
+        ("v.json", '{"apiVersion": "reconciler/v1", "kind":}', ["M101"]),
+    ],
+)
+def test_one_mistake_is_one_complaint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, codes: list[str]
+) -> None:
+    """What cannot be read is complained of once, and not of what was made of it too."""
+    workspace = Workspace(tmp_path, capsys)
+    workspace.write("reconciler.yaml", PROJECT)
+    workspace.write(name, text)
+
+    ran = workspace.run("validate", "--format", "json")
+
+    assert [one["code"] for one in ran.json["complaints"]] == codes
+
+
+def test_fix_keeps_hard_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A repaired file that has two names has them still, and one text."""
+    workspace = Workspace(tmp_path, capsys)
+    workspace.write("reconciler.yaml", PROJECT)
+    file = workspace.write("v.yaml", VIEW.replace("SECONDS", '"900"'))
+    os.link(file, tmp_path / "other.txt")
+
+    assert workspace.run("validate", "--fix").code == 0
+
+    assert file.samefile(tmp_path / "other.txt")
+    assert "seconds: 900}" in (tmp_path / "other.txt").read_text("utf-8")
