@@ -58,7 +58,7 @@ spec: {name: Errors, timeSelection: {quickSelection: {seconds: SECONDS}}}
         ("v.yaml", VIEW.replace("SECONDS", ".nan"), ["M105"]),
         (
             "v.yaml",
-            VIEW.replace("SECONDS", "900").replace("spec: {", "spec: {<<: {a: 1}, "),
+            VIEW.replace("SECONDS", "900").replace("{name: E", "{<<: {a: 1}, name: E"),
             ["M103"],
         ),
         ("v.yaml", VIEW.replace("spec:", "  spec:").replace("{name: v}", "\n  name: v"), ["M208"]),
