@@ -8,9 +8,15 @@ from pathlib import Path
 
 # The first fields of the JSON of a plan, which no manifest and no export begins with.
 _BEGINS = re.compile(rb'\{\n  "formatVersion": [0-9]+,\n  "environment": "')
-_HEAD = 64
+HEAD = 64
+"""How much of a file tells whether it is a plan."""
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def begins_plan(head: bytes) -> bool:
+    """Tell by its first bytes what `plan --out` wrote."""
+    return _BEGINS.match(head) is not None
 
 
 def is_plan_file(path: Path) -> bool:
@@ -20,7 +26,7 @@ def is_plan_file(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     try:
-        return _BEGINS.match(os.read(descriptor, _HEAD)) is not None
+        return begins_plan(os.read(descriptor, HEAD))
     except OSError:
         return False
     finally:

@@ -38,7 +38,7 @@ from reconciler.project import (
 from reconciler.resource import Manifest, Plan
 from reconciler.session.applying import plan_and_apply
 from reconciler.session.consent import Consent
-from reconciler.session.opening import Asked, Bench, is_whole, open_workspace
+from reconciler.session.opening import Asked, Bench, is_whole, lead_here, open_workspace
 from reconciler.session.planning import plan_now
 from reconciler.source.files import PROJECT_FILE
 
@@ -58,6 +58,7 @@ def usable_offline(use: Use, own: Project) -> Project:
 def plan_offline(use: Use, project: Project, ended: Ended, asked: Asked) -> Plan:
     """Plan a project on an emulator that holds what the base branch declares, as far as known."""
     name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
     scope = Scope(name, environment.variables, withheld=withheld_from(os.environ))
     workspace = open_workspace(asked, project, scope)
     ended.environment = name

@@ -13,7 +13,7 @@ from reconciler.console import redacted
 from reconciler.report.applied import Result, applied_markdown
 from reconciler.report.comment import failure_markdown, postponed_note
 from reconciler.report.complaints.junit import annotation_lines
-from reconciler.report.complaints.sarif import complaints_sarif
+from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.report.drift import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
@@ -64,7 +64,7 @@ def tell(talk: Conversation, ended: Ended) -> None:
     if inputs.sarif_file is not None:
         refuse_links(inputs.sarif_file)
         text = complaints_sarif(ended.complaints, ended.folder, ended.environment)
-        write_private(inputs.sarif_file, redacted(text))
+        write_private(inputs.sarif_file, redacted(text), begins_sarif)
     if inputs.summary:
         runner.write_summary(summary_of(talk, ended))
     if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":

@@ -79,6 +79,6 @@ def apply(  # noqa: PLR0913 - one parameter a flag
         patience=patience,
     )
     if applied is None:
-        words(not_applied(made.digest))
+        words(not_applied(made.digest), laid_out=True)
         return data(applied_words(Applied(), made, form, verbose=False) if form != "text" else "")
     return tell_applied(applied, made, form, verbose=asked.verbose)

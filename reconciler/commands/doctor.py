@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from reconciler.advice import on_journal
 from reconciler.api.secret import API_KEY, key_from
 from reconciler.api.wire import proxy_for
 from reconciler.commands import options
@@ -28,7 +29,15 @@ from reconciler.project import (
 from reconciler.report.changes.text import wrapped
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style
-from reconciler.session.opening import Asked, Bench, named_secrets, now, open_api, open_project
+from reconciler.session.opening import (
+    Asked,
+    Bench,
+    lead_here,
+    named_secrets,
+    now,
+    open_api,
+    open_project,
+)
 
 USAGE = UsageError.exit_code
 _MARGIN = " " * len("warning  ")
@@ -84,6 +93,7 @@ def _checks(asked: Asked) -> list[Check]:
     checks = [Check("project file", State.OK, where)]
     try:
         name, environment = choose_environment(project, asked.environment)
+        lead_here(asked, project, name)
         checks.append(Check("environment", State.OK, name))
         target = choose_target(project, name, environment, os.environ)
     except ReconcilerError as error:
@@ -164,7 +174,8 @@ def _journal(bench: Bench) -> list[Check]:
     checks = [Check("journal", State.WARNING if torn else State.OK, said)]
     unsettled = ", ".join(map(str, journal.history.unsettled()))
     if unsettled:
-        said = f"{unsettled}; say what became of it with `reconciler journal settle`"
+        settle = on_journal("settle")
+        said = f"{unsettled}; say what became of it with `{settle}`"
         checks.append(Check("unsettled", State.FAILED, said, 7))
     lock = Check("lock", State.WARNING, f"held by {holder}")
     return [*checks, lock if holder else Check("lock", State.OK, "free")]

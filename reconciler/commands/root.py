@@ -11,6 +11,7 @@ from types import FrameType
 import click
 
 from reconciler import __version__
+from reconciler.advice import Here, lead_to, on_journal
 from reconciler.commands.group import Group, UnknownCommand
 from reconciler.commands.overview import ABOUT, COMMANDS
 from reconciler.errors import GuardRefused, OutputLost, PipeClosed, ReconcilerError, worst
@@ -82,6 +83,8 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         # A further signal, while it was told how the run ended.
         code = SIGINT_CODE
+    finally:
+        lead_to(Here())
     return ended[0] if ended and code == SIGINT_CODE else code
 
 
@@ -190,6 +193,6 @@ def _report(error: BaseException) -> int:
         return error.exit_code
     words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
     words(
-        "this is a bug of reconciler; the journal tells what was written: `reconciler journal show`"
+        f"this is a bug of reconciler; the journal tells what was written: `{on_journal('show')}`"
     )
     return INTERNAL

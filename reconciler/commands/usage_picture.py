@@ -8,19 +8,37 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from reconciler.errors import MissingExtra, UsageError
+from reconciler.errors import InvalidInput, MissingExtra, UsageError
 
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def check_picture(file: Path) -> None:
-    """Raise UsageError where no picture could be drawn into that file."""
+    """Raise UsageError where no picture could be drawn into that file.
+
+    Raises InvalidInput where it holds something else.
+    """
     if find_spec("matplotlib") is None:
         raise MissingExtra("--png", "plot")
     if not os.path.isdir(file.parent):  # noqa: PTH112 - never raises
         raise UsageError(f"--png: there is no folder {file.parent}")
     if os.path.isdir(file):  # noqa: PTH112 - never raises
         raise UsageError(f"--png: {file} is a folder")
+    if os.path.isfile(file) and not _is_picture(file):  # noqa: PTH113 - never raises
+        raise InvalidInput(
+            f"{file} cannot be written: it is there, and no PNG: remove it first, or name another "
+            "file"
+        )
+
+
+def _is_picture(file: Path) -> bool:
+    """Tell a picture, or a file that holds nothing; what cannot be read may be anything."""
+    try:
+        with file.open("rb") as stream:
+            return stream.read(len(_SIGNATURE)) in (b"", _SIGNATURE)
+    except OSError:
+        return False
 
 
 def usage_picture(days: Sequence[str], series: Mapping[str, Sequence[float]], file: Path) -> None:

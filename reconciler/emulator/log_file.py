@@ -1,8 +1,10 @@
 """The request log in a file: one JSON object a line, and never a key in it."""
 
+import errno
 import json
 import os
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -10,12 +12,26 @@ from starlette.types import Scope
 
 from reconciler.emulator.models.wire import JsonObject
 
+_BEGINS = b'{"at":"'
+
+
+def _is_foreign(path: Path) -> bool:
+    """Tell a file that begins as no log does: nothing is added to it."""
+    with suppress(OSError):
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as stream:
+                return stream.read(len(_BEGINS)) not in (b"", _BEGINS)
+    return False
+
 
 class LogFile:
     """A file for the owner only, added to at its end; each request is one write."""
 
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        if _is_foreign(path):
+            said = "it is there, and not such a log: remove it first, or name another file"
+            raise OSError(errno.EEXIST, said, str(path))
         self._descriptor = os.open(path, flags, 0o600)
         weakref.finalize(self, os.close, self._descriptor)
 

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 
-async def with_guards(api: Api, plan: Plan, guards: Guards, place: str = "") -> Plan:
+async def with_guards(api: Api, plan: Plan, guards: Guards) -> Plan:
     """Fill in what an apply of the plan would need consent for.
-
-    `place` are the options that lead a command to the plan's journal, a blank before each.
 
     Incidents are listed only where the plan silences an alert. A listing that
     cannot be read is noted on the alert's line and stands in no way.
@@ -36,11 +34,11 @@ async def with_guards(api: Api, plan: Plan, guards: Guards, place: str = "") -> 
                 for change in plan.changes
             ),
         )
-    return replace(noted, guarded=objections(plan, guards, incidents, place))
+    return replace(noted, guarded=objections(plan, guards, incidents))
 
 
 def objections(
-    plan: Plan, guards: Guards, incidents: Incidents | None = None, place: str = ""
+    plan: Plan, guards: Guards, incidents: Incidents | None = None
 ) -> tuple[Objection, ...]:
     """Give what must be consented to before the plan is applied: first what is about many."""
-    return (*exceeded_limits(plan, guards), *needed_consents(plan, guards, incidents, place))
+    return (*exceeded_limits(plan, guards), *needed_consents(plan, guards, incidents))

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from reconciler.advice import on_journal
 from reconciler.document import value_at
 from reconciler.guards.open_incidents import Incidents
 from reconciler.kinds import BY_NAME, KINDS
@@ -171,14 +172,13 @@ def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]
 
 
 def needed_consents(
-    plan: Plan, guards: Guards, incidents: Incidents | None = None, place: str = ""
+    plan: Plan, guards: Guards, incidents: Incidents | None = None
 ) -> Iterator[Objection]:
     """Yield what needs consent, change by change.
 
-    Without `incidents` no alert is known to have open ones. `place` are the options that lead
-    to the journal.
+    Without `incidents` no alert is known to have open ones.
     """
-    yield from _without_memory(plan, place)
+    yield from _without_memory(plan)
     for change in plan.changes:
         if not change.action.writes:
             continue
@@ -195,7 +195,7 @@ def needed_consents(
                 yield _weakened(change, weakening.code, said, plan.environment)
 
 
-def _without_memory(plan: Plan, place: str) -> Iterator[Objection]:
+def _without_memory(plan: Plan) -> Iterator[Objection]:
     """Yield one objection where a lost journal would make twins that nobody can look up."""
     if not any(isinstance(remark, NoJournal) for remark in plan.remarks):
         return
@@ -212,7 +212,7 @@ def _without_memory(plan: Plan, place: str) -> Iterator[Objection]:
         f"`{plan.environment}` has no journal, so nobody can tell whether {shown}{more} "
         "are there already: a second one could not be found, nor deleted"
     )
-    init = f"`reconciler journal init -e {plan.environment}{place}`"
+    init = f"`{on_journal('init', environment=plan.environment)}`"
     ways_out = (
         "if it was lost or is kept elsewhere, bring it back: `journal:` says where it is kept",
         "give what exists its `metadata.id`",
@@ -226,7 +226,7 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Obj
     for reason in change.reasons:
         match reason:
             case LooksLike(refs=refs):
-                yield _like_a_rename(change, refs)
+                yield _like_a_rename(change, refs, environment)
             case OverwritesEdit(paths=paths, edit=edit) if OVERWRITES_EDIT not in guards.allow:
                 fields = "1 field" if len(paths) == 1 else f"{len(paths)} fields"
                 said = f"{fields} that someone changed since our last write would be undone"
@@ -249,16 +249,17 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Obj
                 pass
 
 
-def _like_a_rename(change: Change, refs: Sequence[Ref]) -> Objection:
+def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Objection:
     names = ", ".join(map(str, refs))
     said = (
         f" would be created, and is much like what was {names} at its last apply, "
         "and would stand beside it"
     )
-    forget = f"`reconciler journal forget {refs[0]}`"
+    rename = on_journal("rename", f"{refs[0]} {change.ref}", environment=environment)
+    forget = on_journal("forget", str(refs[0]), environment=environment)
     ways_out = (
-        f"if it is the same under a new name: `reconciler journal rename {refs[0]} {change.ref}`",
-        f"if it is another, and the old one is no concern any more: {forget}",
+        f"if it is the same under a new name: `{rename}`",
+        f"if it is another, and the old one is no concern any more: `{forget}`",
         _OVERRIDE,
     )
     return Objection(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from reconciler.advice import on_journal
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import (
@@ -165,8 +166,8 @@ def check_place(content: Content, place: str, environment: str, look: Look | Non
         case [Arrived(origin=origin) as arrived] if not has_left(content_at(origin, look), arrived):
             raise InvalidInput(
                 f"{place} is a copy of the journal at {origin}, and its move is not finished: "
-                f"with `journal: {origin}` in the project file, run `reconciler journal move` "
-                "again. Where that journal is gone for good, `reconciler journal move --to` the "
+                f"with `journal: {origin}` in the project file, run `{on_journal('move')}` "
+                f"again. Where that journal is gone for good, `{on_journal('move', '--to')}` the "
                 "place of this copy makes it count"
             )
         case _:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import uuid4
 
+from reconciler.advice import on_journal
 from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.content import Content, Look, check_place, line_of, read_content, rescued
 from reconciler.journal.entries import Entry, Header, RunEntry
@@ -137,7 +138,7 @@ class Journal:
             return ""
         return (
             ". If both are addresses of one service, take it along with "
-            f"`reconciler journal move --base-url {self.target}`"
+            f"`{on_journal('move', f'--base-url {self.target}')}`"
         )
 
     @contextlib.contextmanager
@@ -184,7 +185,7 @@ class Journal:
         except JournalError as error:
             self.tell(
                 f"the lock of {self.place} could not be given back ({error}): "
-                f"run `reconciler journal unlock {lease.owner}`"
+                f"run `{on_journal('unlock', lease.owner)}`"
             )
 
     def _end_to_remember(self) -> str:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from reconciler.advice import on_journal
 from reconciler.document import Json
 from reconciler.errors import Locked
 from reconciler.waits import Locking, Waits
@@ -57,7 +58,7 @@ class Lease:
         """Say until when it lasts, and what to do where its holder is gone."""
         return (
             f", at least until {self.expires}; if that run is gone, take its lock away with "
-            f"`reconciler journal unlock {self.owner}`"
+            f"`{on_journal('unlock', self.owner)}`"
         )
 
 

@@ -115,7 +115,11 @@ def _need_findings(
 ) -> Iterator[Finding]:
     """Yield what services are known to need; a strange field likely stands for the only one."""
     meant = {finding.suggestion for finding in strange}
-    missing = [key for key in model.needed if document.get(key) is None and key not in meant]
+    for key in model.needed:
+        if key in document and document[key] is None:
+            said = f"`{key}` is null, and services are known to need it"
+            yield warning("M302", (*path, key), said)
+    missing = [key for key in model.needed if key not in document and key not in meant]
     if len(missing) == len(strange) == 1 and not strange[0].suggestion:
         strange[0] = replace(strange[0], suggestion=missing[0])
     elif missing:
@@ -230,7 +234,7 @@ def _twin_findings(items: list[Json], keyed: Keyed, path: Path) -> Iterator[Find
         if isinstance(key, str):
             place = (*path, index, *keyed.identity)
             if key in seen and keyed.distinct:
-                yield Finding("M402", place, f"`{key}` names an item of this list already")
+                yield Finding("M312", place, f"`{key}` names an item of this list already")
             elif key in seen:
                 said = f"`{key}` names an item of this list already; they are compared by position"
                 yield warning("M312", place, said)

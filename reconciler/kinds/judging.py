@@ -14,7 +14,8 @@ from typing import assert_never
 from reconciler.document import Json, Path, value_at
 from reconciler.kinds import KINDS
 from reconciler.kinds.checks import lint
-from reconciler.kinds.facts import NOTHING, Facts, facts_of
+from reconciler.kinds.facts import NOTHING, Facts, facts_at, facts_of
+from reconciler.kinds.fields import Fate
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.pasted import Mould
 from reconciler.kinds.repairs import (
@@ -30,6 +31,7 @@ from reconciler.kinds.repairs import (
     Wrap,
     repaired,
 )
+from reconciler.kinds.shape import EACH
 from reconciler.source.diagnostic import Advice, Finding, Severity
 
 BY_FIX = Advice("leave it to `reconciler validate --fix`")
@@ -57,7 +59,7 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
     rounds = Mould(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
     if not rounds:
         findings += [] if _failed(findings) else kind.check(spec)
-        return Judged(findings, spec)
+        return Judged(_with_places(findings, spec, kind), spec)
     mended = spec
     for made in rounds:
         after = repaired(mended, made)
@@ -65,7 +67,7 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
     left = [*islice(lint(mended, kind.spec), MOST_FINDINGS)]
     left += [] if _failed(left) else kind.check(mended)
     origins = Origins(rounds)
-    told = [replace(one, path=origins.of(one.path)) for one in left]
+    told = [replace(one, path=origins.of(one.path)) for one in _with_places(left, mended, kind)]
     records = _records(mended, kind, rounds, origins)
     moves_id = any(isinstance(one, MoveId) for made in rounds for one in made)
     return Judged([*(_told(one, findings) for one in records), *told], mended, moves_id)
@@ -73,6 +75,44 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
 
 def _failed(findings: Sequence[Finding]) -> bool:
     return any(one.severity is Severity.ERROR for one in findings)
+
+
+def _with_places(
+    findings: Sequence[Finding], spec: dict[str, Json], kind: Kind
+) -> Sequence[Finding]:
+    """Tell once a list of places that contradict the list which they stand in.
+
+    Those that agree are repaired before: what is left would move items when it is removed.
+    """
+    told: dict[Path, list[Finding]] = defaultdict(list)
+    for one in findings:
+        read_only = facts_at(kind.spec, one.path).read_only if one.code == "M305" else None
+        if read_only is not None and read_only.fate is Fate.AS_LISTED:
+            told[tuple(EACH if isinstance(step, int) else step for step in one.path)].append(one)
+    gone = {id(one) for ones in told.values() for one in ones}
+    rest = [one for one in findings if id(one) not in gone]
+    return [*rest, *(_places_finding(ones, spec, kind) for ones in told.values())]
+
+
+def _places_finding(ones: Sequence[Finding], spec: dict[str, Json], kind: Kind) -> Finding:
+    first = ones[0].path
+    at = next(nth for nth, step in enumerate(first) if isinstance(step, int))
+    keyed = facts_at(kind.spec, first[:at]).keyed
+    numbered: list[tuple[float, str]] = []
+    for one in ones:
+        number = value_at(spec, one.path)
+        item = value_at(spec, one.path[: at + 1])
+        name = value_at(item, keyed.identity) if keyed is not None else None
+        if isinstance(number, int | float) and isinstance(name, str):
+            numbered.append((number, name))
+    items = value_at(spec, first[:at])
+    # All have a number, and no two the same: then there is one order that they tell.
+    is_told = isinstance(items, list) and len(items) == len(dict(numbered)) == len(ones)
+    wanted = ", ".join(f"`{name}`" for _, name in sorted(numbered))
+    order = f"in this order first: {wanted}" if is_told else "in the order that is meant first"
+    said = f"`{first[-1]}` contradicts the places in the list, which alone count"
+    way_out = f"write the items {order}; then remove `{first[-1]}`"
+    return Finding(ones[0].code, first, said, suggestion=way_out, at_key=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +201,13 @@ def _name_in(path: Path, repair: Repair) -> str:
 
 def _named(names: Sequence[str]) -> str:
     distinct = [*dict.fromkeys(names)]
-    more = len(distinct) - MOST_NAMED
-    shown = ", ".join(f"`{name}`" for name in distinct[:MOST_NAMED])
+    shown = ", ".join(f"`{name}`{_times(names.count(name))}" for name in distinct[:MOST_NAMED])
+    more = sum(name not in distinct[:MOST_NAMED] for name in names)
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _times(count: int) -> str:
+    return f" {count} times" if count > 1 else ""
 
 
 def kind_like(record: Json) -> Kind | None:

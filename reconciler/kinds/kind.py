@@ -10,6 +10,7 @@ from enum import Enum
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from reconciler.advice import on_journal
 from reconciler.document import ABSENT, Json, Missing, Shape
 from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
@@ -85,7 +86,7 @@ Picture: TypeAlias = Grid | Ranking | Objective
 
 def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
     """Give the ways out for what the API can create."""
-    forget = f"`reconciler journal forget {manifest.ref}`"
+    forget = f"`{on_journal('forget', str(manifest.ref))}`"
     drop = "" if manifest.remote_id is None else "take its id out of the manifest, "
     return (
         f"if it was deleted and is wanted: {drop}run {forget}, and the next plan creates it",
@@ -97,7 +98,7 @@ def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
 def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
     """Give the ways out for what only a person can create."""
     again = "make one in the web interface, and declare its id as `metadata.id`"
-    forget = f"remove its manifest, and run `reconciler journal forget {manifest.ref}`"
+    forget = f"remove its manifest, and run `{on_journal('forget', str(manifest.ref))}`"
     return (
         f"if it was deleted and is wanted: {again}",
         f"if it was deleted for good: {forget}",
@@ -335,7 +336,7 @@ INT32 = IdForm(
 )
 DASHBOARD_ID = IdForm(
     _short,
-    "21 of the characters A-Z, a-z, 0-9, _ and -",
+    "1 to 64 of the characters A-Z, a-z, 0-9, _ and -",
     {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
 )
 NO_ID = IdForm(_none, "left out: there is only one", {})

@@ -62,9 +62,15 @@ def read_envelope(
         wanted = wanted_of(envelope.kind.spec) if envelope.kind else "a mapping"
         said = f"`spec` must be {wanted}, not {_shown(document['spec'])}"
         envelope.findings.append(Finding("M301", ("spec",), said))
-    else:
+    elif not _stands_inside(document, "spec"):
         envelope.findings.append(Finding("M302", (), "`spec` is required"))
     return envelope
+
+
+def _stands_inside(document: dict[str, Json], key: str) -> bool:
+    """Tell a field that was indented too far, of which the complaint says so."""
+    metadata = document.get("metadata")
+    return isinstance(metadata, dict) and key in metadata
 
 
 def _unknown_fields(
@@ -72,7 +78,10 @@ def _unknown_fields(
 ) -> Iterator[Finding]:
     place = "metadata" if path else "a manifest"
     for key in document:
-        if key not in known:
+        if path and key in FIELDS:
+            said = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
+            yield Finding("M208", (*path, key), said, at_key=True)
+        elif key not in known:
             near = nearest(key, known)
             said = f"unknown field `{key}` in {place} (known: {', '.join(known)})"
             yield Finding("M208", (*path, key), said, suggestion=near, at_key=True)

@@ -235,11 +235,17 @@ def replace_text(fix: Fix) -> None:
 
 
 def _replace(real: Path, content: bytes) -> None:
-    mode = real.stat().st_mode & 0o7777
+    """Write a file at once; one that has several names is written where it stands."""
+    status = real.stat()
+    if status.st_nlink > 1:
+        _overwrite(real, content)
+        return
     descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            os.fchmod(stream.fileno(), mode)
+            if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(stream.fileno(), status.st_uid, status.st_gid)
+            os.fchmod(stream.fileno(), status.st_mode & 0o7777)
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
@@ -248,3 +254,11 @@ def _replace(real: Path, content: bytes) -> None:
         with suppress(OSError):
             os.unlink(name)  # noqa: PTH108 - a name, not a path
         raise
+
+
+def _overwrite(real: Path, content: bytes) -> None:
+    with real.open("r+b") as stream:
+        stream.write(content)
+        stream.truncate()
+        stream.flush()
+        os.fsync(stream.fileno())

@@ -31,6 +31,8 @@ from reconciler.source.parsed import Document, Reading, Text, complaints_of_text
 MOST_COMPLAINTS = 10_000
 """About one file, and ten times as many in all; a file can hold a million mistakes."""
 
+_OF_VALUES = frozenset(("M301", "M304"))
+
 References: TypeAlias = tuple[tuple[Text, Sequence[Reference]], ...]
 """Where each reference stands, file by file."""
 
@@ -66,6 +68,7 @@ class Loader:
     strays: list[File] = field(default_factory=list)
     unusable: list[Ref] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    _flawed: set[tuple[int, int]] = field(default_factory=set)
 
     def load(self, file: File) -> None:
         """Read one file and take in what it declares."""
@@ -76,14 +79,23 @@ class Loader:
         if file.is_json and not file.named and not _looks_declared(reading):
             self.strays.append(file)
             return
-        all(map(self._keep, complaints_of_text(file.name, reading)))
-        for document in reading.documents:
-            if document.value is not None:
-                self._declare(file, document)
-        empty = not any(document.value is not None for document in reading.documents)
-        if empty and not reading.has_errors:
+        self._note_text(file, reading)
+        if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
+            # YAML reads more than JSON: what it made of this is not what was meant.
+            return
+        documents = [one for one in reading.documents if one.value is not None]
+        for document in documents:
+            self._declare(file, document)
+        if not documents and not reading.has_errors:
             said = "this file holds no manifest"
             self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
+
+    def _note_text(self, file: File, reading: Reading) -> None:
+        """Note what is wrong with the text, and where it cannot be read."""
+        self._flawed = {
+            (flaw.line, flaw.column) for flaw in reading.flaws if flaw.severity is Severity.ERROR
+        }
+        all(map(self._keep, complaints_of_text(file.name, reading)))
 
     def complain_of_strays(self) -> None:
         """Note the JSON files that are no manifests, and that none of these names."""
@@ -106,7 +118,12 @@ class Loader:
         failed = False
         for finding in findings:
             failed |= finding.severity is Severity.ERROR
-            if not self._keep(text.complaint(finding)):
+            complaint = text.complaint(finding)
+            # What cannot be read has its complaint, and is not judged.
+            place = (complaint.line, complaint.column)
+            if finding.code in _OF_VALUES and place in self._flawed:
+                continue
+            if not self._keep(complaint):
                 return True
         return failed
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 from uuid import UUID, uuid5
 
+from reconciler.advice import on_journal
 from reconciler.concealing import conceal, shown, stands_for, veiled
 from reconciler.document import (
     ABSENT,
@@ -296,9 +297,10 @@ def _settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
     """Say that a person settled a create as an id that is not there; "" for anything else."""
     if kind.findable or not memory.exists or memory.last is not None or memory.pending is not None:
         return ""
+    forget = on_journal("forget", str(manifest.ref))
     return (
         f"its create was settled as {memory.remote_id}, which the service does not have: "
-        f"run `reconciler journal forget {manifest.ref}` and look for it again, then declare its id"
+        f"run `{forget}` and look for it again, then declare its id"
     )
 
 

@@ -95,7 +95,7 @@ def shown_url(url: str) -> str:
 
 BASE_URL = "RECONCILER_BASE_URL"
 NAMELESS = "default"
-"""What the environment is called where there is no project file."""
+"""What the environment is called where no project file names any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def choose_environment(project: Project, wanted: str | None) -> tuple[str, Envir
     name = wanted or project.settings.default_environment
     if name is None and len(environments) == 1:
         name = next(iter(environments))
-    if not environments and (name is None or (name == NAMELESS and project.file is None)):
+    if not environments and name in (None, NAMELESS):
         return NAMELESS, Environment()
     if name is None:
         raise UsageError(f"choose an environment with -e: {', '.join(sorted(environments))}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from reconciler.advice import on_journal
 from reconciler.document import Difference, Json
 from reconciler.forge.marker import Marker, State
 from reconciler.report.comment import Origin, folded_plan
@@ -97,7 +98,7 @@ def applied_text(
     for outcome in outcomes:
         if isinstance(outcome, InDoubt):
             lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
-            settle = f"reconciler journal settle {safe(str(outcome.ref))}"
+            settle = safe(on_journal("settle", str(outcome.ref)))
             lines.append(f"  {settle} --id ID    or    --never-happened")
     return "\n".join(lines) + "\n"
 
@@ -268,8 +269,8 @@ def _settling(doubtful: Sequence[InDoubt], environment: str) -> Iterator[str]:
     yield ""
     lines: list[str] = []
     for outcome in doubtful[:MOST_SETTLED]:
-        where = f"-e {safe(environment, LONGEST_NAME)} {safe(str(outcome.ref), LONGEST_CELL)}"
-        settle = f"reconciler journal settle {where}"
+        named = safe(environment, LONGEST_NAME)
+        settle = on_journal("settle", safe(str(outcome.ref), LONGEST_CELL), environment=named)
         lines.extend((f"{settle} --id ID", f"{settle} --never-happened"))
     if len(doubtful) > MOST_SETTLED:
         lines.append(f"# and {len(doubtful) - MOST_SETTLED:,} more")

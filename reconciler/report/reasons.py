@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, assert_never
 
+from reconciler.advice import on_journal, on_manifests
 from reconciler.document import Path
 from reconciler.report.safe import safe
 from reconciler.report.spoken import Place, places_in, spoken_place
@@ -172,7 +174,7 @@ def remark_words(remark: Remark) -> str:
 
 def _lost(reason: CreateLost, ref: Ref) -> str:
     lost = f"the answer to its create ({reason.at}) was lost"
-    settle = f"`reconciler journal settle {ref} --id ID`"
+    settle = f"`{on_journal('settle', f'{ref} --id ID')}`"
     match reason.became:
         case "happened":
             return f"{lost}; it did happen"
@@ -247,7 +249,8 @@ def no_manifests(where: Sequence[str]) -> str:
 
 def misplaced_plan(path: str) -> str:
     """Say what to do with a plan that was given as a manifest."""
-    return f"{safe(path)} is a plan: `reconciler apply --plan {safe(path)}` applies it"
+    command = on_manifests("apply", f"--plan {safe(shlex.quote(path))}")
+    return f"{safe(path)} is a plan: `{command}` applies it"
 
 
 def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> str:
@@ -263,4 +266,5 @@ def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> s
 
 def not_applied(digest: str) -> str:
     """Say that a person said no, and how to say yes to the same later."""
-    return f"nothing was applied; to apply exactly this plan: `reconciler apply --expect {digest}`"
+    command = on_manifests("apply", f"--expect {digest}")
+    return f"nothing was applied; to apply exactly this plan: `{command}`"

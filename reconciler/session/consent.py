@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reconciler.advice import on_journal
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import Agreed, unmet
 from reconciler.report.plan.attention import changed_since
@@ -43,7 +44,7 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
         names = ", ".join(str(one.ref) for one in made.unsettled)
         raise Unsettled(
             f"the answer to the create of {names} was lost: look for it, then run "
-            "`reconciler journal settle REF --id ID` or `--never-happened`"
+            f"`{on_journal('settle', 'REF --id ID')}` or `--never-happened`"
         )
     expected = consent.reviewed.digest if consent.reviewed is not None else consent.expect
     if expected is not None and expected != made.digest:

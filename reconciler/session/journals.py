@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
+from reconciler.advice import on_journal
 from reconciler.errors import MissingExtra, UsageError
 from reconciler.project import Environment, Project, Target, journal_place_at, journal_setting
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
@@ -45,7 +46,7 @@ def warn_of_lost_end(journal: Journal, voice: Voice) -> None:
     elif journal.is_old_copy:
         voice.say(
             f"warning: {safe(journal.place)} seems to be an old copy, as the end of the last run "
-            "is missing: see `reconciler journal verify`"
+            f"is missing: see `{on_journal('verify')}`"
         )
 
 

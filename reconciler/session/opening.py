@@ -13,6 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reconciler.advice import Here, lead_to
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.expressions import secrets_in
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
@@ -112,19 +113,28 @@ def _find_project(paths: Sequence[Path]) -> Path | None:
     return None
 
 
-def place_options(asked: Asked, project: Project) -> str:
-    """Give the options that lead a command to a project that was asked for, from where it runs.
-
-    Each with a blank before it; "" where it is found without any.
-    """
+def lead_here(asked: Asked, project: Project, name: str) -> None:
+    """Let what is advised from now on lead to an environment of a project, from where this runs."""
     here, found = _folder_of(Path()), _find_project(())
     without = found.resolve() if found is not None else here
-    with_them = project.file.resolve() if project.file is not None else project.root
-    if without == with_them:
-        return ""
+    there = project.file.resolve() if project.file is not None else project.root
+    manifests = [str(path) for path in asked.paths if not is_plan_file(path)]
+    given = _typed(manifests)
+    if without == there:
+        lead_to(Here(name, to_manifests=given))
+        return
+    file = asked.project or project.file
+    to_project = "" if file is None else _typed(["--project", str(file)])
     if asked.project is not None:
-        return f" --project {shlex.quote(str(asked.project))}"
-    return f" --path {shlex.quote(str(asked.paths[0]))}" if asked.paths else ""
+        lead_to(Here(name, to_project, f"{to_project}{given}", to_project))
+        return
+    to_journal = _typed(["--path", str(asked.paths[0])]) if asked.paths else ""
+    lead_to(Here(name, to_journal, given or to_project, to_project))
+
+
+def _typed(words: Sequence[str]) -> str:
+    """Give words as they are typed, a blank before each."""
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _is_there(file: Path) -> bool:
@@ -219,8 +229,7 @@ class Bench:
     `others` are the manifests of the project that are not examined, and `named` are secrets
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
     manifests' secrets and for all else. `waits` is where it is noted what is waited for, and
-    `place` are the options that lead a command to the same project from here, a blank before
-    each. `voice` is whom the run speaks to.
+    `voice` whom the run speaks to.
     """
 
     project: Project
@@ -233,7 +242,6 @@ class Bench:
     named: frozenset[str] = frozenset()
     early: Callable[[], Journal] | None = None
     waits: Waits = field(default_factory=Waits)
-    place: str = ""
     voice: Voice = field(default_factory=Silent)
 
     def journal(self) -> Journal:
@@ -255,6 +263,7 @@ def open_target(asked: Asked) -> Bench:
     """Do what comes before the first request of a command that reads no manifests."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     named = named_secrets(asked, project)
     return Bench(
@@ -288,6 +297,7 @@ def open_bench(asked: Asked) -> Bench:
 
 def bench_of(asked: Asked, project: Project, name: str, environment: Environment) -> Bench:
     """Do what is left before the first request, once it is known what may be used."""
+    lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     unread = partial(journal_of, project, name, environment, target, asked.voice)
     journal = cache(lambda: loaded(unread(), asked.waits, asked.voice))
@@ -298,7 +308,6 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
     asked.voice.hide(_redaction_of(workspace))
     whole = is_whole(asked, project)
     others = () if whole else _not_examined(project, scope, workspace)
-    place = place_options(asked, project)
     return Bench(
         project,
         name,
@@ -309,7 +318,6 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
         others,
         early=journal,
         waits=asked.waits,
-        place=place,
         voice=asked.voice,
     )
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.plan_file import HEAD, begins_plan
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.words import plural
 
 LARGEST_PLAN_FILE = 256 << 20
 NO_FILE = "it is not a regular file"
+NOT_OURS = "it is there, and reconciler did not write it: remove it first, or name another file"
 
 
 def check_writable(file: Path) -> None:
@@ -22,34 +25,42 @@ def check_writable(file: Path) -> None:
     folder = file.parent
     try:
         # What is there already must be a file of our own; nothing is written to it yet.
-        descriptor = os.open(file, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        os.close(descriptor)
+        descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb", buffering=0) as stream:
+            why = _unusable(stream.fileno(), begins_plan)
     except FileNotFoundError:
         why = "" if folder.is_dir() else f"there is no folder {folder}"
         why = why or ("" if os.access(folder, os.W_OK) else "its folder is read-only")
     except OSError as error:
         why = error.strerror or "it cannot be opened"
-    else:
-        # A device such as /dev/null would get the rights of a private file.
-        why = "" if is_file else NO_FILE
     if why:
         raise InvalidInput(f"{file} cannot be written: {why}")
 
 
-def write_private(file: Path, text: str) -> None:
+def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
+    """Say why an open file must not be written over; "" where it holds nothing of others."""
+    # A device such as /dev/null would get the rights of a private file.
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return NO_FILE
+    head = os.pread(descriptor, HEAD, 0)
+    return NOT_OURS if head and not is_own(head) else ""
+
+
+def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begins_plan) -> None:
     """Write a file that only its owner can read (failure-cases.md, N9).
 
-    Raises InvalidInput where it cannot be written.
+    What is there already is replaced only if it `is_own` by its first bytes. Raises
+    InvalidInput where it cannot be written.
     """
     try:
         descriptor = os.open(
-            file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+            file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600
         )
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise InvalidInput(f"{file} cannot be written: {NO_FILE}")
+            if why := _unusable(descriptor, is_own):
+                raise InvalidInput(f"{file} cannot be written: {why}")
             os.fchmod(descriptor, 0o600)
+            os.ftruncate(descriptor, 0)
             stream.write(text)
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error

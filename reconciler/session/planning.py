@@ -34,4 +34,4 @@ async def plan_now(bench: Bench, history: History) -> Plan:
             whole=bench.whole,
             others=bench.others,
         )
-        return await with_guards(api, made, bench.environment.guards, bench.place)
+        return await with_guards(api, made, bench.environment.guards)

@@ -104,6 +104,10 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
     """
     walked = _Walked(found, Rules(top))
     walked.walk(top)
+    walked.rules.look_around()
+    for rules in walked.rules.odd:
+        said = "this file is not a regular file, and git cannot read what to ignore: remove it"
+        found.complaints.append(Complaint(display_name(rules, found.root), 0, 0, "M112", said))
     ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
     found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
     for path in walked.files:

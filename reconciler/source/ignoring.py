@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -61,28 +62,46 @@ class Rules:
     """What was met below a folder that decides which of its files git ignores.
 
     `homes` maps each folder to the repository inside it that it belongs to, where there is one.
+    `odd` are rules in what is no file: git would wait for a pipe to be written to.
     """
 
     top: Path
     seen: bool = False
     homes: dict[Path, Path | None] = field(default_factory=dict)
+    odd: list[Path] = field(default_factory=list)
 
     def enter(self, place: Path, folders: Collection[str], names: Collection[str]) -> None:
         """Note a folder and what is in it; that around it was noted before."""
         is_home = place != self.top and (_OWN in folders or _OWN in names)
         self.homes[place] = place if is_home else self.homes.get(place.parent)
-        self.seen |= _RULES in names
+        if _RULES in names:
+            self.seen = True
+            self._note(place / _RULES)
+
+    def look_around(self) -> None:
+        """Note the rules of the folders around, up to the repository; before `ignored`."""
+        real = self.top.resolve()
+        around = _repository_around(real)
+        for folder in real.parents:
+            if around is not None and folder.is_relative_to(around):
+                self._note(folder / _RULES)
+
+    def _note(self, rules: Path) -> None:
+        with suppress(OSError):
+            mode = rules.stat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                self.odd.append(rules)
 
     def ignored(self, places: Sequence[Path]) -> set[Path]:
         """Give those of some files and folders that `.gitignore` ignores.
 
         A file that git tracks is never ignored, and nothing is where the top
         itself would be: it was asked for. In a folder of no repository the rules
-        hold as if it was one. Without git there are none.
+        hold as if it was one. Without git there are none, nor where it would wait for an odd file.
         """
         real = self.top.resolve()
-        around = next((one for one in (real, *real.parents) if (one / _OWN).exists()), None)
-        if not self.seen and not _has_rules(real, around):
+        around = _repository_around(real)
+        if self.odd or (not self.seen and not _has_rules(real, around)):
             return set()
         groups: dict[Path | None, list[Path]] = defaultdict(list)
         for place in places:
@@ -92,6 +111,10 @@ class Rules:
             for home, group in groups.items():
                 found |= _ignored(group, home or self.top, around if home is None else home)
         return found
+
+
+def _repository_around(real: Path) -> Path | None:
+    return next((one for one in (real, *real.parents) if (one / _OWN).exists()), None)
 
 
 def _has_rules(folder: Path, around: Path | None) -> bool:

@@ -214,7 +214,11 @@ class Flaws:
         mark = error.problem_mark or error.context_mark
         offset = mark.index if mark else 0
         here = self.text[offset : offset + 2]
-        self.note("M101", offset, spoken_problem(error.problem or "", error.context or "", here))
+        begun = error.context_mark
+        before = self.text[begun.index : offset] if begun else ""
+        said = spoken_problem(error.problem or "", error.context or "", here, before)
+        line = self.lines.place(begun.index)[0] if begun else 0
+        self.note("M101", offset, said.replace("{line}", str(line)))
 
     def note_tag(self, event: Any) -> None:
         """Note a tag; types come from the field, never from the file."""

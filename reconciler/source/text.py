@@ -156,7 +156,7 @@ def number(text: str) -> str | int | float:
             return value
         raise BadScalar("M105", f"`{_short(text)}` is too large for a number")
     if _NOT_FINITE.fullmatch(text):
-        raise BadScalar("M105", f"`{text}` is not a number that JSON can carry", f'"{text}"')
+        raise BadScalar("M105", f"`{text}` is not a number that JSON can carry: write one that is")
     return text
 
 
@@ -234,11 +234,21 @@ class _NotFinite(Exception):
     pass
 
 
-def spoken_problem(problem: str, context: str, here: str) -> str:
-    """Say what the YAML parser found; `here` is the text from the place on."""
+_NOT_CLOSED = "did not find expected ','"
+_CLOSING = {"{": "}", "[": "]"}
+
+
+def spoken_problem(problem: str, context: str, here: str, before: str = "") -> str:
+    """Say what the YAML parser found; `here` is the text from the place on.
+
+    `before` is the text from the bracket on that the place stands in; "{line}" is for its line.
+    """
     if here[:1] == "\t":
         return "a tab cannot indent YAML: use spaces"
-    if here[:1] == ":" and problem.startswith("did not find expected ','"):
+    if before[:1] in _CLOSING and "\n" in before and problem.startswith(_NOT_CLOSED):
+        opening, closing = before[0], _CLOSING[before[0]]
+        return f"the closing `{closing}` is missing: its `{opening}` stands on line {{line}}"
+    if here[:1] == ":" and problem.startswith(_NOT_CLOSED):
         return "a key must stand on one line with its `:`, and have at most 1,024 characters"
     if problem in _PROBLEMS:
         return _PROBLEMS[problem].replace("{here}", here[:1])

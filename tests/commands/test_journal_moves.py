@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from unittest import mock
@@ -186,7 +187,7 @@ def test_another_address(with_secrets: Path, service: Served, *, edited: bool) -
     moved = replace_host(service)
     refused = run_at(moved, folder, "plan", SECRETS)
     assert refused.code == 4
-    assert f"journal move --base-url {moved.base_url}" in refused.err
+    assert re.search(rf"`reconciler journal move [^`]*--base-url {moved.base_url}`", refused.err)
 
     ended = run_at(
         moved if edited else service, folder, "journal", {}, "move", "--base-url", moved.base_url

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from shops import Shop
 from workspaces import Ran
+
+from reconciler.commands.usage_picture import check_picture
+from reconciler.emulator.log_file import LogFile
+from reconciler.errors import InvalidInput
+from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
+from reconciler.session.plan_files import write_private
 
 LONG = "a" * 300
 
@@ -116,3 +124,29 @@ def test_plan_into_what_is_no_file(shop: Shop) -> None:
     assert ran.code == 4
     assert "it is not a regular file" in ran.err
     assert stat.S_IMODE(pipe.stat().st_mode) == 0o644
+
+
+def write_report(file: Path) -> None:
+    """Write a report of no complaints."""
+    write_private(file, complaints_sarif([]), begins_sarif)
+
+
+@pytest.mark.parametrize("write", [check_picture, LogFile, write_report])
+def test_files_of_others_stay(tmp_path: Path, write: Callable[[Path], object]) -> None:
+    """No picture, request log or report is written over a file that was none before."""
+    file = tmp_path / "notes.txt"
+    file.write_text("mine", "utf-8")
+
+    with pytest.raises((InvalidInput, OSError), match="remove it first, or name another"):
+        write(file)
+
+    assert file.read_text("utf-8") == "mine"
+
+
+def test_own_report_is_replaced(tmp_path: Path) -> None:
+    """A report stands where an earlier one was."""
+    file = tmp_path / "all.sarif"
+    for _ in range(2):
+        write_report(file)
+
+    assert file.read_text("utf-8") == complaints_sarif([])

@@ -169,3 +169,24 @@ def test_out_of_reach(work: Workspace, out: str) -> None:
     assert ran.code == 4
     assert "cannot be written" in ran.err
     assert not (work.root / ".reconciler").exists()
+
+
+@pytest.mark.parametrize(
+    "out", ["all.yaml", "reconciler.yaml", "notes.txt", ".reconciler/local.journal.jsonl"]
+)
+def test_out_onto_a_file_of_others(work: Workspace, out: str) -> None:
+    """`--out` replaces an earlier plan and an empty file, and nothing else: exit 4, all unread."""
+    work.write("all.yaml", BOARD % ("false", "first"))
+    work.write("notes.txt", "mine")
+    assert work.apply().code == 0
+    before = (work.root / out).read_bytes()
+
+    ran = work.run("plan", "--out", str(work.root / out))
+
+    assert (ran.code, ran.out) == (4, "")
+    assert "remove it first, or name another file" in ran.err
+    assert (work.root / out).read_bytes() == before
+    work.write("plan.json", "")
+    for _ in range(2):
+        assert work.run("plan", "--out", str(work.root / "plan.json")).code == 0
+    assert json.loads((work.root / "plan.json").read_text("utf-8"))["formatVersion"]

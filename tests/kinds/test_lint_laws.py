@@ -434,13 +434,13 @@ def test_a_closed_list(written: str, meant: str) -> None:
             "`timeWindow` is without `logsTimeWindowSpecificValue`",
             "",
         ),
-        (ALERT, logs_rule(timeWindow=None), "M302?", "`condition` is without `timeWindow`", ""),
+        (ALERT, logs_rule(timeWindow=None), "M302?", "`timeWindow` is null", ""),
         (DASHBOARD, board(relativeTimeFrame="1h"), "M307?", "as `900s`", "3600s"),
         (DASHBOARD, board(relativeTimeFrame="15 m"), "M307?", "as `900s`", "900s"),
         (DASHBOARD, board(relativeTimeFrame="900"), "M307?", "as `900s`", "900s"),
         (DASHBOARD, board(relativeTimeFrame="now-1h"), "M307?", "as `900s`", ""),
         (DASHBOARD, {"dashboard": {}}, "M302?", "`dashboard` is without `name`", ""),
-        (DASHBOARD, widget_board(definition=None), "M302?", "is without `definition`", ""),
+        (DASHBOARD, widget_board(definition=None), "M302?", "`definition` is null", ""),
         (
             SLO,
             {"windowBasedMetricSli": {}},
@@ -601,7 +601,7 @@ def test_twins_in_a_list_of_named_items() -> None:
     twins = POLICIES.of(policies=[policy(), policy()])
 
     assert [(code_of(finding), finding.path) for finding in twins] == [
-        ("M402", ("policies", 1, "policy", "name"))
+        ("M312", ("policies", 1, "policy", "name"))
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from workspaces import Workspace
 from wrong import FILE, PROJECT, board_of, slo
 
-from reconciler.source import files
+from reconciler.source import files, ignoring
 from reconciler.source.files import find_files
 from reconciler.source.ignoring import matches
 
@@ -262,3 +263,28 @@ def test_globs(steps: list[str], data: st.DataObject) -> None:
 def test_many_stars_end() -> None:
     """A glob of many stars is tried in time that does not double with each of them."""
     assert not matches("/".join(["a"] * 60), "/".join(["**", "a"] * 30 + ["b"]))
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+@pytest.mark.parametrize("place", ["", "manifests", ".."])
+def test_rules_that_are_no_file(
+    tmp_path: Path,
+    project: Workspace,
+    make: Callable[[Path], None],
+    place: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A `.gitignore` that is a pipe or a device is complained of by name, and git is not asked."""
+    git(tmp_path, "init", "--quiet")
+    folder = project.root / place
+    folder.mkdir(exist_ok=True)
+    make(folder / ".gitignore")
+    asked: list[object] = []
+    monkeypatch.setattr(ignoring, "ask", lambda *arguments, **_: asked.append(arguments))
+
+    read = find_files([project.root], project.root)
+
+    assert [(one.file.endswith(".gitignore"), one.code) for one in read.complaints] == [
+        (True, "M112")
+    ]
+    assert ([file.name for file in read.files], asked) == ([FILE], [])

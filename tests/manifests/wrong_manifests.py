@@ -83,7 +83,7 @@ IDS = [
     replace(text("a view id in each environment", "M209", "5:7", "the id 7 is used in local, production", view(id_line="id: 7")), exits=0),
     replace(text("a view id in two environments", "M209", "5:7", "in production, local", view(id_line="id: 7\n  environments: [production, local]")), exits=0),
     text("an id of the policy set", "M206", "3:32", "must be left out", policies("policies: []").replace("}", ", id: all}", 1)),
-    text("a dashboard id with a slash", "M206", "3:28", "21 of the characters", board().replace("}", ", id: a/b}", 1)),
+    text("a dashboard id with a slash", "M206", "3:28", "1 to 64 of the characters", board().replace("}", ", id: a/b}", 1)),
 ]  # fmt: skip
 
 SPECS = [

@@ -135,7 +135,7 @@ def test_the_first_lines_say_what_may_hurt() -> None:
 
     assert "**destroys for good**: `LogPolicySet/log-policies`: loses `Search`" in head
     assert "**in doubt**: `SavedView/errors`: the answer to its create was lost" in head
-    assert "`reconciler journal settle SavedView/errors --never-happened`" in head
+    assert "`reconciler journal settle -e production SavedView/errors --never-happened`" in head
     assert "**blocked**: `SLO/objective-00`" in head
     assert "**unverified**: `AlertDefinition/region-00-lag`" in head
     assert "**no longer declared**: `SavedView/old-errors`" in head

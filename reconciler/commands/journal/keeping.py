@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import click
 
+from reconciler.advice import on_journal
 from reconciler.commands import options
 from reconciler.commands.journal.opening import (
     hint_at_places,
@@ -95,13 +96,15 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
         yield _Finding("old copy", said, f"bring back the newer one; {LOST}")
     for ref, started in sorted(journal.history.unsettled().items()):
         said = f"{ref} since {started.at}: the answer to its create was lost"
-        out = f"look for it, then `reconciler journal settle {ref} --id ID` or `--never-happened`"
+        settle = on_journal("settle", f"{ref} --id ID")
+        out = f"look for it, then `{settle}` or `--never-happened`"
         yield _Finding("unsettled", said, out)
     if journal.torn:
         said = "the last line was cut, as by a crash or a full disk"
         yield _Finding("torn", said, "nothing: it is ignored, and the next write removes it")
     if holder := journal.holder():
-        yield _Finding("locked", f"by {holder}", "wait for it, or see `reconciler journal unlock`")
+        out = f"wait for it, or see `{on_journal('unlock')}`"
+        yield _Finding("locked", f"by {holder}", out)
     if journal.header is not None and journal.header.continues:
         yield _continued(journal, journal.header.continues)
 

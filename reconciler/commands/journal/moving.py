@@ -31,7 +31,7 @@ from reconciler.project import (
 from reconciler.project.settings import InFile, JournalPlace
 from reconciler.report.safe import safe
 from reconciler.session.journals import journal_in, journal_of, store_at, warn_of_lost_end
-from reconciler.session.opening import Asked, open_project
+from reconciler.session.opening import Asked, lead_here, open_project
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ def _wanted(to: str | None, base_url: str | None, asked: Asked) -> _Wanted:
             "write a reconciler.yaml first"
         )
     name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     here = journal_of(project, name, environment, target, asked.voice)
     here.waits = asked.waits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from reconciler.advice import on_journal
 from reconciler.commands import options
 from reconciler.commands.journal.opening import opened_journal, ref_of, run_entry
 from reconciler.commands.waiting import lock_timeout
@@ -40,7 +41,7 @@ def rename(*, old: str, new: str, asked: Asked, patience: Patience) -> int:
         if not opened.history.of(ref).is_blank:
             raise UsageError(
                 f"the journal knows a {ref} of its own already: if that one is gone, "
-                f"`reconciler journal forget {ref}` first"
+                f"`{on_journal('forget', str(ref))}` first"
             )
         opened.begin(run)
         opened.append([Renamed(opened.now(), ref, was)])
@@ -92,10 +93,10 @@ def _check_known(ref: Ref, history: History) -> None:
     if history.of(ref).unsettled_create is not None:
         raise UsageError(
             f"the answer to the create of {ref} was lost: say first what became of it, with "
-            f"`reconciler journal settle {ref} --id ID` or `--never-happened`"
+            f"`{on_journal('settle', f'{ref} --id ID')}` or `--never-happened`"
         )
     if history.of(ref).is_blank:
         known = [str(one) for one, memory in history.memories.items() if not memory.is_blank]
         near = nearest(str(ref), known)
-        hint = f"; did you mean {near}?" if near else ": see `reconciler journal show`"
+        hint = f"; did you mean {near}?" if near else f": see `{on_journal('show')}`"
         raise UsageError(f"the journal knows no {ref}{hint}")

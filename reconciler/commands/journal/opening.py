@@ -13,13 +13,14 @@ from reconciler.project import choose_environment, choose_target
 from reconciler.report.safe import safe
 from reconciler.resource import Ref
 from reconciler.session.journals import applied_commit, journal_of, warn_of_lost_end
-from reconciler.session.opening import Asked, open_project, project_file
+from reconciler.session.opening import Asked, lead_here, open_project, project_file
 
 
 def unread_journal(asked: Asked) -> Journal:
     """Give the journal of the environment, not read yet."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     journal = journal_of(project, name, environment, target, asked.voice)
     journal.waits = asked.waits

@@ -121,10 +121,12 @@ def check(spec: dict[str, Json]) -> Iterator[Finding]:
             ("policy", "priority"),
             ("logRules", "severities"),
         ):
-            if all(value is None for _, value in places(item, *needed)):
-                yield _needed_finding(path, needed)
+            found = [*places(item, *needed)]
+            if all(value is None for _, value in found):
+                yield _needed_finding(path, needed, is_null=bool(found))
 
 
-def _needed_finding(path: Path, needed: tuple[str, str]) -> Finding:
-    said = f"`{'.'.join(needed)}` is missing; services are known to refuse an overwrite without it"
-    return warning("M307", path, said)
+def _needed_finding(path: Path, needed: tuple[str, str], *, is_null: bool) -> Finding:
+    how = "null" if is_null else "missing"
+    said = f"`{'.'.join(needed)}` is {how}; services are known to refuse an overwrite without it"
+    return warning("M302", (*path, *needed) if is_null else path, said)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reconciler.advice import on_service
 from reconciler.api.retrying import Request
 from reconciler.document import (
     ABSENT,
@@ -315,7 +316,7 @@ def _created(reply: Json) -> list[dict[str, Json]]:
 async def _added_since(
     api: Api, before: set[str], names: Sequence[str], lost: OutcomeUnknown
 ) -> list[dict[str, Json]]:
-    look = "look with `reconciler policies list` before adding them again"
+    look = f"look with `{on_service('policies list')}` before adding them again"
     try:
         listed = all_members(await _read(api), "policies")
     except ReconcilerError as error:

@@ -37,6 +37,7 @@ FINGERPRINT = "reconcilerComplaint/v1"
 # The one name that the forge's code scanning reads.
 FORGE_FINGERPRINT = "primaryLocationLineHash"
 _DIGITS = 32
+_BEGINS = b'{\n  "version": "2.1.0",\n  "runs": [\n'
 
 
 def complaints_sarif(
@@ -58,6 +59,11 @@ def complaints_sarif(
     }
     log: dict[str, Json] = {"version": "2.1.0", "runs": [run]}
     return safe_json(json.dumps(log, ensure_ascii=False, indent=2)) + "\n"
+
+
+def begins_sarif(head: bytes) -> bool:
+    """Tell by its first bytes what `complaints_sarif` gave."""
+    return head.startswith(_BEGINS)
 
 
 def _driver() -> dict[str, Json]:

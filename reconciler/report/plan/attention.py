@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from reconciler.advice import on_journal
 from reconciler.document import Json, Path
 from reconciler.report.plan.document import (
     ChangeDocument,
@@ -57,8 +58,8 @@ def notices(plan: Plan) -> Iterator[Notice]:
             yield Notice("destroys for good", "", (change.ref,), names=change.destroys)
     for one in plan.unsettled:
         words = "the answer to its create was lost, and nothing can be applied before it is settled"
-        way = f"reconciler journal settle {one.ref} --id ID"
-        never = f"reconciler journal settle {one.ref} --never-happened"
+        settle = on_journal("settle", str(one.ref), environment=plan.environment)
+        way, never = f"{settle} --id ID", f"{settle} --never-happened"
         yield Notice("in doubt", words, (one.ref,), ways=(way, never))
     yield from _protection(plan)
     yield from _renamed(plan)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from reconciler.advice import on_journal
 from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import INDENT, change_lines, essential_lines, wrapped
 from reconciler.report.plan.attention import emptiness, partial_words
@@ -213,7 +214,8 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
     yield style.paint("Unsettled: nothing can be applied before these are", Colour.RED, Colour.BOLD)
     for one in plan.unsettled:
         yield safe(f"  ? {one.ref}: a create was sent {one.since}, and its answer was lost")
-        yield f"      reconciler journal settle {safe(str(one.ref))} --id ID | --never-happened"
+        settle = on_journal("settle", str(one.ref), environment=plan.environment)
+        yield f"      {safe(settle)} --id ID | --never-happened"
     yield ""
 
 

@@ -1,0 +1,57 @@
+"""Command lines that are advised: as printed, each leads to where it was advised.
+
+A default environment, or another folder, must not make the command of one environment act on
+another. So no message spells such a command itself (tests/test_advice.py): it asks here.
+"""
+
+from __future__ import annotations
+
+import shlex
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What leads a command to the environment of this run, each part with a blank before it.
+
+    `to_journal` leads what takes `--path`, `to_manifests` what takes paths, and `to_project`
+    what takes neither.
+    """
+
+    environment: str = ""
+    to_journal: str = ""
+    to_manifests: str = ""
+    to_project: str = ""
+
+
+_here: ContextVar[Here] = ContextVar("here")
+_NOWHERE = Here()
+
+
+def lead_to(here: Here) -> None:
+    """Note which environment this run is about, as soon as that is known."""
+    _here.set(here)
+
+
+def on_journal(command: str, rest: str = "", *, environment: str = "") -> str:
+    """Give a `journal` command by its name, and what follows its options."""
+    here = _here.get(_NOWHERE)
+    return _line(f"journal {command}", environment or here.environment, here.to_journal, rest)
+
+
+def on_manifests(command: str, rest: str = "") -> str:
+    """Give a command that reads manifests, with the paths that this run was given."""
+    here = _here.get(_NOWHERE)
+    return _line(command, here.environment, here.to_manifests, rest)
+
+
+def on_service(command: str, rest: str = "") -> str:
+    """Give a command that only talks to the service."""
+    here = _here.get(_NOWHERE)
+    return _line(command, here.environment, here.to_project, rest)
+
+
+def _line(command: str, environment: str, place: str, rest: str) -> str:
+    chosen = f" -e {shlex.quote(environment)}" if environment else ""
+    return f"reconciler {command}{chosen}{place}{f' {rest}' if rest else ''}"
