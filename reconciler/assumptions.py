@@ -1,7 +1,6 @@
 """What the API document leaves open and a deployment may do otherwise: `api:` in the project file.
 
 Everything else that is assumed stands where it is used; docs/assumptions.md lists it all.
-Source: api-facts.md, parts 1 to 4.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stops a run, each with its exit code. Source: design.md, part 5.
+"""What stops a run, each with its exit code. Source: docs/exit-codes.md.
 
 ReconcilerError                1
 ├── InvalidInput               4    manifests, project file, plan file
@@ -176,5 +176,5 @@ PRECEDENCE = (*SIGNALLED, 8, 7, 10, 9, 6, 5, 11, 3, 74, 141)
 
 
 def worst(codes: set[int]) -> int:
-    """Give the exit code of a run in which several apply (design.md, part 5)."""
+    """Give the exit code of a run in which several apply (docs/exit-codes.md)."""
     return next((code for code in PRECEDENCE if code in codes), max(codes, default=0))

@@ -1,7 +1,4 @@
-"""The shape of the house, and the lists of words that must not drift apart.
-
-Source: design.md, part 6; style.md, part 3.
-"""
+"""The shape of the house, and the lists of words that must not drift apart."""
 
 from __future__ import annotations
 
@@ -39,6 +36,16 @@ ONE_MACHINE = re.compile(
     r"pypi\.or[g]|pythonhosted\.or[g]|npmjs\.(or[g]|co[m])|crates\.i[o]|"
     r"deb\.debian\.or[g]|docker\.i[o]|ghcr\.i[o]|quay\.i[o]"
 )
+
+# Papers that this project was written from, and the codes they gave to what they wanted.
+CITED = re.compile(
+    r"(?:failure-case[s]|api-fact[s]|desig[n]|pr-experienc[e]|management-ap[i]|styl[e])\.md"
+    r"|\b[RNSI]\d{1,2}\b"
+)
+# A test may read one of them that lies beside the project, and is skipped where none does.
+READ_WHERE_THERE = re.compile(r'/ "shared" / "[\w-]+\.md"$')
+WRITTEN = {".py", ".md", ".yml", ".yaml", ".toml", ".json", ".sh", ""}
+PRODUCTS = {"S3"}  # a protocol of object stores
 
 
 def tracked_files() -> list[Path]:
@@ -209,6 +216,23 @@ def test_one_machine_is_nowhere() -> None:
     }
 
     assert held == {}
+
+
+def test_what_is_cited_is_here() -> None:
+    """No file names a paper that the project does not hold, or a code that no page defines."""
+    pages = "\n".join(page.read_text("utf-8") for page in sorted(DOCS.glob("*.md")))
+    defined = {*re.findall(r"^\| ([A-Z]\d{1,2}) \|", pages, re.MULTILINE), *PRODUCTS}
+    held = [
+        f"{name_of(file)}:{number} {found}"
+        for file in tracked_files()
+        if file.suffix in WRITTEN
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
+        if not READ_WHERE_THERE.search(line)
+        for found in CITED.findall(line)
+        if found not in defined
+    ]
+
+    assert held == []
 
 
 def table(page: str) -> dict[str, str]:

@@ -98,7 +98,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
     """Seconds that `Retry-After` asks for; None where it says nothing usable.
 
     Seconds or an HTTP date; garbage, negative and past values count as absent
-    (R7). Given twice, by the service and a proxy before it, the longest counts:
+    (docs/network.md). Given twice, by the service and a proxy before it, the longest counts:
     that suits both.
     """
     if header is None:

@@ -144,7 +144,7 @@ def check_writable(file: Path) -> None:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner can read (failure-cases.md, N9).
+    """Write a file that only its owner can read.
 
     Raises InvalidInput where it cannot be written.
     """

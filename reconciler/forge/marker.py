@@ -1,6 +1,6 @@
 """The hidden first line of our comment: what was planned, where, from which commit. Pure.
 
-Source: pr-experience.md, part 3.
+Source: docs/ci.md.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ async def _no_problems(_: Api, __: Sending) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of resource. Source: the table in design.md, part 1.
+    """One kind of resource. Source: docs/manifests.md.
 
     `readable`: whether the live document can be asked for. `findable`: whether
     a create whose answer was lost can be looked up. `check` yields findings on

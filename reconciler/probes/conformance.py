@@ -60,7 +60,7 @@ class Answer:
 
     @property
     def is_bare(self) -> bool:
-        """Whether a success holds nothing: empty lists may be left out (api-facts.md, 6.3)."""
+        """Whether a success holds nothing: empty lists may be left out (docs/assumptions.md)."""
         return isinstance(self.document, dict) and not self.document.keys() - {"pagination"}
 
 

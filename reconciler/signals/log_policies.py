@@ -1,4 +1,4 @@
-"""Log policies as the service stores them, for listing. Source: endpoint 15."""
+"""Log policies as the service stores them, for listing. Source: docs/endpoints.md, 15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a kind one apply may change, at the limit and one beyond it (R23)."""
+"""How much of a kind one apply may change, at the limit and one beyond it."""
 
 from __future__ import annotations
 

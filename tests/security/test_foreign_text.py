@@ -1,4 +1,4 @@
-"""Foreign text at each sink, judged by what reads that sink: nothing escapes (S8).
+"""Foreign text at each sink, judged by what reads that sink: nothing escapes.
 
 `FOREIGN_TEXTS=1000000` makes the long run of it.
 """

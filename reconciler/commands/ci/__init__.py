@@ -1,7 +1,7 @@
 """`reconciler ci`: the plain commands inside CI, with comment, summary, annotations and outputs.
 
 Inputs come from variables, as action.yml passes them. Everything works outside of
-the forge too, as far as it makes sense there. Source: pr-experience.md.
+the forge too, as far as it makes sense there. Source: docs/ci.md.
 """
 
 from __future__ import annotations

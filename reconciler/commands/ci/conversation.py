@@ -1,4 +1,4 @@
-"""Our comment on the pull request of this job. Source: pr-experience.md, parts 3 and 4."""
+"""Our comment on the pull request of this job. Source: docs/ci.md."""
 
 from __future__ import annotations
 

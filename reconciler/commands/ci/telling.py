@@ -1,4 +1,4 @@
-"""What a job is told in the end: outputs, summary, annotations, SARIF. Source: part 1 and 2."""
+"""What a job is told in the end: outputs, summary, annotations, SARIF. Source: docs/ci.md."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def from_export(content: dict[str, Json]) -> dict[str, Json]:
 
 
 def slug_of(manifest: Manifest) -> str:
-    """Give the declared slug, else the one that the name gives (design.md, part 1)."""
+    """Give the declared slug, else the one that the name gives (docs/manifests.md)."""
     declared = value_at(manifest.spec, ("dashboard", "slugName"))
     if isinstance(declared, str) and declared:
         return declared

@@ -48,7 +48,7 @@ OVERWRITE = f"{POLICIES}/atomicOverwriteLogPolicies"
 BULK_CREATE = f"{POLICIES}/bulkCreate"
 BULK_TEST = f"{POLICIES}/bulkTestLog"
 
-# Without it span policies come too and would look destroyed (api-facts.md, part 1).
+# Without it span policies come too and would look destroyed (docs/assumptions.md).
 LOGS_ONLY = "SOURCE_TYPE_LOGS"
 
 SEVERITIES = ("logRules", "severities")
@@ -262,7 +262,7 @@ INPUT_FIELDS = (
     "archiveRetention",
     "placement",
 )
-"""What a policy to create may hold. Source: `Log data policy` in the API document."""
+"""What a policy to create may hold. Source: the API document."""
 
 
 def flaw_of_input(policy: dict[str, Json]) -> str:
