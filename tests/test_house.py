@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,6 +141,23 @@ def test_streams_are_written_in_commands() -> None:
     ]
 
     assert set(writing) <= {"reconciler/__main__.py"}
+
+
+def test_the_map_is_the_tree() -> None:
+    """CONTRIBUTING names each module and package of the top level once, floor by floor."""
+    there = {
+        file.stem
+        for file in (ROOT / "reconciler").iterdir()
+        if file.suffix == ".py" or (file / "__init__.py").exists()
+    }
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    plan = page.split("```text\n")[1].split("```")[0]
+    drawn = [re.findall(r"^(\w+) {2,}\S", floor, re.MULTILINE) for floor in plan.split("\n\n")]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    floors = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+
+    assert drawn == [floor.split(" | ") for floor in floors]
+    assert {name for floor in drawn for name in floor} == there - {"__init__"}
 
 
 def test_git_is_run_in_one_place() -> None:

@@ -1,4 +1,4 @@
-"""The one place that makes foreign text harmless: terminal, JSON, HTML, workflow, file name.
+"""Foreign text made harmless for terminal, JSON, HTML and workflow; for Markdown see `markdown.py`.
 
 Pure.
 """

@@ -47,7 +47,7 @@ class Change:
     `declared` is what the journal will remember, `body` the whole `spec` after
     the merge: secrets sealed and references to what does not exist yet still
     open in both. `before` is what is live as it may be shown, and
-    `lost` what is destroyed so: `***` wherever a secret belongs, or did.
+    `lost` what is destroyed so: hidden wherever a secret belongs, or did.
     `destroys` names what the write removes for good. `protected` says that the
     last apply of it asked that nothing changes it.
     """
