@@ -38,7 +38,6 @@ _FORMS: dict[str, type] = {
     "head": str,
     "base": str,
     "run": int,
-    "truncated": bool,
     "state": str,
 }
 
@@ -57,7 +56,6 @@ class Marker:
     head: str = ""
     base: str = ""
     run: int = 0
-    truncated: bool = False
     state: State = "planned"
 
     @property
