@@ -16,6 +16,9 @@ from pydantic_core import PydanticCustomError
 from reconciler.addresses import steps_in
 from reconciler.document import Json
 
+POLICIES = "/dataplans/policies/v1"
+"""The list of log policies. It is always there, so that asking for it proves target and key."""
+
 BULK_LIMIT = 100
 """The most alerts in one bulk replace: 100 were observed to pass, and the document says nothing."""
 

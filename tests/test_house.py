@@ -265,6 +265,36 @@ def test_exit_codes_are_documented() -> None:
     assert table("exit-codes.md") == {str(code): said for code, said in EXIT_CODES.items()}
 
 
+def given_codes(node: ast.AST) -> Iterator[ast.expr | None]:
+    """Yield what a node gives to an exit code, or compares with one."""
+    if (
+        (isinstance(node, ast.keyword) and node.arg == "exit_code")
+        or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).endswith("code"))
+        or (isinstance(node, ast.AnnAssign) and ast.unparse(node.target).endswith("exit_code"))
+    ):
+        yield node.value
+    elif isinstance(node, ast.Compare) and ast.unparse(node.left).endswith("code"):
+        yield from node.comparators
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".fail", "sys.exit")):
+        yield from node.args[:1]
+
+
+def test_exit_codes_have_names() -> None:
+    """No exit code but 0 stands as a bare number in the program, the emulator aside."""
+    bare = [
+        f"{name_of(file)}:{number.lineno} {number.value}"
+        for file in python_files("reconciler")
+        if "emulator" not in file.relative_to(ROOT / "reconciler").parts[:1]
+        for node in ast.walk(syntax(file))
+        for given in given_codes(node)
+        if given is not None
+        for number in (given, *ast.iter_child_nodes(given))
+        if isinstance(number, ast.Constant) and type(number.value) is int and number.value
+    ]
+
+    assert bare == []
+
+
 def test_complaints_are_documented() -> None:
     """docs/errors.md has the codes of all complaints, and their words."""
     assert table("errors.md") == CODES

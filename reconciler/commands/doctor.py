@@ -15,7 +15,7 @@ from reconciler.commands import options
 from reconciler.commands.opening import Asked, Bench, named_secrets, now, open_api, open_project
 from reconciler.commands.output import data, json_data, stdout_style
 from reconciler.document import Json
-from reconciler.errors import ReconcilerError, UsageError, worst
+from reconciler.errors import ExitCode, ReconcilerError, worst
 from reconciler.manifests.workspace import Workspace
 from reconciler.probes.permissions import Check, State, check_service
 from reconciler.project import (
@@ -28,7 +28,6 @@ from reconciler.project import (
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
 
-USAGE = UsageError.exit_code
 _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}
 
 
@@ -115,7 +114,7 @@ def _proxy(target: Service) -> Check:
         parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return Check("proxy", State.FAILED, "that of the environment is not a URL", USAGE)
+        return Check("proxy", State.FAILED, "that of the environment is not a URL", ExitCode.USAGE)
     # Never its user name and password.
     return Check("proxy", State.OK, f"{parts.scheme}://{parts.hostname}{port}")
 
@@ -129,7 +128,7 @@ def _tls(target: Service) -> Check:
             ssl.create_default_context(cafile=file, capath=None if file else folder)
     except OSError as error:
         said = f"the certificates of {file or folder} cannot be read: {error.strerror or error}"
-        return Check("TLS", State.FAILED, said, USAGE)
+        return Check("TLS", State.FAILED, said, ExitCode.USAGE)
     return Check("TLS", State.OK, f"certificates of {file or folder or 'the bundled authorities'}")
 
 

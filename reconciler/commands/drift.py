@@ -11,15 +11,13 @@ from reconciler.commands import options
 from reconciler.commands.journal_opening import made_now
 from reconciler.commands.opening import Asked, Bench, open_api, open_bench
 from reconciler.commands.output import data, stdout_style
-from reconciler.errors import worst
+from reconciler.errors import ExitCode, worst
 from reconciler.journal.history import History
 from reconciler.planning.drift import find_drift
 from reconciler.project import Embedded
 from reconciler.report.drift import drift_json, drift_markdown, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import Drift
-
-DRIFT = 2
 
 
 @click.command
@@ -58,7 +56,7 @@ def exit_code_of(found: Sequence[Drift]) -> int:
     unread = {one.exit_code for one in found} - {0}
     if unread:
         return worst(unread)
-    return DRIFT if any(one.drifted for one in found) else 0
+    return ExitCode.DIFFERENT if any(one.drifted for one in found) else ExitCode.DONE
 
 
 async def drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:

@@ -14,7 +14,7 @@ from reconciler.commands.journal_opening import made_now
 from reconciler.commands.opening import Asked, Bench, open_api, open_bench
 from reconciler.commands.output import data, redacted, stdout_style, words
 from reconciler.commands.partial import as_part, find_changed, part_of, tell_part
-from reconciler.errors import InvalidInput, Unsettled, worst
+from reconciler.errors import ExitCode, InvalidInput, Unsettled, worst
 from reconciler.guards import with_guards
 from reconciler.journal.history import History
 from reconciler.planning.plan import Place, make_plan
@@ -25,7 +25,6 @@ from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
 from reconciler.resource import Plan
 
-CHANGES = 2
 NO_FILE = "it is not a regular file"
 
 
@@ -68,7 +67,7 @@ def plan(
         write_private(out, plan_json(made))
     code = worst(failures_of(made))
     if not code and exit_code and (made.has_changes or made.is_noted):
-        code = CHANGES
+        code = ExitCode.DIFFERENT
     data(shown(made, form, bench, stdout_style(verbose=asked.verbose)), ending=code)
     if made.unsettled and not asked.quiet:
         words("nothing can be applied before the unsettled creates are settled")

@@ -14,11 +14,11 @@ from pydantic_core import core_schema
 
 from reconciler.expressions import EDITOR_PATTERN
 from reconciler.kinds.fields import Part
+from reconciler.resource import API_VERSION
 
 Schema: TypeAlias = dict[str, Any]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-API_VERSION: Final = "reconciler/v1"
 NAME_PATTERN: Final = "^[a-z0-9][a-z0-9._-]*$"
 DEFINITIONS: Final = "#/$defs/"
 EXPRESSION: Final[Schema] = {"type": "string", "pattern": EDITOR_PATTERN}

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Literal, TypeAlias
 
 from reconciler.document import Difference, Json
+from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import Absent, Observation, Unread
 from reconciler.resource.reason import Reason, Remark, RenamedFrom
@@ -197,7 +198,7 @@ class Drift:
     differences: tuple[Difference, ...] = ()
     note: str = ""
     live: Json = None
-    exit_code: int = 0
+    exit_code: int = ExitCode.DONE
 
     @property
     def drifted(self) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reconciler.assumptions import POLICIES
 from reconciler.signals.record import Enumeration, Record, Text, items_of, read_record
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
-
-POLICIES = "/dataplans/policies/v1"
 
 PRIORITIES = Enumeration("PRIORITY_TYPE_", ("BLOCK", "LOW", "MEDIUM", "HIGH"))
 RULE_TYPES = Enumeration("RULE_TYPE_ID_", ("IS", "IS_NOT", "START_WITH", "INCLUDES"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from reconciler.commands.checking import Checked, check, check_in
 from reconciler.commands.ci.checkout import refuse_links
 from reconciler.commands.ci.conversation import Conversation
-from reconciler.commands.ci.ended import CHANGES, Ended, PlanNotFound, has_work
+from reconciler.commands.ci.ended import Ended, PlanNotFound, has_work
 from reconciler.commands.ci.inputs import Inputs
 from reconciler.commands.ci.offline import plan_offline, usable_offline
 from reconciler.commands.ci.trust import Barred, OverBase, Use
@@ -23,7 +23,7 @@ from reconciler.commands.drift import drift_now, exit_code_of
 from reconciler.commands.opening import Asked, Bench
 from reconciler.commands.output import data, stdout_style, words
 from reconciler.commands.plan import check_writable, failures_of, plan_now, write_private
-from reconciler.errors import GuardRefused, InvalidInput, Stale, worst
+from reconciler.errors import ExitCode, GuardRefused, InvalidInput, Stale, worst
 from reconciler.forge.event import Event
 from reconciler.project import Project, choose_environment
 from reconciler.report.complaints.text import complaints_summary, complaints_text
@@ -135,7 +135,7 @@ def plan_for(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
     if failures:
         ended.fail(worst(failures), ["the plan is not complete, or cannot be applied as it is"])
     elif has_work(made):
-        ended.code = CHANGES
+        ended.code = ExitCode.DIFFERENT
     if event.name == "merge_group":
         _check_queued(talk, ended, made)
 
@@ -185,6 +185,6 @@ def drift_for(talk: Conversation, ended: Ended) -> None:
     ended.drifts = found
     data(drift_text(found, stdout_style(verbose=False)))
     code = exit_code_of(found)
-    if code not in (0, CHANGES):
+    if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
         ended.fail(code, ["some resources could not be read"])
     ended.code = code

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from reconciler.commands.ci.checkout import refuse_links
 from reconciler.commands.ci.conversation import COMPARED, Conversation
-from reconciler.commands.ci.ended import CHANGES, WORDS, Ended
+from reconciler.commands.ci.ended import WORDS, Ended
 from reconciler.commands.ci.inputs import Inputs
 from reconciler.commands.output import redacted
 from reconciler.commands.plan import write_private
+from reconciler.errors import ExitCode
 from reconciler.report.applied import Result, applied_markdown
 from reconciler.report.comment import failure_markdown, postponed_note
 from reconciler.report.complaints.junit import annotation_lines
@@ -94,7 +95,7 @@ def summary_of(talk: Conversation, ended: Ended) -> str:
     if ended.plan is not None:
         parts.append(_plan(ended.plan, ended, talk))
     elif ended.drifts is not None:
-        title = "drift" if ended.code == CHANGES else "no drift"
+        title = "drift" if ended.code == ExitCode.DIFFERENT else "no drift"
         text = drift_text(ended.drifts, PLAIN)
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif not ended.reason:

@@ -10,6 +10,7 @@ from reconciler.addresses import is_part
 from reconciler.api.retrying import Request
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
+    ExitCode,
     InvalidInput,
     OutcomeUnknown,
     ReconcilerError,
@@ -222,7 +223,7 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
         if covers(observed.document, sending.document, shape_of(DashboardSpec)):
             return Written(sending.ref, observed.remote_id, "the answer was lost; it was found")
         said = "the answer was lost, and the dashboard that is there now is another"
-        return Unconfirmed(sending.ref, said, exit_code=6)
+        return Unconfirmed(sending.ref, said, exit_code=ExitCode.STALE)
     if again:
         return await _create(api, sending, again=False)
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")

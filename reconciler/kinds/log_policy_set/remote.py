@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reconciler.api.retrying import Request
+from reconciler.assumptions import POLICIES
 from reconciler.document import (
     ABSENT,
     Json,
@@ -22,6 +23,7 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.errors import (
+    ExitCode,
     OutcomeUnknown,
     ReconcilerError,
     ServiceRefused,
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 
-POLICIES = "/dataplans/policies/v1"
 OVERWRITE = f"{POLICIES}/atomicOverwriteLogPolicies"
 BULK_CREATE = f"{POLICIES}/bulkCreate"
 BULK_TEST = f"{POLICIES}/bulkTestLog"
@@ -227,7 +228,7 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
             told = "the answer was lost; the list shows it was written"
             return Written(sending.ref, None, told, revision=now.revision)
         said = "the answer was lost, and the list is neither the old nor the new one"
-        return Unconfirmed(sending.ref, said, exit_code=6)
+        return Unconfirmed(sending.ref, said, exit_code=ExitCode.STALE)
     return Written(sending.ref, None, revision=_told_revision(sending, reply))
 
 
