@@ -7,6 +7,7 @@ import signal
 import sys
 
 from reconciler import __version__
+from reconciler.errors import ExitCode
 from reconciler.streams import lost_by, take_streams
 
 # What a run reads lives to its end: looking for garbage in it again and again takes a tenth of the
@@ -21,7 +22,7 @@ def main() -> None:
         code = answer(sys.argv[1:])
     except KeyboardInterrupt:
         # It came before anything was begun: what runs takes its signals itself.
-        code = 128 + signal.SIGINT
+        code = ExitCode.INTERRUPTED
     # What the run came to is told: a late signal would end this process with another code.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

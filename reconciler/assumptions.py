@@ -1,7 +1,6 @@
 """What the API document leaves open and a deployment may do otherwise: `api:` in the project file.
 
 Everything else that is assumed stands where it is used; docs/assumptions.md lists it all.
-Source: api-facts.md, parts 1 to 4.
 """
 
 from __future__ import annotations
@@ -16,6 +15,9 @@ from pydantic_core import PydanticCustomError
 
 from reconciler.addresses import steps_in
 from reconciler.document import Json
+
+POLICIES = "/dataplans/policies/v1"
+"""The list of log policies. It is always there, so that asking for it proves target and key."""
 
 BULK_LIMIT = 100
 """The most alerts in one bulk replace: 100 were observed to pass, and the document says nothing."""

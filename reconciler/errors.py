@@ -1,4 +1,4 @@
-"""What stops a run, each with its exit code. Source: design.md, part 5.
+"""What stops a run, each with its exit code. Source: docs/exit-codes.md.
 
 ReconcilerError                1
 ├── InvalidInput               4    manifests, project file, plan file
@@ -23,13 +23,37 @@ ReconcilerError                1
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """What a command ends with. `EXIT_CODES` has the words, docs/exit-codes.md explains them."""
+
+    DONE = 0
+    INTERNAL = 1
+    DIFFERENT = 2
+    PARTIAL = 3
+    INVALID = 4
+    LOCKED = 5
+    STALE = 6
+    IN_DOUBT = 7
+    JOURNAL = 8
+    UNAVAILABLE = 9
+    NOT_AUTHORISED = 10
+    GUARDED = 11
+    USAGE = 64
+    OUTPUT_LOST = 74
+    HUNG_UP = 129
+    INTERRUPTED = 130
+    PIPE_CLOSED = 141
+    TERMINATED = 143
 
 
 class ReconcilerError(Exception):
     """Root of everything a command reports without a traceback."""
 
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL
     doubtful: bool = False
     """Whether a request that this is about may have been carried out all the same."""
 
@@ -37,13 +61,13 @@ class ReconcilerError(Exception):
 class InvalidInput(ReconcilerError):
     """A file that cannot be used as it is."""
 
-    exit_code = 4
+    exit_code = ExitCode.INVALID
 
 
 class UsageError(ReconcilerError):
     """A command line that asks for what cannot be done."""
 
-    exit_code = 64
+    exit_code = ExitCode.USAGE
 
 
 class MissingExtra(UsageError):
@@ -57,31 +81,31 @@ class MissingExtra(UsageError):
 class Locked(ReconcilerError):
     """Another run holds the journal."""
 
-    exit_code = 5
+    exit_code = ExitCode.LOCKED
 
 
 class Stale(ReconcilerError):
     """What would be written is not what was reviewed."""
 
-    exit_code = 6
+    exit_code = ExitCode.STALE
 
 
 class Unsettled(ReconcilerError):
     """A create whose outcome nobody knows stands in the way."""
 
-    exit_code = 7
+    exit_code = ExitCode.IN_DOUBT
 
 
 class JournalError(ReconcilerError):
     """The journal cannot be trusted or kept."""
 
-    exit_code = 8
+    exit_code = ExitCode.JOURNAL
 
 
 class Unavailable(ReconcilerError):
     """The service gave no usable answer."""
 
-    exit_code = 9
+    exit_code = ExitCode.UNAVAILABLE
 
 
 class Redirected(Unavailable):
@@ -111,7 +135,7 @@ class OutcomeUnknown(Unavailable):
 class NotAuthorised(ReconcilerError):
     """The service does not accept the key, or, where `known`, the key lacks a permission."""
 
-    exit_code = 10
+    exit_code = ExitCode.NOT_AUTHORISED
 
     def __init__(self, message: str, *, known: bool = False) -> None:
         super().__init__(message)
@@ -121,7 +145,7 @@ class NotAuthorised(ReconcilerError):
 class ServiceRefused(ReconcilerError):
     """The service refused one request; `status` is its HTTP status."""
 
-    exit_code = 3
+    exit_code = ExitCode.PARTIAL
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -131,7 +155,7 @@ class ServiceRefused(ReconcilerError):
 class GuardRefused(ReconcilerError):
     """The plan does what may not be done without consent: each of the `refusals` says what."""
 
-    exit_code = 11
+    exit_code = ExitCode.GUARDED
 
     def __init__(self, *refusals: str) -> None:
         super().__init__("\n".join(refusals))
@@ -141,9 +165,9 @@ class GuardRefused(ReconcilerError):
 class OutputLost(ReconcilerError):
     """What a command was asked for could not be printed; `ending` is what it ends with else."""
 
-    exit_code = 74
+    exit_code = ExitCode.OUTPUT_LOST
 
-    def __init__(self, message: str, ending: int = 0) -> None:
+    def __init__(self, message: str, ending: int = ExitCode.DONE) -> None:
         super().__init__(message)
         self.ending = ending
 
@@ -151,35 +175,47 @@ class OutputLost(ReconcilerError):
 class PipeClosed(OutputLost):
     """Stdout is a pipe whose reader has left, as `head` does."""
 
-    exit_code = 141
+    exit_code = ExitCode.PIPE_CLOSED
 
 
-EXIT_CODES: dict[int, str] = {
-    0: "done, or nothing to do",
-    1: "internal error",
-    2: "changes (`plan --exit-code`), or drift",
-    3: "applied in part",
-    4: "invalid manifest or project file",
-    5: "locked",
-    6: "stale: live or manifests changed since the reviewed plan",
-    7: "in doubt: an earlier create is unsettled",
-    8: "the journal could not be read or written",
-    9: "service unavailable or rate limited",
-    10: "not authorised",
-    11: "refused by a guard",
-    64: "usage",
-    74: "stdout could not be written",
-    129: "stopped by SIGHUP",
-    130: "stopped by SIGINT",
-    141: "stdout is a pipe that nobody reads any more",
-    143: "stopped by SIGTERM",
+EXIT_CODES: dict[ExitCode, str] = {
+    ExitCode.DONE: "done, or nothing to do",
+    ExitCode.INTERNAL: "internal error",
+    ExitCode.DIFFERENT: "changes (`plan --exit-code`), or drift",
+    ExitCode.PARTIAL: "applied in part",
+    ExitCode.INVALID: "invalid manifest or project file",
+    ExitCode.LOCKED: "locked",
+    ExitCode.STALE: "stale: live or manifests changed since the reviewed plan",
+    ExitCode.IN_DOUBT: "in doubt: an earlier create is unsettled",
+    ExitCode.JOURNAL: "the journal could not be read or written",
+    ExitCode.UNAVAILABLE: "service unavailable or rate limited",
+    ExitCode.NOT_AUTHORISED: "not authorised",
+    ExitCode.GUARDED: "refused by a guard",
+    ExitCode.USAGE: "usage",
+    ExitCode.OUTPUT_LOST: "stdout could not be written",
+    ExitCode.HUNG_UP: "stopped by SIGHUP",
+    ExitCode.INTERRUPTED: "stopped by SIGINT",
+    ExitCode.PIPE_CLOSED: "stdout is a pipe that nobody reads any more",
+    ExitCode.TERMINATED: "stopped by SIGTERM",
 }
 
-SIGNALLED = (129, 130, 143)
-PRECEDENCE = (*SIGNALLED, 8, 7, 10, 9, 6, 5, 11, 3, 74, 141)
+SIGNALLED = (ExitCode.HUNG_UP, ExitCode.INTERRUPTED, ExitCode.TERMINATED)
+PRECEDENCE = (
+    *SIGNALLED,
+    ExitCode.JOURNAL,
+    ExitCode.IN_DOUBT,
+    ExitCode.NOT_AUTHORISED,
+    ExitCode.UNAVAILABLE,
+    ExitCode.STALE,
+    ExitCode.LOCKED,
+    ExitCode.GUARDED,
+    ExitCode.PARTIAL,
+    ExitCode.OUTPUT_LOST,
+    ExitCode.PIPE_CLOSED,
+)
 """What a run did to the service comes before who could read of it."""
 
 
 def worst(codes: set[int]) -> int:
-    """Give the exit code of a run in which several apply (design.md, part 5)."""
+    """Give the exit code of a run in which several apply (docs/exit-codes.md)."""
     return next((code for code in PRECEDENCE if code in codes), max(codes, default=0))

@@ -1,7 +1,7 @@
 """Named points of a run, at which a test may let the process die.
 
 They stand in the code that really runs, so that a campaign can enumerate every
-moment between two effects. Source: failure-cases.md, part 2.
+moment between two effects. Source: docs/reliability.md.
 """
 
 from __future__ import annotations

@@ -27,6 +27,11 @@ that asks, what answers in the emulator, and the tests of both sides. Paths are 
 `{base_url}/mgmt/openapi/latest`. Written by `scripts/write_endpoints.py`; a test fails when it is
 stale or a cell is empty, and another that the commands reach all of them.
 
+**The API document**, as these pages and the code call it, is the published description of these 21
+endpoints: their requests, answers, fields and examples. It is no part of this project;
+`schemas/management-api.openapi.json` says what was read in it. What it leaves open stands in
+[what is assumed](assumptions.md).
+
 | # | request | command | client | emulator | tests |
 |---|---|---|---|---|---|
 """

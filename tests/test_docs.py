@@ -96,6 +96,27 @@ def test_where_the_api_stands() -> None:
         assert "basePath: /mgmt/openapi/3" in said
 
 
+# In the place of what a task leaves open, one that is there.
+STANDING_FOR = {"<kind>": "slo", "<command>": "doctor", "<name>": "git"}
+
+
+def test_what_contributing_names_is_there() -> None:
+    """Each file that a task names is there, in full or in a folder that the task named before."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tasks = page.split("## Tasks")[1].split("\n## ")[0]
+    for gap, one in STANDING_FOR.items():
+        tasks = tasks.replace(gap, one)
+    lost = []
+    for task in tasks.split("\n\n**"):
+        folders = {ROOT}
+        for name in re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml)|/))`", task):
+            there = {folder / name for folder in folders if (folder / name).exists()}
+            lost += [] if there else [f"{task.splitlines()[0][:30]}: {name}"]
+            folders |= {place if place.is_dir() else place.parent for place in there}
+
+    assert lost == []
+
+
 def test_one_list_of_each_kind_in_the_changelog() -> None:
     """A version of the changelog says each thing once, whatever was merged into it."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

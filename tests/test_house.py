@@ -1,7 +1,4 @@
-"""The shape of the house, and the lists of words that must not drift apart.
-
-Source: design.md, part 6; style.md, part 3.
-"""
+"""The shape of the house, and the lists of words that must not drift apart."""
 
 from __future__ import annotations
 
@@ -41,6 +38,16 @@ ONE_MACHINE = re.compile(
     r"pypi\.or[g]|pythonhosted\.or[g]|npmjs\.(or[g]|co[m])|crates\.i[o]|"
     r"deb\.debian\.or[g]|docker\.i[o]|ghcr\.i[o]|quay\.i[o]"
 )
+
+# Papers that this project was written from, and the codes they gave to what they wanted.
+CITED = re.compile(
+    r"(?:failure-case[s]|api-fact[s]|desig[n]|pr-experienc[e]|management-ap[i]|styl[e])\.md"
+    r"|\b[RNSI]\d{1,2}\b"
+)
+# A test may read one of them that lies beside the project, and is skipped where none does.
+READ_WHERE_THERE = re.compile(r'/ "shared" / "[\w-]+\.md"$')
+WRITTEN = {".py", ".md", ".yml", ".yaml", ".toml", ".json", ".sh", ""}
+PRODUCTS = {"S3"}  # a protocol of object stores
 
 
 def tracked_files() -> list[Path]:
@@ -151,6 +158,23 @@ def test_commands_are_independent() -> None:
     assert named == set(COMMANDS)
 
 
+def test_the_map_is_the_tree() -> None:
+    """CONTRIBUTING names each module and package of the top level once, floor by floor."""
+    there = {
+        file.stem
+        for file in (ROOT / "reconciler").iterdir()
+        if file.suffix == ".py" or (file / "__init__.py").exists()
+    }
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    plan = page.split("```text\n")[1].split("```")[0]
+    drawn = [re.findall(r"^(\w+) {2,}\S", floor, re.MULTILINE) for floor in plan.split("\n\n")]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    floors = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+
+    assert drawn == [floor.split(" | ") for floor in floors]
+    assert {name for floor in drawn for name in floor} == there - {"__init__"}
+
+
 def test_git_is_run_in_one_place() -> None:
     """No module but `git.py` starts another program, and so none runs git by itself."""
     modules, calls = {"subprocess", "pty", "multiprocessing"}, {"system", "popen", "posix_spawn"}
@@ -227,6 +251,23 @@ def test_one_machine_is_nowhere() -> None:
     assert held == {}
 
 
+def test_what_is_cited_is_here() -> None:
+    """No file names a paper that the project does not hold, or a code that no page defines."""
+    pages = "\n".join(page.read_text("utf-8") for page in sorted(DOCS.glob("*.md")))
+    defined = {*re.findall(r"^\| ([A-Z]\d{1,2}) \|", pages, re.MULTILINE), *PRODUCTS}
+    held = [
+        f"{name_of(file)}:{number} {found}"
+        for file in tracked_files()
+        if file.suffix in WRITTEN
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
+        if not READ_WHERE_THERE.search(line)
+        for found in CITED.findall(line)
+        if found not in defined
+    ]
+
+    assert held == []
+
+
 def table(page: str) -> dict[str, str]:
     """Give the rows of the first table of a page: the first cell to the second."""
     text = (DOCS / page).read_text(encoding="utf-8")
@@ -237,6 +278,36 @@ def table(page: str) -> dict[str, str]:
 def test_exit_codes_are_documented() -> None:
     """docs/exit-codes.md has the exit codes of the command line, and their words."""
     assert table("exit-codes.md") == {str(code): said for code, said in EXIT_CODES.items()}
+
+
+def given_codes(node: ast.AST) -> Iterator[ast.expr | None]:
+    """Yield what a node gives to an exit code, or compares with one."""
+    if (
+        (isinstance(node, ast.keyword) and node.arg == "exit_code")
+        or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).endswith("code"))
+        or (isinstance(node, ast.AnnAssign) and ast.unparse(node.target).endswith("exit_code"))
+    ):
+        yield node.value
+    elif isinstance(node, ast.Compare) and ast.unparse(node.left).endswith("code"):
+        yield from node.comparators
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".fail", "sys.exit")):
+        yield from node.args[:1]
+
+
+def test_exit_codes_have_names() -> None:
+    """No exit code but 0 stands as a bare number in the program, the emulator aside."""
+    bare = [
+        f"{name_of(file)}:{number.lineno} {number.value}"
+        for file in python_files("reconciler")
+        if "emulator" not in file.relative_to(ROOT / "reconciler").parts[:1]
+        for node in ast.walk(syntax(file))
+        for given in given_codes(node)
+        if given is not None
+        for number in (given, *ast.iter_child_nodes(given))
+        if isinstance(number, ast.Constant) and type(number.value) is int and number.value
+    ]
+
+    assert bare == []
 
 
 def test_complaints_are_documented() -> None:

@@ -60,7 +60,7 @@ def test_every_guard_code_is_listed() -> None:
     """Each code that a guard gives its objections is among `GUARD_CODES`, which the docs have."""
     given = {
         text
-        for file in python_files("reconciler/guards")
+        for file in python_files("reconciler/guards", "reconciler/project")
         for text in named_texts(file).values()
         if GUARD_CODE.fullmatch(text) or text in GUARD_CODES
     }

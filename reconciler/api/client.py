@@ -41,7 +41,7 @@ from reconciler.api.retrying import (
 )
 from reconciler.api.secret import Redaction, Secret
 from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
-from reconciler.assumptions import Assumptions
+from reconciler.assumptions import POLICIES, Assumptions
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.errors import (
     InvalidInput,
@@ -144,7 +144,6 @@ def wrong_route(call: Call, way: Way) -> WrongRoute:
     return WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")
 
 
-PROBE = "/dataplans/policies/v1"
 DEADLINE_SECONDS = 30.0
 
 
@@ -273,7 +272,7 @@ class Api:
         Raises Unavailable, WrongRoute, UnreadableReply or NotAuthorised.
         """
         params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
-        call = Call(Request.READ, "GET", self.url(PROBE), PROBE, params)
+        call = Call(Request.READ, "GET", self.url(POLICIES), POLICIES, params)
         try:
             reply = await self._deliver(call)
             if reply.status == HTTPStatus.NOT_FOUND:
@@ -298,7 +297,7 @@ class Api:
     async def _prove_route(self) -> bool:
         """Ask endpoint 15 once: any answer of the API itself proves the base URL."""
         try:
-            reply = await self._deliver(Call(Request.READ, "GET", self.url(PROBE), PROBE))
+            reply = await self._deliver(Call(Request.READ, "GET", self.url(POLICIES), POLICIES))
         except NotAuthorised:
             return True
         except WrongRoute:

@@ -1,6 +1,6 @@
 """Reading what the service answers: errors word for word, and the kinds of 404.
 
-Source: api-facts.md, part 2.
+Source: docs/assumptions.md.
 """
 
 from __future__ import annotations

@@ -90,7 +90,6 @@ def phase_of_status(status: int) -> Phase:
 MOST_ATTEMPTS = 5
 BASE_SECONDS = 0.05
 LIMITED_BASE_SECONDS = 1.0
-LONGEST_BACKOFF_SECONDS = 20.0
 LONGEST_RETRY_AFTER_SECONDS = 60.0
 
 
@@ -98,7 +97,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
     """Seconds that `Retry-After` asks for; None where it says nothing usable.
 
     Seconds or an HTTP date; garbage, negative and past values count as absent
-    (R7). Given twice, by the service and a proxy before it, the longest counts:
+    (docs/network.md). Given twice, by the service and a proxy before it, the longest counts:
     that suits both.
     """
     if header is None:
@@ -151,8 +150,7 @@ def next_step(
     if attempt >= MOST_ATTEMPTS:
         return GiveUp(f"{attempt} attempts failed")
     base = LIMITED_BASE_SECONDS if limited else BASE_SECONDS
-    ceiling = min(LONGEST_BACKOFF_SECONDS, base * 2 ** (attempt - 1))
-    return Wait(max(random() * ceiling, retry_after or 0.0))
+    return Wait(max(random() * base * 2 ** (attempt - 1), retry_after or 0.0))
 
 
 BUCKET_TOKENS = 500

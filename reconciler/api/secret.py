@@ -1,4 +1,4 @@
-"""The API key and other secrets: held so that nothing prints them. Source: N6, N7."""
+"""The API key and other secrets: held so that nothing prints them. Source: docs/security.md."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from reconciler.applying.order import goes_alone
 from reconciler.document import Difference
-from reconciler.errors import JournalError, ReconcilerError, Stale, Unsettled, worst
+from reconciler.errors import ExitCode, JournalError, ReconcilerError, Stale, Unsettled, worst
 from reconciler.journal.entries import Started
 from reconciler.resource import (
     Change,
@@ -20,8 +20,6 @@ from reconciler.resource import (
     Unconfirmed,
     Unread,
 )
-
-SKIPPED = 3
 
 
 @dataclass(slots=True)
@@ -45,7 +43,7 @@ class Applied:
         if any(isinstance(one, InDoubt) for one in self.outcomes):
             codes.add(Unsettled.exit_code)
         if any(isinstance(one, Skipped) for one in self.outcomes):
-            codes.add(SKIPPED)
+            codes.add(ExitCode.PARTIAL)
         if self.overtaken:
             codes.add(Stale.exit_code)
         if self.unjournaled:
@@ -69,7 +67,7 @@ INTERRUPTED = "the run was interrupted"
 def blocked(change: Change) -> Refused:
     """Give what the plan could not do as its outcome."""
     known = change.observation
-    code = known.exit_code if isinstance(known, Unread) else SKIPPED
+    code = known.exit_code if isinstance(known, Unread) else ExitCode.PARTIAL
     return Refused(change.ref, "", code, change.reasons)
 
 

@@ -20,7 +20,7 @@ from reconciler.document import (
     merge,
     turned,
 )
-from reconciler.errors import AnotherRecord, ReconcilerError
+from reconciler.errors import AnotherRecord, ExitCode, ReconcilerError
 from reconciler.journal.entries import Rewritten, Stored
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
@@ -202,7 +202,7 @@ async def moved(
             said = f"it could not be read again before the write: {now}"
             refused.append(Refused(sending.ref, said, now.exit_code))
         elif said := what_moved(kind, sending.change, now):
-            refused.append(Refused(sending.ref, said, exit_code=6))
+            refused.append(Refused(sending.ref, said, exit_code=ExitCode.STALE))
     return refused
 
 

@@ -19,7 +19,7 @@ def batches(changes: Sequence[Change]) -> Iterator[tuple[Kind, tuple[Change, ...
     """Yield what is sent together, in order.
 
     A create that cannot be looked up goes alone and late, so that a crash
-    leaves at most one of them unsettled (failure-cases.md, part 2).
+    leaves at most one of them unsettled (docs/journal.md).
     """
     waves: dict[int, list[Change]] = {}
     levels = _levels({change.ref: change for change in changes})

@@ -152,7 +152,7 @@ class Run:
         return bool(why)
 
     async def _still_as_planned(self, kind: Kind, sendings: list[Sending]) -> list[Sending]:
-        """Leave out what the service objects to, and what changed since the plan (R16).
+        """Leave out what the service objects to, and what changed since the plan.
 
         Live is read last, right before the write.
         """
@@ -269,7 +269,7 @@ class Run:
         self.tell(outcome)
 
     async def _read_back(self, kind: Kind, written: Sequence[Acknowledged]) -> None:
-        """Look for what the service says it wrote, and compare it with what was sent (R15, R16).
+        """Look for what the service says it wrote, and compare it with what was sent.
 
         Where the journal cannot be kept any more, what it knows has to do.
         """

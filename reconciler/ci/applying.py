@@ -1,7 +1,7 @@
 """Apply on merge: what was reviewed, planned again from here, and nothing else.
 
 The comment is evidence of a review, not trust: its digest is only compared with
-that of a new plan. Source: pr-experience.md, part 4.
+that of a new plan. Source: docs/ci.md.
 """
 
 from __future__ import annotations

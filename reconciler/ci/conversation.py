@@ -1,4 +1,4 @@
-"""Our comment on the pull request of this job. Source: pr-experience.md, parts 3 and 4."""
+"""Our comment on the pull request of this job. Source: docs/ci.md."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from reconciler.ci.ended import API, WORDS, Compared, Ended, has_work
+from reconciler.ci.ended import WORDS, Compared, Ended, has_work
 from reconciler.ci.inputs import Inputs
 from reconciler.ci.runner import Runner
 from reconciler.console import redacted
+from reconciler.errors import ExitCode
 from reconciler.forge.client import Address, Client, ForgeError
 from reconciler.forge.event import Event
 from reconciler.forge.marker import Marker, State
@@ -172,7 +173,7 @@ class Conversation:
             elif self.inputs.comment_must_work:
                 self.runner.say("error", f"no comment: {error}")
                 if not ended.reason:
-                    ended.fail(API, [f"no comment: {error}"])
+                    ended.fail(ExitCode.UNAVAILABLE, [f"no comment: {error}"])
             else:
                 self.runner.say("warning", f"no comment: {error}")
 

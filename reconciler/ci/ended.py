@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from reconciler.applying.run import Applied
-from reconciler.errors import SIGNALLED, GuardRefused, OutputLost, PipeClosed
+from reconciler.errors import SIGNALLED, ExitCode, GuardRefused
 from reconciler.forge.marker import State
 from reconciler.forge.pull_requests import Comment
 from reconciler.forge.sticky import Standing
@@ -16,26 +16,20 @@ from reconciler.resource import Action, Drift, InDoubt, Outcome, Plan, Unchanged
 from reconciler.source.diagnostic import Complaint
 from reconciler.waits import Waits
 
-CHANGES = 2
-IN_DOUBT = 7
-API = 9
-OUTPUT = OutputLost.exit_code
-PIPE = PipeClosed.exit_code
-
-REASONS = {
-    1: "internal",
-    3: "partial",
-    4: "validation",
-    5: "locked",
-    6: "stale",
-    IN_DOUBT: "in-doubt",
-    8: "journal",
-    API: "api",
-    10: "auth",
-    11: "guard",
-    64: "validation",
-    OUTPUT: "internal",
-    PIPE: "internal",
+REASONS: dict[int, str] = {
+    ExitCode.INTERNAL: "internal",
+    ExitCode.PARTIAL: "partial",
+    ExitCode.INVALID: "validation",
+    ExitCode.LOCKED: "locked",
+    ExitCode.STALE: "stale",
+    ExitCode.IN_DOUBT: "in-doubt",
+    ExitCode.JOURNAL: "journal",
+    ExitCode.UNAVAILABLE: "api",
+    ExitCode.NOT_AUTHORISED: "auth",
+    ExitCode.GUARDED: "guard",
+    ExitCode.USAGE: "validation",
+    ExitCode.OUTPUT_LOST: "internal",
+    ExitCode.PIPE_CLOSED: "internal",
     **dict.fromkeys(SIGNALLED, "internal"),
 }
 """The output `failure-reason` for each exit code that is a failure."""
@@ -61,7 +55,12 @@ RESULTS = (
 )
 """What the output `result` may say."""
 
-_RESULTS = {3: "partial", 6: "stale", IN_DOUBT: "in-doubt", 11: "blocked"}
+_RESULTS: dict[int, str] = {
+    ExitCode.PARTIAL: "partial",
+    ExitCode.STALE: "stale",
+    ExitCode.IN_DOUBT: "in-doubt",
+    ExitCode.GUARDED: "blocked",
+}
 _STATES: dict[str, State] = {
     "applied": "applied",
     "partial": "partial",
@@ -133,11 +132,11 @@ class Ended:
         """The output `result`."""
         if self.applied is not None and (word := self._applied_word(self.applied)):
             return word
-        if self.code not in (0, CHANGES):
+        if self.code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             return _RESULTS.get(self.code, "failed")
         if self.plan is not None and self.command == "plan" and has_work(self.plan):
             return "changes" if _writes(self.plan) else "blocked"
-        return "changes" if self.code == CHANGES else "no-changes"
+        return "changes" if self.code == ExitCode.DIFFERENT else "no-changes"
 
     def _applied_word(self, applied: Applied) -> str:
         """Give the result of an apply that got as far as writing; "" where its code says it."""

@@ -1,7 +1,6 @@
 """What a job asks for: the inputs of action.yml, read from variables `INPUT_NAME`.
 
 One table holds them all; action.yml and docs/ci.md are compared with it.
-Source: pr-experience.md, part 1.
 """
 
 from __future__ import annotations

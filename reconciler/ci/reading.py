@@ -13,13 +13,13 @@ from pathlib import Path
 
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import Conversation
-from reconciler.ci.ended import CHANGES, Ended, PlanNotFound, has_work
+from reconciler.ci.ended import Ended, PlanNotFound, has_work
 from reconciler.ci.inputs import Inputs
 from reconciler.ci.offline import plan_offline, usable_offline
 from reconciler.ci.trust import Barred, OverBase, Use
 from reconciler.ci.using import opened, use_of
 from reconciler.console import Console, data, redacted, stdout_style, words
-from reconciler.errors import GuardRefused, InvalidInput, Stale, worst
+from reconciler.errors import ExitCode, GuardRefused, InvalidInput, Stale, worst
 from reconciler.forge.event import Event
 from reconciler.project import Project, choose_environment
 from reconciler.report.complaints.text import complaints_summary, complaints_text
@@ -137,7 +137,7 @@ def plan_for(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
     if failures:
         ended.fail(worst(failures), ["the plan is not complete, or cannot be applied as it is"])
     elif has_work(made):
-        ended.code = CHANGES
+        ended.code = ExitCode.DIFFERENT
     if event.name == "merge_group":
         _check_queued(talk, ended, made)
 
@@ -187,6 +187,6 @@ def drift_for(talk: Conversation, ended: Ended) -> None:
     ended.drifts = found
     data(drift_text(found, stdout_style(verbose=False)))
     code = exit_code_of(found)
-    if code not in (0, CHANGES):
+    if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
         ended.fail(code, ["some resources could not be read"])
     ended.code = code

@@ -2,7 +2,7 @@
 
 Foreign text could speak to the runner where a line begins with `::`. So all that
 the plain commands print gets a prefix, and only this module writes the real
-commands. Source: pr-experience.md, parts 1 and 6.
+commands. Source: docs/security.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a job is told in the end: outputs, summary, annotations, SARIF. Source: part 1 and 2."""
+"""What a job is told in the end: outputs, summary, annotations, SARIF. Source: docs/ci.md."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import COMPARED, Conversation
-from reconciler.ci.ended import CHANGES, WORDS, Ended
+from reconciler.ci.ended import WORDS, Ended
 from reconciler.ci.inputs import Inputs
 from reconciler.console import redacted
+from reconciler.errors import ExitCode
 from reconciler.report.applied import Result, applied_markdown
 from reconciler.report.comment import failure_markdown, postponed_note
 from reconciler.report.complaints.junit import annotation_lines
@@ -94,7 +95,7 @@ def summary_of(talk: Conversation, ended: Ended) -> str:
     if ended.plan is not None:
         parts.append(_plan(ended.plan, ended, talk))
     elif ended.drifts is not None:
-        title = "drift" if ended.code == CHANGES else "no drift"
+        title = "drift" if ended.code == ExitCode.DIFFERENT else "no drift"
         text = drift_text(ended.drifts, PLAIN)
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif not ended.reason:

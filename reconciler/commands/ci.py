@@ -1,7 +1,7 @@
 """`reconciler ci`: the plain commands inside CI, with comment, summary, annotations and outputs.
 
 Inputs come from variables, as action.yml passes them. Everything works outside of
-the forge too, as far as it makes sense there. Source: pr-experience.md.
+the forge too, as far as it makes sense there. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import click
 from reconciler.api.secret import API_KEY, Redaction
 from reconciler.ci.applying import apply_for
 from reconciler.ci.conversation import Conversation, conversation
-from reconciler.ci.ended import CHANGES, Ended, PlanNotFound, has_work
+from reconciler.ci.ended import Ended, PlanNotFound, has_work
 from reconciler.ci.inputs import Inputs, read_inputs
 from reconciler.ci.reading import asked_by, drift_for, plan_for, validate_now
 from reconciler.ci.runner import Runner
@@ -25,7 +25,7 @@ from reconciler.ci.telling import outputs_of, tell
 from reconciler.commands.root import first_of, tell_error
 from reconciler.commands.waiting import waiting
 from reconciler.console import redact_with
-from reconciler.errors import SIGNALLED, InvalidInput, UsageError
+from reconciler.errors import SIGNALLED, ExitCode, InvalidInput, UsageError
 from reconciler.forge.event import read_event
 from reconciler.project import BASE_URL
 from reconciler.streams import lost_by, output_lost
@@ -62,8 +62,8 @@ def ci(*, command: str | None) -> int:
         _note_loss(runner, ended)
         _say(talk, ended)
         _tell(talk, ended)
-    if ended.code == CHANGES:
-        return CHANGES if inputs.fail_on_changes else 0
+    if ended.code == ExitCode.DIFFERENT:
+        return ExitCode.DIFFERENT if inputs.fail_on_changes else ExitCode.DONE
     return ended.code
 
 
@@ -131,7 +131,7 @@ def _carry_out(talk: Conversation, ended: Ended, *, has_key: bool) -> None:
 def _note_loss(runner: Runner, ended: Ended) -> None:
     """Fail a run that went well where its log was lost; the comment and the files still tell it."""
     why = lost_by(runner.stream)
-    if why is not None and ended.code in (0, CHANGES):
+    if why is not None and ended.code in (ExitCode.DONE, ExitCode.DIFFERENT):
         error = output_lost(why)
         ended.fail(error.exit_code, [str(error)])
 
@@ -155,7 +155,8 @@ def _tell(talk: Conversation, ended: Ended) -> None:
     try:
         tell(talk, ended)
     except InvalidInput as error:
-        worse = ended.code if ended.code not in (0, CHANGES) else error.exit_code
+        went_well = ended.code in (ExitCode.DONE, ExitCode.DIFFERENT)
+        worse = error.exit_code if went_well else ended.code
         ended.fail(worse, [*ended.errors, str(error)], ended.reason)
         talk.runner.say("error", str(error))
     talk.runner.write_outputs(outputs_of(talk.inputs, ended))

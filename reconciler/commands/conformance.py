@@ -9,7 +9,7 @@ import click
 from reconciler.commands import options
 from reconciler.console import data, json_data, stdout_style, words
 from reconciler.document import Json
-from reconciler.errors import InvalidInput, worst
+from reconciler.errors import ExitCode, InvalidInput, worst
 from reconciler.manifests.workspace import Workspace
 from reconciler.probes.conformance import Finding, examine
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
@@ -24,7 +24,6 @@ from reconciler.session.opening import (
     open_target,
 )
 
-DIFFERS = 2
 _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
 
 
@@ -45,7 +44,9 @@ def conformance(
     bench = _bench(asked, base_url)
     found = asyncio.run(_examined(bench))
     differing = sum(one.verdict == "differs" for one in found)
-    code = worst({one.exit_code for one in found} - {0}) or (DIFFERS if differing else 0)
+    code = worst({one.exit_code for one in found} - {0}) or (
+        ExitCode.DIFFERENT if differing else ExitCode.DONE
+    )
     if form == "json":
         document: list[Json] = [
             {

@@ -16,7 +16,7 @@ from reconciler.api.wire import proxy_for
 from reconciler.commands import options
 from reconciler.console import data, json_data, stdout_style
 from reconciler.document import Json
-from reconciler.errors import ReconcilerError, UsageError, worst
+from reconciler.errors import ExitCode, ReconcilerError, worst
 from reconciler.manifests.workspace import Workspace
 from reconciler.probes.permissions import Check, State, check_service
 from reconciler.project import (
@@ -39,7 +39,6 @@ from reconciler.session.opening import (
     open_project,
 )
 
-USAGE = UsageError.exit_code
 _MARGIN = " " * len("warning  ")
 _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}
 
@@ -142,7 +141,7 @@ def _proxy(target: Service) -> Check:
         parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return Check("proxy", State.FAILED, "that of the environment is not a URL", USAGE)
+        return Check("proxy", State.FAILED, "that of the environment is not a URL", ExitCode.USAGE)
     # Never its user name and password.
     return Check("proxy", State.OK, f"{parts.scheme}://{parts.hostname}{port}")
 
@@ -156,7 +155,7 @@ def _tls(target: Service) -> Check:
             ssl.create_default_context(cafile=file, capath=None if file else folder)
     except OSError as error:
         said = f"the certificates of {file or folder} cannot be read: {error.strerror or error}"
-        return Check("TLS", State.FAILED, said, USAGE)
+        return Check("TLS", State.FAILED, said, ExitCode.USAGE)
     return Check("TLS", State.OK, f"certificates of {file or folder or 'the bundled authorities'}")
 
 

@@ -21,7 +21,7 @@ from reconciler.commands.listing import (
     run_listing,
 )
 from reconciler.console import agreed, data, is_terminal, json_data, stderr_style, words
-from reconciler.errors import UsageError
+from reconciler.errors import ExitCode, UsageError
 from reconciler.report.safe import safe
 from reconciler.session.opening import Asked, Bench, open_api, open_target
 from reconciler.signals.incidents import (
@@ -39,8 +39,6 @@ from reconciler.signals.incidents import (
     list_incident_events,
     list_incidents,
 )
-
-STAYS_OPEN = 3
 
 COLUMNS: tuple[Column[Incident], ...] = (
     Column("incident", lambda incident: incident.id, whole=True),
@@ -190,7 +188,7 @@ def close(
     known = asyncio.run(_close(bench, still_open)) if still_open else []
     closed = [one for one in known if not one.is_open]
     stay = [one for one in still_open if one not in {incident.id for incident in closed}]
-    code = STAYS_OPEN if stay else 0
+    code = ExitCode.PARTIAL if stay else ExitCode.DONE
     if stay:
         words(f"still open: {', '.join(stay)}")
     if form == "json":

@@ -9,7 +9,7 @@ import click
 
 from reconciler.commands import options
 from reconciler.console import data, redacted, stdout_style, words
-from reconciler.errors import worst
+from reconciler.errors import ExitCode, worst
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
@@ -20,8 +20,6 @@ from reconciler.session.opening import Asked, Bench, open_bench
 from reconciler.session.partial import as_part, find_changed, part_of, tell_part
 from reconciler.session.plan_files import check_writable, write_private
 from reconciler.session.planning import failures_of, plan_now
-
-CHANGES = 2
 
 
 @click.command
@@ -64,7 +62,7 @@ def plan(
         write_private(out, redacted(plan_json(made)))
     code = worst(failures_of(made))
     if not code and exit_code and (made.has_changes or made.is_noted):
-        code = CHANGES
+        code = ExitCode.DIFFERENT
     data(shown(made, form, bench, stdout_style(verbose=asked.verbose)), ending=code)
     if made.unsettled and not asked.quiet:
         words("nothing can be applied before the unsettled creates are settled")

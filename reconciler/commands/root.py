@@ -14,12 +14,10 @@ from reconciler import __version__
 from reconciler.advice import Here, lead_to, on_journal
 from reconciler.commands.group import Group, UnknownCommand
 from reconciler.commands.overview import ABOUT, COMMANDS
-from reconciler.errors import GuardRefused, OutputLost, PipeClosed, ReconcilerError, worst
+from reconciler.errors import ExitCode, GuardRefused, OutputLost, PipeClosed, ReconcilerError, worst
 from reconciler.session.interrupts import ENDING, code_of, is_ignored
 from reconciler.streams import lost_by, output_lost
 
-USAGE = 64
-INTERNAL = 1
 # Help is as wide as the terminal, and in a pipe as click has it.
 WIDEST_HELP = 1000
 SIGINT_CODE = code_of(signal.SIGINT)
@@ -96,7 +94,7 @@ def _run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except SystemExit as leaving:
-        code = leaving.code if isinstance(leaving.code, int) else INTERNAL
+        code = leaving.code if isinstance(leaving.code, int) else ExitCode.INTERNAL
     except BaseException as raised:  # noqa: BLE001 - the last line of defence: never a traceback
         error = first_of(raised)
         if isinstance(error, OutputLost):
@@ -125,7 +123,7 @@ def tell_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
     match error:
         case click.ClickException():
             _show_usage(error, arguments)
-            return USAGE
+            return ExitCode.USAGE
         case click.Abort() | KeyboardInterrupt():
             _end_line()
             return SIGINT_CODE
@@ -195,4 +193,4 @@ def _report(error: BaseException) -> int:
     words(
         f"this is a bug of reconciler; the journal tells what was written: `{on_journal('show')}`"
     )
-    return INTERNAL
+    return ExitCode.INTERNAL

@@ -11,7 +11,7 @@ from reconciler.commands import options
 from reconciler.console import data
 from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
-from reconciler.kinds.json_schema import Schema, manifest_schema, workspace_schema
+from reconciler.kinds.json_schema import DIALECT, Schema, manifest_schema, workspace_schema
 from reconciler.project import ProjectFile
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.output_documents import (
@@ -25,8 +25,6 @@ from reconciler.report.output_documents import (
 )
 from reconciler.report.plan.document import PlanDocument, plan_line_schema
 from reconciler.slips import nearest
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schemas() -> dict[str, Schema]:

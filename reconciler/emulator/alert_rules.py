@@ -1,7 +1,7 @@
 """What makes the service refuse one alert definition of a bulk replace.
 
 Bounds of single fields stand in the model; here are those that need a look at
-the type, or inside its part. Source: api-facts.md parts 4 and 5.
+the type, or inside its part. Source: docs/assumptions.md.
 """
 
 import re

@@ -1,7 +1,7 @@
 """From a request to its answer: method, key, body, endpoint, in this order.
 
 The path comes before the key, so that 401 and 403 prove the route exists
-(api-facts.md part 2).
+(docs/assumptions.md).
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from reconciler.emulator.request_log import remember_body
 from reconciler.emulator.store import Store
 from reconciler.emulator.unknown_fields import received
 
-BODY_LIMIT = 16 * 2**20  # bytes; failure-cases.md, N10
+BODY_LIMIT = 16 * 2**20  # bytes; docs/emulator.md
 USER_HEADER = "x-emulator-user"
 
 

@@ -1,7 +1,7 @@
 """Cases: endpoint 7, a listing only.
 
-Values of one filter are alternatives, filters add up. Rules 1 to 3 of the
-endpoint in management-api.md.
+Values of one filter are alternatives, filters add up. The API document
+says so of endpoint 7.
 """
 
 import json

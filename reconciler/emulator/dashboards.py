@@ -33,8 +33,8 @@ _TABLES = (
     "dashboard_requests (request_id TEXT PRIMARY KEY, dashboard_id TEXT NOT NULL)",
 )
 _ID_LETTERS = string.ascii_letters + string.digits + "_-"
-_ID_LENGTH = 21  # api-facts.md part 3
-_SLUG_LENGTH = 255  # api-facts.md part 4
+_ID_LENGTH = 21  # docs/assumptions.md
+_SLUG_LENGTH = 255  # docs/assumptions.md
 _NAMED = "SELECT 1 FROM dashboards WHERE json_extract(record, '$.dashboard.name') = ? AND id <> ?"
 
 

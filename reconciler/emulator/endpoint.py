@@ -62,7 +62,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Endpoint(Generic[Body]):
-    """One row of the table in management-api.md, with what answers it.
+    """One row of the table in docs/endpoints.md, with what answers it.
 
     `request` is the body, or the query where the endpoint is asked `in_query`;
     `flags` are boolean query parameters beside a body. A POST that `only_reads`

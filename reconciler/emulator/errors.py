@@ -13,7 +13,6 @@
     └── MisdirectedError      421
 
 The body is `{"code": ..., "message": ...}` unless the profile says else.
-Source: api-facts.md part 2.
 """
 
 from collections.abc import Iterable

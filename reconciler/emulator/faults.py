@@ -5,7 +5,7 @@
         {"probability": 0.3, "fault": {"status": 503, "retryAfter": "2"}}
     ]}
 
-The first rule that strikes decides. Source: failure-cases.md, R5 to R13 and R21.
+The first rule that strikes decides. Source: docs/emulator.md.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Only requests meant for this server are answered.
 
 A web page could otherwise reach the emulator through a name that resolves to
-the loopback address. Source: failure-cases.md, N10.
+the loopback address. Source: docs/emulator.md.
 """
 
 import re

@@ -1,8 +1,7 @@
 """How a deployment behaves where the API document leaves it open.
 
 One switch for each open question; the defaults are what this emulator always
-did. Source: management-api.md ("not shown"), and the items marked with a wheel in
-api-facts.md.
+did. Source: docs/emulator.md.
 """
 
 import json

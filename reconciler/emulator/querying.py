@@ -2,7 +2,7 @@
 
 Objects travel as dotted flat keys and arrays as repeated keys, as in
 `filter.status=A&filter.status=B&pagination.pageSize=100`; another deployment
-may send each object as JSON. Source: api-facts.md part 1.
+may send each object as JSON. Source: docs/assumptions.md.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Requests to the forge: token, deadline, bounded retries, status to error.
 
 Nothing of a run's own work depends on them but the digest that was reviewed, so
-they give up sooner than requests to the service. Source: pr-experience.md, part 9.
+they give up sooner than requests to the service. Source: docs/ci.md.
 """
 
 from __future__ import annotations

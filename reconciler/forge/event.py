@@ -1,7 +1,7 @@
 """What started a job, as far as it decides what may be done: event, change, branches.
 
 Read from the runner's variables and the payload that it keeps in a file. Outside
-of the forge there is neither. Source: pr-experience.md, parts 4 and 5.
+of the forge there is neither. Source: docs/ci.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The hidden first line of our comment: what was planned, where, from which commit. Pure.
 
-Source: pr-experience.md, part 3.
+Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ _FORMS: dict[str, type] = {
     "head": str,
     "base": str,
     "run": int,
-    "truncated": bool,
     "state": str,
 }
 
@@ -57,7 +56,6 @@ class Marker:
     head: str = ""
     base: str = ""
     run: int = 0
-    truncated: bool = False
     state: State = "planned"
 
     @property

@@ -3,7 +3,7 @@
 The forge has no conditional write, so two runs may both find no comment and
 both write one. Whoever then sees several keeps one and folds the others, and
 all choose the same one: the oldest, or with a comment for each run the newest.
-Source: pr-experience.md, part 3.
+Source: docs/ci.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a plan may not do without consent. Source: failure-cases.md, R22 and R23; docs/guards.md."""
+"""What a plan may not do without consent. Source: docs/guards.md."""
 
 from reconciler.guards.guarding import objections, with_guards
 from reconciler.guards.rules import Agreed, unmet

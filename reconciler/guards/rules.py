@@ -15,6 +15,7 @@ from reconciler.guards.open_incidents import Incidents
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Consent, Kind, Weakening
 from reconciler.project import Guards, Limits
+from reconciler.project.settings import OVERWRITES_EDIT, SEEN_LIVE, TAKES_OVER
 from reconciler.resource import (
     Action,
     Change,
@@ -126,8 +127,6 @@ DESTROYS_ALL = "destroys-all"
 PROTECTED = "protected"
 NEW_JOURNAL = "new-journal"
 LOOKS_LIKE_RENAME = "looks-like-rename"
-OVERWRITES_EDIT = "overwrites-edit"
-TAKES_OVER = "takes-over"
 
 GUARD_CODES = (
     *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
@@ -135,9 +134,6 @@ GUARD_CODES = (
     *(code for kind in KINDS for code in kind.consents),
 )
 """Every code of an objection; docs/guards.md explains each."""
-
-SEEN_LIVE = (OVERWRITES_EDIT, TAKES_OVER)
-"""What a review of the plan consents to: its digest covers what was seen live."""
 
 MOST_NAMED = 5
 _FILE = "reconciler.yaml"

@@ -124,7 +124,7 @@ def rescued(entries: Sequence[Entry]) -> str:
     """Save what happened and could not be journaled, and say where, after a `; `.
 
     What was never sent, or was only said by a person, needs no saving: "" then.
-    Secrets are sealed as always, and the file is private. Source: failure-cases.md, R4.
+    Secrets are sealed as always, and the file is private. Source: docs/journal.md.
     """
     if all(isinstance(entry, _UNSENT) for entry in entries):
         return ""

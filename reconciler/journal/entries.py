@@ -76,7 +76,7 @@ class Identified:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A field that the service stored otherwise than it was sent (R15)."""
+    """A field that the service stored otherwise than it was sent (docs/plan.md)."""
 
     path: Path
     sent: Json | Missing

@@ -80,7 +80,7 @@ class Part(BaseModel):
 
 
 class ObservedPart(Part):
-    """An object known from api-facts.md and samples only."""
+    """An object that was seen, and that the API document does not have (docs/assumptions.md)."""
 
     documented: ClassVar[bool] = False
 
@@ -134,7 +134,7 @@ class ReadOnly:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A field of a documented part that only api-facts.md knows: a near miss of it warns."""
+    """A field that was seen in a documented part, undocumented itself: a near miss of it warns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class AtMost:
     """A bound that services are known to have but the API document does not: a warning.
 
     For text and lists the bounds are of the length, for numbers of the value.
-    Source: api-facts.md, part 4.
+    Source: docs/assumptions.md.
     """
 
     high: float | None = None
@@ -171,7 +171,7 @@ class Formed:
     """A form of text that services are known to want: any other is a warning.
 
     Where the text is a part of paths (`in_path`), one that leads elsewhere is an error,
-    and `repair` says what to do about it. Source: api-facts.md, parts 3 and 4.
+    and `repair` says what to do about it. Source: docs/assumptions.md.
     """
 
     pattern: re.Pattern[str]
@@ -303,7 +303,7 @@ StringMap: TypeAlias = dict[str, str] | None
 
 
 class Empty(Part):
-    """An object that means something by being there, as `{all: {}}` (api-facts.md, 6.2)."""
+    """An object that means something by being there, as `{all: {}}`."""
 
 
 class IdValue(Part):

@@ -13,19 +13,15 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from reconciler.expressions import EDITOR_PATTERN
-from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
+from reconciler.kinds.fields import Part
+from reconciler.resource import API_VERSION
 
 Schema: TypeAlias = dict[str, Any]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-API_VERSION: Final = "reconciler/v1"
 NAME_PATTERN: Final = "^[a-z0-9][a-z0-9._-]*$"
 DEFINITIONS: Final = "#/$defs/"
 EXPRESSION: Final[Schema] = {"type": "string", "pattern": EDITOR_PATTERN}
-
-UUID_ID: Final[Schema] = {"type": "string", "pattern": UUID_PATTERN}
-INT32_ID: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": INT32_MAX}
-TEXT_ID: Final[Schema] = {"type": "string", "minLength": 1}
 
 
 def manifest_schema(

@@ -241,15 +241,15 @@ async def _no_problems(_: Api, __: Sending) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of resource. Source: the table in design.md, part 1.
+    """One kind of resource. Source: docs/manifests.md.
 
     `readable`: whether the live document can be asked for. `findable`: whether
     a create whose answer was lost can be looked up. `check` yields findings on
     `spec`, `identities` gives what no two manifests may share, `complete` adds
     to the declaration what the service needs and nobody writes (a slug, nested
-    ids), `cannot_create` says why a resource that is not there stays so,
-    `destroys` and `foreign` name what a change removes. `preflight` asks the
-    service about a write and gives its objections.
+    ids), `cannot_create` says why a resource that is not there stays so.
+    `preflight` asks the service about a write and gives its objections.
+    `weakens` yields what a change takes away from whoever relies on it.
     """
 
     name: str

@@ -65,7 +65,7 @@ Rewrite = Callable[[dict[str, Json], Fields], dict[str, Json]]
 def camel_case_known_fields(document: Json, model: type[Part]) -> Json:
     """Give a document whose known fields have the API's spelling, `dataTable` for `data_table`.
 
-    Keys of maps and all that stands in opaque parts are data and stay (api-facts.md, 6.4).
+    Keys of maps and all that stands in opaque parts are data and stay (docs/commands.md).
     """
     return _rewritten(document, Facts(part=model), _in_camel_case)
 

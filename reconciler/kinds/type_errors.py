@@ -13,18 +13,8 @@ from reconciler.document import Json, Path
 from reconciler.expressions import holds_reference, is_open
 from reconciler.kinds.facts import Facts, facts_at, facts_of
 from reconciler.kinds.fields import FORMS, Part
-from reconciler.source.diagnostic import Finding
+from reconciler.source.diagnostic import WANTED, Finding
 
-_WANTED = {
-    "bool_type": "true or false",
-    "dict_type": "a mapping",
-    "float_type": "a number",
-    "int64_text": "a whole number, best written as text",
-    "int_type": "a whole number",
-    "list_type": "a list",
-    "model_type": "a mapping",
-    "string_type": "text",
-}
 MOST_ERRORS = 10_000
 _TEXT_BOUNDS = frozenset(("int64_text", "string_pattern_mismatch", "string_too_short"))
 _TEXT_BOOLEANS = {
@@ -88,7 +78,7 @@ def _finding(wrong: _Wrong, bounds: Mapping[str, Any]) -> Finding:
     if kind == "bool_type" and isinstance(value, str) and value.casefold() in _TEXT_BOOLEANS:
         said = f"{name_of(path)} is the text `{value}`, not a boolean"
         return Finding("M311", path, said, suggestion=_TEXT_BOOLEANS[value.casefold()])
-    if kind in _WANTED:
+    if kind in WANTED:
         said = f"{name_of(path)} must be {_wanted(wrong)}, not {_described(value)}"
         return Finding("M301", path, said, suggestion=_corrected(wrong))
     return Finding("M309", path, f"{name_of(path)} {_bound(kind, bounds)}")
@@ -99,7 +89,7 @@ MOST_NAMED = 8
 
 def _wanted(wrong: _Wrong) -> str:
     part = wrong.facts.part if wrong.kind == "model_type" else None
-    return _WANTED[wrong.kind] if part is None else wanted_of(part)
+    return WANTED[wrong.kind] if part is None else wanted_of(part)
 
 
 def wanted_of(part: type[Part]) -> str:

@@ -15,12 +15,11 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.judging import kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.type_errors import meant_number, wanted_of
-from reconciler.resource import RemoteId
+from reconciler.resource import API_VERSION, RemoteId
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Finding, Severity
 from reconciler.source.files import File
 
-API_VERSION = "reconciler/v1"
 FIELDS = ("apiVersion", "kind", "metadata", "spec")
 METADATA_FIELDS = ("name", "id", "ids", "labels", "environments", "protect")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")

@@ -18,8 +18,9 @@ from reconciler.kinds.kind import Kind
 from reconciler.kinds.pasted import MOST_ROUNDS, Mould
 from reconciler.kinds.repairs import MoveId, Origins, Round, Unquote, repaired
 from reconciler.manifests.editing import Editor, edited
-from reconciler.manifests.envelope import API_VERSION, has_id
+from reconciler.manifests.envelope import has_id
 from reconciler.manifests.workspace import sources_of
+from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import Sources, display_name, find_files, read_file
 from reconciler.source.parsed import Reading

@@ -14,7 +14,6 @@ from reconciler.expressions import may_stand_in
 from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
 from reconciler.manifests.envelope import (
-    API_VERSION,
     FIELDS,
     Envelope,
     has_id,
@@ -22,7 +21,7 @@ from reconciler.manifests.envelope import (
     record_finding,
 )
 from reconciler.manifests.expressions import Filled, Reference, Scope, fill
-from reconciler.resource import Manifest, Ref, Source
+from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
 from reconciler.source.diagnostic import Complaint, Finding, Severity
 from reconciler.source.files import File, Sources, display_name

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.project import ProjectFile
+from reconciler.project.settings import SEEN_LIVE
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Finding
 
-SEEN_LIVE = ("overwrites-edit", "takes-over")
 CONSENTS = (*(code for kind in KINDS for code in kind.consents), *SEEN_LIVE)
 """What `allow:` may hold."""
 

@@ -160,7 +160,7 @@ def with_protection(change: Change, protected: bool) -> Change:
 
 
 def unexpected(found: Iterable[Difference], memory: Memory, shape: Shape) -> Iterator[Difference]:
-    """Leave out what the service itself made of the last write (R15).
+    """Leave out what the service itself made of the last write (docs/plan.md).
 
     A member that it never stored is none of that, whatever an older journal says.
     """

@@ -13,11 +13,11 @@ from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
 from reconciler.api.retrying import LOST_STATUSES, Method
 from reconciler.api.secret import Secret
-from reconciler.assumptions import Parameter
+from reconciler.assumptions import POLICIES, Parameter
 from reconciler.document import Json, value_at
-from reconciler.errors import ReconcilerError
+from reconciler.errors import ExitCode, ReconcilerError
 from reconciler.kinds.dashboard.remote import BY_SLUG, DASHBOARDS
-from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY, POLICIES
+from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
 from reconciler.kinds.slo.remote import SLOS, VALIDATE
 from reconciler.probes.permissions import DISLIKED, NOBODY, REFUSED
 from reconciler.signals.alert_events import ALERT_EVENTS, AlertEvent
@@ -43,7 +43,7 @@ class Finding:
     question: str
     verdict: Verdict
     detail: str = ""
-    exit_code: int = 0
+    exit_code: int = ExitCode.DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Answer:
 
     @property
     def is_bare(self) -> bool:
-        """Whether a success holds nothing: empty lists may be left out (api-facts.md, 6.3)."""
+        """Whether a success holds nothing: empty lists may be left out (docs/assumptions.md)."""
         return isinstance(self.document, dict) and not self.document.keys() - {"pagination"}
 
 

@@ -13,11 +13,11 @@ from http import HTTPStatus
 from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
 from reconciler.api.retrying import Method
-from reconciler.assumptions import Parameter
+from reconciler.assumptions import POLICIES, Parameter
 from reconciler.document import Json
-from reconciler.errors import ReconcilerError
+from reconciler.errors import ExitCode, ReconcilerError
 from reconciler.kinds.dashboard.remote import BY_SLUG
-from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY, POLICIES
+from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
 from reconciler.kinds.slo.remote import SLOS
 from reconciler.signals.alert_events import ALERT_EVENTS
 from reconciler.signals.cases import CASES
@@ -51,7 +51,7 @@ class Check:
     name: str
     state: State
     detail: str
-    exit_code: int = 0
+    exit_code: int = ExitCode.DONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""reconciler.yaml: environments, variables, guards, and where each leads.
-
-Source: design.md, part 5.
-"""
+"""reconciler.yaml: environments, variables, guards, and where each leads."""
 
 from reconciler.project.choosing import (
     BASE_URL,

@@ -26,7 +26,7 @@ _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def unsafe_base_url(url: str) -> str:
-    """Say why a base URL is refused, or give "" for a good one (failure-cases.md, N2)."""
+    """Say why a base URL is refused, or give "" for a good one (docs/security.md)."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -164,7 +164,7 @@ def choose_environment(project: Project, wanted: str | None) -> tuple[str, Envir
 def choose_target(
     project: Project, name: str, environment: Environment, environ: Mapping[str, str]
 ) -> Target:
-    """Give where a run leads. Nothing falls back silently (design.md, part 5).
+    """Give where a run leads. Nothing falls back silently (docs/commands.md).
 
     Raises UsageError without a target or with two that disagree, and
     InvalidInput for a base URL that is not safe, or a file that a link leads elsewhere.

@@ -21,7 +21,7 @@ from reconciler.project.settings import (
     parse_journal_place,
 )
 from reconciler.slips import nearest
-from reconciler.source.diagnostic import Finding
+from reconciler.source.diagnostic import WANTED, Finding
 
 _PATTERN = re.compile(r"[*?\[\s~^:\\]")
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -112,16 +112,6 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
 }
 
 
-_WANTED = {
-    "bool_type": "true or false",
-    "dict_type": "a mapping",
-    "int_type": "a whole number",
-    "list_type": "a list",
-    "model_type": "a mapping",
-    "string_type": "text",
-}
-
-
 def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
     """Yield what is wrong with single settings, a variable of no type only once."""
     said: set[tuple[str | int, ...]] = set()
@@ -155,5 +145,5 @@ def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
     if kind == "missing":
         return Finding("P101", path[:-1], f"`{path[-1]}` is required")
     what = f"item {path[-1] + 1}" if isinstance(path[-1], int) else f"`{path[-1]}`"
-    said = f"must be {_WANTED[kind]}" if kind in _WANTED else _SHOULD.sub("must", message)
+    said = f"must be {WANTED[kind]}" if kind in WANTED else _SHOULD.sub("must", message)
     return Finding("P101", path, f"{what} {said}")

@@ -113,6 +113,12 @@ class Limits(_Strict):
     ] = None
 
 
+OVERWRITES_EDIT = "overwrites-edit"
+TAKES_OVER = "takes-over"
+SEEN_LIVE = (OVERWRITES_EDIT, TAKES_OVER)
+"""What a review of the plan consents to: its digest covers what was seen live."""
+
+
 class Guards(Limits):
     """What an apply may do without consent; per environment."""
 

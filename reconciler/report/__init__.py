@@ -1,1 +1,1 @@
-"""Plans, outcomes and complaints as text, markdown and JSON. Pure."""
+"""All words, and every form they take: plans, outcomes, complaints, drift, journals. Pure."""

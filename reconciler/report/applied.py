@@ -141,7 +141,7 @@ def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterato
 
 
 def applied_json(outcomes: Sequence[Outcome], digest: str) -> str:
-    """Give the contract's JSON (design.md, part 5), ending in a line break."""
+    """Give the JSON of schemas/applied.schema.json, ending in a line break."""
     document: dict[str, Json] = {
         "summary": dict(_counts(outcomes)),
         "outcomes": [_outcome(outcome) for outcome in outcomes],

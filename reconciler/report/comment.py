@@ -119,20 +119,16 @@ def plan_comment(
     """Give the comment for a plan, within the budget; `said` stands above it.
 
     `offline` says what a plan that saw nothing live was compared with.
-
-    The marker of the comment says whether diffs were left out.
     """
     unseen = offline if marker.state == "offline" else ""
     reviewed = changes_line(plan) if marker.digest else ""
-    # Room for the longer of both answers to "truncated".
-    longest = replace(marker, truncated=False).line
     head = "".join(f"{part}\n\n" for part in (unseen, said) if part)
     foot = origin.foot(marker)
-    room = COMMENT_BYTES - sum(len(part.encode()) + 1 for part in (longest, reviewed, head, foot))
+    room = COMMENT_BYTES - sum(
+        len(part.encode()) + 1 for part in (marker.line, reviewed, head, foot)
+    )
     text = plan_markdown(plan, budget=room, whole=origin.whole)
-    whole = plan_markdown(plan, budget=10 * COMMENT_BYTES, whole=origin.whole)
-    line = replace(marker, truncated=text != whole).line
-    return "\n".join(part for part in (line, reviewed, f"{head}{text}{foot}") if part)
+    return "\n".join(part for part in (marker.line, reviewed, f"{head}{text}{foot}") if part)
 
 
 def postponed_note(edits: Sequence[str]) -> str:

@@ -27,14 +27,8 @@ SHOWN_ANNOTATIONS = 9
 LARGEST_OUTPUTS = 1 << 20
 """Of all outputs of one job."""
 
-SARIF_RESULTS = 25_000
 SHOWN_SARIF_RESULTS = 5_000
-"""Code scanning takes 25,000 of a run and keeps 5,000."""
-
-SARIF_RUNS = 20
-SARIF_TAGS_OF_A_RULE = 20
-LARGEST_SARIF = 10 << 20
-"""Packed with gzip."""
+"""Code scanning takes 25,000 of a run and keeps these."""
 
 
 _BACKTICKS = re.compile(r"`+")

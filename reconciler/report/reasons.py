@@ -1,4 +1,4 @@
-"""The words of reasons and remarks, and of what to do next: nothing else speaks of them. Pure."""
+"""The words of reasons, remarks and outcomes, and of runs that end before there is a plan. Pure."""
 
 from __future__ import annotations
 

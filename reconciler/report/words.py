@@ -198,7 +198,7 @@ def plural(count: int, noun: str, several: str = "") -> str:
 
 
 def lost_json(change: Change) -> str:
-    """Give whole what a write destroys, so that it can be restored by hand (R22)."""
+    """Give whole what a write destroys, so that it can be restored by hand."""
     return json.dumps(list(change.lost), ensure_ascii=True)
 
 

@@ -1,6 +1,6 @@
 """The nouns: what is declared, what is known of the live side, what would be done. Pure."""
 
-from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
+from reconciler.resource.declared import API_VERSION, Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import (
     NOBODY,
     Absent,
@@ -62,6 +62,7 @@ from reconciler.resource.reason import (
 )
 
 __all__ = [
+    "API_VERSION",
     "NOBODY",
     "Absent",
     "Action",

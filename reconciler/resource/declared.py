@@ -8,6 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from reconciler.document import Json
 
+API_VERSION = "reconciler/v1"
+
 RemoteId: TypeAlias = str | int
 """What the service calls a resource: a uuid, 21 characters, or an int32."""
 

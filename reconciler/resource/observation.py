@@ -84,7 +84,6 @@ class Remembered:
 
     remote_id: RemoteId
     document: dict[str, Json]
-    written_at: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from reconciler.document import Difference, Json
+from reconciler.errors import ExitCode
 from reconciler.resource.declared import Ref, RemoteId
 from reconciler.resource.observation import Edit
 from reconciler.resource.reason import Reason
@@ -45,7 +46,7 @@ class Refused:
 
     ref: Ref
     message: str
-    exit_code: int = 3
+    exit_code: int = ExitCode.PARTIAL
     reasons: tuple[Reason, ...] = ()
     ways_out: tuple[str, ...] = ()
 
@@ -56,7 +57,7 @@ class Unconfirmed:
 
     ref: Ref
     message: str
-    exit_code: int = 3
+    exit_code: int = ExitCode.PARTIAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Literal, TypeAlias
 
 from reconciler.document import Difference, Json, Path
+from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import Absent, Observation, Unread
 from reconciler.resource.reason import Reason, Remark, RenamedFrom
@@ -47,7 +48,7 @@ class Change:
     `declared` is what the journal will remember, `body` the whole `spec` after
     the merge: secrets sealed and references to what does not exist yet still
     open in both. `before` is what is live as it may be shown, and
-    `lost` what is destroyed so: `***` wherever a secret belongs, or did.
+    `lost` what is destroyed so: hidden wherever a secret belongs, or did.
     `destroys` names what the write removes for good. `protected` says that the
     last apply of it asked that nothing changes it.
     """
@@ -206,7 +207,7 @@ class Drift:
     differences: tuple[Difference, ...] = ()
     note: str = ""
     live: Json = None
-    exit_code: int = 0
+    exit_code: int = ExitCode.DONE
     unseen: tuple[Path, ...] = ()
 
     @property

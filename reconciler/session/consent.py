@@ -36,7 +36,7 @@ class Consent:
 
 
 def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
-    """Refuse before anything is written. Source: failure-cases.md, I7.
+    """Refuse before anything is written. This is law I7 of docs/reliability.md.
 
     Raises Unsettled, Stale or GuardRefused.
     """

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reconciler.errors import worst
+from reconciler.errors import ExitCode, worst
 from reconciler.journal.history import History
 from reconciler.planning.drift import find_drift
 from reconciler.project import Embedded
 from reconciler.resource import Drift
 from reconciler.session.opening import Bench, open_api
-
-DRIFT = 2
 
 
 def exit_code_of(found: Sequence[Drift]) -> int:
@@ -19,7 +17,7 @@ def exit_code_of(found: Sequence[Drift]) -> int:
     unread = {one.exit_code for one in found} - {0}
     if unread:
         return worst(unread)
-    return DRIFT if any(one.drifted for one in found) else 0
+    return ExitCode.DIFFERENT if any(one.drifted for one in found) else ExitCode.DONE
 
 
 async def drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:

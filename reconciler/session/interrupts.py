@@ -1,4 +1,4 @@
-"""Signals to a run: the first one ends it in good order, the second at once (R6).
+"""Signals to a run: the first one ends it in good order, the second at once (docs/plan.md).
 
 A hang-up never counts as the second: a terminal that is closed may send it twice,
 and a service manager sends it right after the first.

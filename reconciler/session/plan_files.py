@@ -47,7 +47,7 @@ def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
 
 
 def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begins_plan) -> None:
-    """Write a file that only its owner can read (failure-cases.md, N9).
+    """Write a file that only its owner can read.
 
     What is there already is replaced only if it `is_own` by its first bytes. Raises
     InvalidInput where it cannot be written.

@@ -1,4 +1,4 @@
-"""Alert events. Source: endpoint 2, and `Events` in the API document."""
+"""Alert events. Source: docs/endpoints.md, 2."""
 
 from __future__ import annotations
 

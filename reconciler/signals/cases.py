@@ -1,4 +1,4 @@
-"""Cases. Source: endpoint 7 and `Case` in the API document."""
+"""Cases. Source: docs/endpoints.md, 7."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Daily data-usage units. Source: endpoint 19 and `Daily data-usage units`."""
+"""Daily data-usage units. Source: docs/endpoints.md, 19."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Incidents, their events, and closing them. Source: endpoints 8, 9 and 10."""
+"""Incidents, their events, and closing them. Source: docs/endpoints.md, 8 to 10."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class IncidentEvent(Record):
 
 
 class Incident(Record):
-    """One incident; it is open while it has no `closedAt` (api-facts.md, part 5)."""
+    """One incident; it is open while it has no `closedAt` (docs/assumptions.md)."""
 
     id: Text
     name: Text = ""
@@ -260,7 +260,7 @@ async def close_incidents(api: Api, ids: Sequence[str]) -> list[Incident]:
     """Close incidents and give them as they are now.
 
     After a lost answer the incidents are listed, and only those still open are
-    sent again, once (failure-cases.md, part 3). One that the answer leaves out
+    sent again, once (docs/network.md). One that the answer leaves out
     is looked up. Raises what `Api.send` raises.
     """
     known: dict[str, Incident] = {}

@@ -1,15 +1,14 @@
-"""Log policies as the service stores them, for listing. Source: endpoint 15."""
+"""Log policies as the service stores them, for listing. Source: docs/endpoints.md, 15."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reconciler.assumptions import POLICIES
 from reconciler.signals.record import Enumeration, Record, Text, all_items_of, read_record
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
-
-POLICIES = "/dataplans/policies/v1"
 
 PRIORITIES = Enumeration("PRIORITY_TYPE_", ("BLOCK", "LOW", "MEDIUM", "HIGH"))
 RULE_TYPES = Enumeration("RULE_TYPE_ID_", ("IS", "IS_NOT", "START_WITH", "INCLUDES"))

@@ -82,7 +82,7 @@ class KeyValue(Record):
 class Enumeration:
     """The values of an enumeration that are known, less their prefix; a service may have more.
 
-    Source: api-facts.md, part 5.
+    Source: docs/assumptions.md.
     """
 
     prefix: str

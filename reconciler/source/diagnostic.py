@@ -115,6 +115,18 @@ def warning(
     return Finding(code, path, message, Severity.WARNING, suggestion, at_key)
 
 
+WANTED = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "float_type": "a number",
+    "int64_text": "a whole number, best written as text",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "string_type": "text",
+}
+"""What a value must be, by the word of pydantic for what is wrong with it."""
+
 WIDEST_EXCERPT = 120
 WIDEST_MARK = WIDEST_EXCERPT // 2
 LONGEST_NAME = 80

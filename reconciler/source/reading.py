@@ -122,7 +122,7 @@ def height(value: Json, known: dict[int, int]) -> int:
     return known[id(value)]
 
 
-# failure-cases.md, S1-S3.
+# The limits of docs/manifests.md.
 DEEPEST = 64
 MOST_NODES = 1_000_000
 MOST_ALIASES = 100

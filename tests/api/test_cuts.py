@@ -1,4 +1,4 @@
-"""Answers cut at every byte, and answers far too large (R12, R13)."""
+"""Answers cut at every byte, and answers far too large."""
 
 from __future__ import annotations
 

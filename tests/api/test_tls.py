@@ -1,4 +1,4 @@
-"""Whom the client believes: certificates of an authority made here (N3)."""
+"""Whom the client believes: certificates of an authority made here."""
 
 from __future__ import annotations
 

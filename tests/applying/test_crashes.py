@@ -2,7 +2,7 @@
 
 Every request and every append to the journal is a point; the run dies before
 it, after it, or (for a request) after the service carried it out and before
-the answer was read. The laws are I1, I2, I3, I5 and I6 of failure-cases.md.
+the answer was read. The laws are I1, I2, I3, I5 and I6 of docs/reliability.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A service that answers anything at all (R14)."""
+"""A service that answers anything at all."""
 
 from __future__ import annotations
 

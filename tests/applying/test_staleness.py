@@ -1,4 +1,4 @@
-"""What others change around a write: before it, and right after it (R16, R22)."""
+"""What others change around a write: before it, and right after it."""
 
 from __future__ import annotations
 

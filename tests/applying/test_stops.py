@@ -130,7 +130,7 @@ def lose_the_lock(monkeypatch: pytest.MonkeyPatch, appends: int) -> None:
 
 @pytest.mark.parametrize("appends", range(9))
 def test_lost_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appends: int) -> None:
-    """After a lost lock nothing is sent, and what was in flight is saved elsewhere (R19).
+    """After a lost lock nothing is sent, and what was in flight is saved elsewhere.
 
     5 where the journal knows all that happened, 8 where it does not.
     """

@@ -1,4 +1,4 @@
-"""The laws I1 to I8 of failure-cases.md, part 1, judged from evidence alone.
+"""The laws I1 to I8 of docs/reliability.md, judged from evidence alone.
 
 Evidence is what stands outside the program: the emulator's request log and what it
 holds, the bytes of the journal, exit codes, and all that was printed. Nothing here

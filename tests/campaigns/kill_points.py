@@ -1,4 +1,4 @@
-"""R1: kill -9 at every point of a run, in every world, and recovery by new processes."""
+"""`kill`: kill -9 at every point of a run, in every world, and recovery by new processes."""
 
 from __future__ import annotations
 

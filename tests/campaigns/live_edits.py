@@ -1,4 +1,4 @@
-"""R16: somebody edits, creates or deletes between every two requests of an apply.
+"""`edit`: somebody edits, creates or deletes between every two requests of an apply.
 
 A write whose last read came after the edit, while the plan's came before it, would be
 an overwrite of what this program had seen: none may happen. An edit between the last
@@ -106,14 +106,14 @@ def _edit_once(stage: Stage, tally: Tally, edit: Edit, place: int) -> None:
     tally.counts[what] += 1
     case = f"{edit.request[0]} of {edit.ref} before request {place}"
     if what == "overwritten":
-        tally.fail("R16", f"world {stage.world.number}, {case}: overwritten, though it was read")
+        tally.fail("edit", f"world {stage.world.number}, {case}: overwritten, though it was read")
     stage.recover()
     if what == WINDOW:
         # No client can see this; it is counted.
         tally.counts["cases"] += 1
         return
     if what == READ_BACK and any(said.startswith("I3") for said in violations(stage.evidence())):
-        # Where nothing tells who wrote last, it looks like the service's own doing (R15).
+        # Where nothing tells who wrote last, it looks like the service's own doing.
         tally.counts["cases"] += 1
         tally.counts["taken for the service"] += 1
         return

@@ -1,4 +1,4 @@
-"""R5, R9 and R12: answers that are lost, cut or wrong, for every write in every world."""
+"""`lost`, `storm` and `cut`: answers that are lost, cut or wrong, for every write of a world."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _struck(stage: Stage, tally: Tally, case: str, rules: list[dict[str, Any]], 
     stage.emulator.order(faults={"seed": seed, "rules": rules}, look=False)
     step = stage.apply()
     if step.code not in ALLOWED:
-        tally.fail("R5", f"{case}: exit {step.code}: {step.err[-400:]}")
+        tally.fail("lost", f"{case}: exit {step.code}: {step.err[-400:]}")
     stage.emulator.order(faults=None, look=False)
     stage.recover()
     tally.judge(f"world {stage.world.number}, {case}", stage.evidence())
@@ -83,7 +83,7 @@ def _worlds(stage: Stage, tally: Tally, count: int, seed: int) -> Iterator[int]:
 
 
 def lose_answers(stage: Stage, count: int, seed: int) -> Tally:
-    """R5: lose the answer to each write, in each way; sometimes the look-up after it too.
+    """`lost`: lose the answer to each write, in each way; sometimes the look-up after it too.
 
     Of each world the creates whose answer is dropped after the deed come first.
     """
@@ -104,7 +104,7 @@ def lose_answers(stage: Stage, count: int, seed: int) -> Tally:
 
 
 def storm(stage: Stage, count: int, seed: int) -> Tally:
-    """R9: a third of all answers is an error, some of them after the deed."""
+    """`storm`: a third of all answers is an error, some of them after the deed."""
     tally = Tally()
     for number in _worlds(stage, tally, count, seed):
         for turn in range(min(share(count), count - tally.counts["cases"])):
@@ -118,7 +118,7 @@ def storm(stage: Stage, count: int, seed: int) -> Tally:
 
 
 def cut_answers(stage: Stage, count: int, seed: int) -> Tally:
-    """R12: every kind of answer, cut at every byte, its length told whole or as cut."""
+    """`cut`: every kind of answer, cut at every byte, its length told whole or as cut."""
     tally = Tally()
     chance = drawing(seed)
     for number in _worlds(stage, tally, count, seed):

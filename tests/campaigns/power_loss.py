@@ -1,4 +1,4 @@
-"""R3: the power fails at any moment of an apply, and what was not synced may be lost.
+"""`power`: the power fails at any moment of an apply, and what was not synced may be lost.
 
 A child notes every operation on the journal's files and every request that it sends.
 Each prefix of that record is a moment; the disk then holds what was synced, and of the

@@ -1,4 +1,4 @@
-"""R17 and R19: applies that race for one journal, and a holder that stands still."""
+"""`race` and `stop`: applies that race for one journal, and a holder that stands still."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def wait_to_send(arrived: int, go: int) -> Meddle:
 
 
 def race(stage: Stage, count: int, seed: int) -> Tally:
-    """R17: 2 to 16 applies at once; the one that holds the journal waits for all others."""
+    """`race`: 2 to 16 applies at once; the one that holds the journal waits for all others."""
     tally = Tally()
     chance = drawing(seed)
     for turn in range(count):
@@ -80,13 +80,13 @@ def rivals(stage: Stage, folders: list[Path], tally: Tally, case: str) -> int:
     codes = sorted(step.code for step in stage.steps)
     if codes != [0] + [LOCKED] * (len(folders) - 1):
         said = [step.err[-200:] for step in stage.steps]
-        tally.fail("R17", f"{case}: exits {codes}: {said}")
+        tally.fail("race", f"{case}: exits {codes}: {said}")
     holder = f"process {held[0].process} on" if held else "nobody"
     for one in ended.values():
         # It may have taken the lock, and not yet signed it.
         tally.counts["holder named"] += holder in one.err
         if "is locked by" not in one.err:
-            tally.fail("R17", f"{case}: a loser does not name {holder}: {one.err}")
+            tally.fail("race", f"{case}: a loser does not name {holder}: {one.err}")
     tally.counts["losers"] += len(ended)
     return len(winners)
 
@@ -115,7 +115,7 @@ def _all_but_one(children: list[Child], came: int) -> dict[int, Ended]:
 
 
 def stop_holders(stage: Stage, count: int, seed: int) -> Tally:
-    """R19: the holder is stopped at any point; nobody takes over, and it ends its work later."""
+    """`stop`: the holder is stopped at any point; nobody takes over, and it ends its work later."""
     tally = Tally()
     chance = drawing(seed)
     passed = 1
@@ -140,10 +140,10 @@ def _stop_once(stage: Stage, point: int, tally: Tally) -> None:
     second = stage.apply()
     case = f"world {stage.world.number}, holder stopped at point {point}"
     if second.code != LOCKED:
-        tally.fail("R19", f"{case}: the second apply ended with {second.code}")
+        tally.fail("stop", f"{case}: the second apply ended with {second.code}")
     os.kill(holder.process, signal.SIGCONT)
     first = stage.note(holder.end())
     if first.code != 0:
-        tally.fail("R19", f"{case}: the holder ended with {first.code}")
+        tally.fail("stop", f"{case}: the holder ended with {first.code}")
     stage.recover()
     tally.judge(case, stage.evidence())

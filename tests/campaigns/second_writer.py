@@ -1,4 +1,4 @@
-"""R22: somebody adds a log policy before any request of an apply, which writes the whole list.
+"""`second-writer`: somebody adds a log policy before any request of an apply.
 
 The service overwrites the list as a whole and has no conditional write: what is added
 between the last read and the overwrite is lost, and nobody can see it. That window is
@@ -67,9 +67,13 @@ def _add_once(stage: Stage, tally: Tally, place: int, chance: random.Random) -> 
     tally.counts[what] += 1
     case = f"world {stage.world.number}, a policy before request {place}, {allowed=}"
     if what == LOST:
-        tally.fail("R22", f"{case}: lost, and not a word: exit {step.code}: {step.out}{step.err}")
+        tally.fail(
+            "second-writer", f"{case}: lost, and not a word: exit {step.code}: {step.out}{step.err}"
+        )
     if what == "untold":
-        tally.fail("R22", f"{case}: read after the write, and not a word: {step.out}{step.err}")
+        tally.fail(
+            "second-writer", f"{case}: read after the write, and not a word: {step.out}{step.err}"
+        )
     stage.recover()
     tally.judge(case, stage.evidence())
 

@@ -1,4 +1,4 @@
-"""R18: applies on several machines that share a journal, in a git ref or an object store.
+"""`race-git` and `race-s3`: applies on several machines that share one journal.
 
 Each machine is a folder of its own: a checkout of one bare remote, or nothing but the
 manifests and the address of a bucket. The journal is read back without the product.

@@ -1,4 +1,4 @@
-"""R19 on stores that machines share: a holder stands still, loses its lock, and wakes up.
+"""`stop-git` and `stop-s3`: a holder stands still, loses its lock, and wakes up.
 
 A person takes the lock away as its refusal says, and applies on another machine. What
 stays open after that is left to the holder, which may be alive: nobody settles before it
@@ -109,7 +109,7 @@ class Pause:
     owner: str
     stood: Step
 
-    def fail(self, said: str, law: str = "R19") -> None:
+    def fail(self, said: str, law: str = "stop") -> None:
         """Count a fault of this case."""
         self.tally.fail(law, f"{self.case}: {said}")
 

@@ -1,4 +1,4 @@
-"""R6: SIGINT and SIGTERM, once or twice, at any point and at any moment of an apply."""
+"""`signal`: SIGINT and SIGTERM, once or twice, at any point and at any moment of an apply."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ def _check(
     tally.counts[f"exit {step.code}"] += 1
     allowed = {CODES[number], *([0] if may_end else [])}
     if step.code not in allowed:
-        tally.fail("R6", f"{case}: exit {step.code}: {step.err[-300:]}")
+        tally.fail("signal", f"{case}: exit {step.code}: {step.err[-300:]}")
     if "Traceback" in step.err:
-        tally.fail("R6", f"{case}: a traceback: {step.err[-1500:]}")
+        tally.fail("signal", f"{case}: a traceback: {step.err[-1500:]}")
     left = [ref for ref, one in read(step.journal).known().items() if one.open_writes]
     if once and left:
-        tally.fail("R6", f"{case}: after one signal {left} are open")
+        tally.fail("signal", f"{case}: after one signal {left} are open")

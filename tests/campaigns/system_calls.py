@@ -1,4 +1,4 @@
-"""R2: faults at real system calls of the unmodified program, by tracing its process."""
+"""`calls`: faults at real system calls of the unmodified program, by tracing its process."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _break_once(stage: Stage, injection: Injection, tally: Tally) -> None:
     step = stage.note(Ended(APPLY, code, traced.stdout, traced.stderr))
     tally.counts[f"exit {code}"] += 1
     if not _fits(injection, step):
-        tally.fail("R2", f"{case}: exit {code}: {traced.stderr[-400:]}")
+        tally.fail("calls", f"{case}: exit {code}: {traced.stderr[-400:]}")
     stage.recover()
     tally.judge(case, stage.evidence())
 

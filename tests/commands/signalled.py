@@ -1,4 +1,4 @@
-"""Runs of the real command line that are sent signals at a point of theirs (R6).
+"""Runs of the real command line that are sent signals at a point of theirs.
 
 Started as a program, it reads jobs from stdin, forks a process for each, which
 spares the loading, and prints what became of them.

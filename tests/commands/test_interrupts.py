@@ -1,4 +1,4 @@
-"""Signals at every moment of a run that has a name, in real processes (R6)."""
+"""Signals at every moment of a run that has a name, in real processes."""
 
 from __future__ import annotations
 

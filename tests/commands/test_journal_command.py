@@ -223,7 +223,7 @@ def verified(folder: Path, service: Served) -> tuple[int, dict[str, str]]:
 
 
 def test_verify_finds(folder: Path, service: Served) -> None:
-    """Each thing to know of a journal is told with what to do next (R20)."""
+    """Each thing to know of a journal is told with what to do next."""
     file = folder / ".reconciler" / "journal.jsonl"
     whole = file.read_bytes()
     code, found = verified(folder, service)

@@ -132,10 +132,7 @@ def test_wrong_duration(machine: Path, service: Served, duration: str) -> None:
 
 
 def test_paused_run(machine: Path, service: Served) -> None:
-    """A run that was paused, and whose lock was taken, sends nothing after its request in flight.
-
-    Source: failure-cases.md, R19.
-    """
+    """A run that was paused, and whose lock was taken, sends nothing after what is in flight."""
     around = service.switch.around
     paused: list[int] = []
 

@@ -1,7 +1,4 @@
-"""What is delivered: locked, hashed, few, freely licensed, and listed.
-
-Source: failure-cases.md, N11.
-"""
+"""What is delivered: locked, hashed, few, freely licensed, and listed."""
 
 from __future__ import annotations
 

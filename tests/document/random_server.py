@@ -1,4 +1,4 @@
-"""A server that stores what it is sent, and renders it in its own way (api-facts.md, part 6)."""
+"""A server that stores what it is sent, and renders it in its own way (docs/plan.md)."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_dashboards(path: Path) -> None:
     """Each sample dashboard is created, read, and can be written back as it was read.
 
     One export holds a filter without an id, which the service demands
-    (api-facts.md part 3); a client has to give it one.
+    (docs/assumptions.md); a client has to give it one.
     """
     emulator = Emulated()
     dashboard = loaded(path)

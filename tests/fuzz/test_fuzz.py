@@ -40,7 +40,7 @@ def test_raw_manifests(tmp_path: Path) -> None:
 
 
 def test_mutated_answers(tmp_path: Path) -> None:
-    """Whatever a service answers, a command ends with an error of ours or with none (R14)."""
+    """Whatever a service answers, a command ends with an error of ours or with none."""
     tally = run_batch(Batch("answers", SEED, 0, RUNS), tmp_path)
 
     assert tally.failures == []

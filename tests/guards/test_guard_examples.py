@@ -29,7 +29,7 @@ def test_each_code_once() -> None:
         manifest=Manifest(ref, {}, Source("a.yaml", 1)),
         action=Action.UPDATE,
         evidence=Evidence.JOURNAL,
-        observation=Remembered(ALERT_ID, {}, ""),
+        observation=Remembered(ALERT_ID, {}),
         declared={},
         body={},
         differences=found,

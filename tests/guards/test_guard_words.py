@@ -159,7 +159,7 @@ def test_too_many(
 
 def test_remembered() -> None:
     """What the journal remembers counts among the known, in the same words."""
-    (found,) = said(*updates(4, 10, Remembered("id", {}, "")))
+    (found,) = said(*updates(4, 10, Remembered("id", {})))
 
     assert found.message.startswith("4 of 10 known Dashboard resources would change (40 %)")
 
@@ -206,7 +206,7 @@ def test_members(found: list[Difference], destroys: tuple[str, ...], words: str)
 def test_unreadable_members() -> None:
     """A list that is none holds nothing that is known; nor does one that only the journal has."""
     kept = change(POLICIES, live={"policies": None})
-    remembered = change(POLICIES, observation=Remembered("id", {"policies": [{}]}, ""))
+    remembered = change(POLICIES, observation=Remembered("id", {"policies": [{}]}))
 
     assert said(kept, maxChanges=0) == said(remembered, maxChanges=0) == []
 
@@ -215,7 +215,7 @@ ALERT = Ref("AlertDefinition", "errors")
 SILENCED = change(
     ALERT,
     Difference(("enabled",), before=True, after=False),
-    observation=Remembered("id", {"name": "Errors", "enabled": True}, ""),
+    observation=Remembered("id", {"name": "Errors", "enabled": True}),
     declared={"name": "Errors", "enabled": False},
     body={"name": "Errors", "enabled": False},
 )

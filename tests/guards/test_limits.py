@@ -1,4 +1,4 @@
-"""How much of a kind one apply may change, at the limit and one beyond it (R23)."""
+"""How much of a kind one apply may change, at the limit and one beyond it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_uncounted(action: Action, observation: Observation) -> None:
 
 def test_remembered() -> None:
     """What only the journal knows counts too."""
-    changes = (change(n, Action.UPDATE, Remembered("id", {}, "")) for n in range(10))
+    changes = (change(n, Action.UPDATE, Remembered("id", {})) for n in range(10))
 
     assert objects_to(*changes) == 1
 

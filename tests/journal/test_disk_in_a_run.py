@@ -1,4 +1,4 @@
-"""A disk that fails at any moment of a run (R4)."""
+"""A disk that fails at any moment of a run."""
 
 from __future__ import annotations
 

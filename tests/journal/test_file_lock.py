@@ -91,7 +91,7 @@ def _race(file: Path, name: str, begin: Any, losses: Any) -> None:
 
 @pytest.mark.parametrize("racers", [2, 5, 16])
 def test_race(file: Path, racers: int) -> None:
-    """Of runs that start at once one wins each time, and no other writes a line (R17)."""
+    """Of runs that start at once one wins each time, and no other writes a line."""
     context = multiprocessing.get_context("fork")
     for number in range(ROUNDS):
         begin, losses = context.Barrier(racers, timeout=60), context.Semaphore(0)

@@ -1,4 +1,4 @@
-"""A disk that is really full, or really read-only, under the journal (R4).
+"""A disk that is really full, or really read-only, under the journal.
 
 It is a file system in memory of one megabyte, so these tests need to mount one.
 """

@@ -151,7 +151,7 @@ def test_lost_answers(place: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lock_lost_between_two_requests(place: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lock that is lost just before the entry is created lets no request follow (R19)."""
+    """A lock that is lost just before the entry is created lets no request follow."""
     journal = filled(place)
     real = obstore.put
 

@@ -153,7 +153,7 @@ def test_release_on_the_way_out(place: Opening) -> None:
 
 
 def test_one_winner(place: Opening) -> None:
-    """Of many who lock at once exactly one wins, and the losers write nothing (R17, R18)."""
+    """Of many who lock at once exactly one wins, and the losers write nothing."""
     won: list[str] = []
     losers: list[str] = []
     together = threading.Barrier(5, timeout=60)
@@ -213,7 +213,7 @@ def test_unlock_of_a_shared_store(shared_place: Opening) -> None:
 
 
 def test_lost_lease(shared_place: Opening) -> None:
-    """Who lost the lock writes nothing any more, whether another has it or nobody (R19)."""
+    """Who lost the lock writes nothing any more, whether another has it or nobody."""
     journal, journal_text = journal_on(shared_place()), b""
     lost: list[str] = []
     journal.tell = lost.append

@@ -1,4 +1,4 @@
-"""An append of which a power cut let some blocks reach the disk, in any order (R3)."""
+"""An append of which a power cut let some blocks reach the disk, in any order."""
 
 from __future__ import annotations
 

@@ -8,27 +8,13 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from spec_models import MODELS
 from test_sample_findings import EXPECTED, FOLDERS, needs_samples, read_sample
 
+from reconciler.commands.schema import schemas
 from reconciler.document import Json
-from reconciler.kinds.json_schema import (
-    INT32_ID,
-    TEXT_ID,
-    UUID_ID,
-    manifest_schema,
-    workspace_schema,
-)
+from reconciler.kinds import KINDS
 
-IDS: dict[str, tuple[dict[str, Any] | None, bool]] = {
-    "AlertDefinition": (UUID_ID, True),
-    "SLO": (UUID_ID, False),
-    "Dashboard": (TEXT_ID, False),
-    "LogPolicySet": (None, False),
-    "SavedView": (INT32_ID, False),
-}
-SCHEMAS = {
-    kind: manifest_schema(kind, model.spec, id_schema=IDS[kind][0], id_required=IDS[kind][1])
-    for kind, model in MODELS.items()
-}
-WORKSPACE = workspace_schema(SCHEMAS.values())
+NEEDING_AN_ID = {kind.name for kind in KINDS if kind.id_form.required}
+SCHEMAS = {kind: schemas()[kind] for kind in MODELS}
+WORKSPACE = schemas()["manifest"]
 KIND_OF = {
     folder: kind
     for folder, model in FOLDERS.items()
@@ -40,7 +26,7 @@ KIND_OF = {
 def manifest(kind: str, spec: Json, **metadata: Json) -> dict[str, Json]:
     """Give a manifest with the id that its kind needs."""
     own: dict[str, Json] = {"name": "sample", **metadata}
-    if IDS[kind][1]:
+    if kind in NEEDING_AN_ID:
         own.setdefault("id", "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11")
     return {"apiVersion": "reconciler/v1", "kind": kind, "metadata": own, "spec": spec}
 

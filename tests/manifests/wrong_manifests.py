@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a table reads best with one case a line
-"""Well-formed documents that are no manifests, or declare what cannot be. design.md, part 4."""
+"""Well-formed documents that are no manifests, or declare what cannot be. docs/manifests.md."""
 
 from __future__ import annotations
 

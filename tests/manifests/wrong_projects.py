@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a table reads best with one case a line
-"""Project files that are wrong. Source: design.md, part 5."""
+"""Project files that are wrong. Source: docs/manifests.md."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a table reads best with one case a line
-"""Texts that are no YAML 1.2, no JSON, too large, or hostile. Source: failure-cases.md, 5."""
+"""Texts that are no YAML 1.2, no JSON, too large, or hostile. Source: docs/manifests.md."""
 
 from __future__ import annotations
 

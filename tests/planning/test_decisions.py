@@ -135,7 +135,7 @@ def test_live() -> None:
 
 def test_remembered() -> None:
     """What only the journal knows is compared with that, and is sent as it is declared."""
-    remembered = Remembered(7, {"name": "Errors", "filters": {}}, AT)
+    remembered = Remembered(7, {"name": "Errors", "filters": {}})
 
     change = decided(VIEW, {"name": "Other"}, remembered)
     kept = decided(VIEW, {"name": "Errors", "filters": {}}, remembered)
@@ -147,7 +147,7 @@ def test_remembered() -> None:
     assert (change.declared, change.observation) == ({"name": "Other"}, remembered)
     keys: dict[str, Json] = {"groupByKeys": ["a", "b"]}
     turned: dict[str, Json] = {"groupByKeys": ["b", "a"]}
-    assert decided(ALERT, turned, Remembered("id", keys, AT)).action is Action.KEEP
+    assert decided(ALERT, turned, Remembered("id", keys)).action is Action.KEEP
 
 
 def test_gone() -> None:
@@ -360,7 +360,7 @@ def test_secret_not_shown() -> None:
     change = decided(SLO, declared, Seen("id", live), Memory("id", last))
     fields, before = change.differences, change.before
     absent = decided(SLO, declared, Seen("id", {"name": "new"})).differences
-    alert = decided(ALERT, {"name": "x"}, Remembered("id", {"name": str(KEY)}, AT)).differences
+    alert = decided(ALERT, {"name": "x"}, Remembered("id", {"name": str(KEY)})).differences
 
     assert [(one.path, one.before, one.after) for one in fields] == [
         (("name",), "old", "new"),

@@ -1,4 +1,4 @@
-"""What the service makes of what it is sent is told once, and then no difference (R15)."""
+"""What the service makes of what it is sent is told once, and then no difference."""
 
 from __future__ import annotations
 

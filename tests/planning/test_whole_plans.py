@@ -122,9 +122,9 @@ OBSERVED: list[Observation] = [
     Seen("other", {"name": "old"}),
     Seen("id", {"name": "older"}),
     Absent(),
-    Remembered("id", {"name": "old"}, AT),
-    Remembered("other", {"name": "old"}, AT),
-    Remembered("id", {"name": "older"}, AT),
+    Remembered("id", {"name": "old"}),
+    Remembered("other", {"name": "old"}),
+    Remembered("id", {"name": "older"}),
     Unknown("id", "why"),
     Unknown(None, "why"),
 ]

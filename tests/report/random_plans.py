@@ -109,7 +109,7 @@ def filled(kind: Kind, text: str) -> dict[str, Json]:
 OBSERVATIONS: st.SearchStrategy[Observation] = st.one_of(
     st.builds(Seen, TEXTS, VALUES.map(_object), edit=st.builds(Edit, who=TEXTS)),
     st.builds(Absent, TEXTS),
-    st.builds(Remembered, TEXTS, VALUES.map(_object), TEXTS),
+    st.builds(Remembered, TEXTS, VALUES.map(_object)),
     st.builds(Unknown, st.none(), TEXTS),
 )
 

@@ -54,7 +54,7 @@ def updated(kind: str, name: str, before: dict[str, Json], after: dict[str, Json
 def rewritten(name: str, before: dict[str, Json], after: dict[str, Json]) -> Change:
     """Give the update of an alert, which rests on the journal."""
     change = updated("AlertDefinition", name, before, after)
-    remembered = Remembered(ALERT_ID, before, "2025-01-31T09:00:00Z")
+    remembered = Remembered(ALERT_ID, before)
     return replace(change, evidence=Evidence.JOURNAL, observation=remembered)
 
 

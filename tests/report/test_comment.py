@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from random_plans import MARK, TEXTS, plans
-from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
+from sample_plans import plan_of_none, plan_of_three
 
 from reconciler.forge.marker import Marker, read_marker, root_of
 from reconciler.report.applied import Result, applied_comment, applied_markdown
@@ -86,9 +86,7 @@ def test_plan(plan: Plan, *, offline: bool) -> None:
     body = plan_comment(plan, marker, ORIGIN)
 
     check(body)
-    found = read_marker(body)
-    assert found is not None
-    assert replace(found, truncated=False) == marker
+    assert read_marker(body) == marker
     assert ("**No live comparison.**" in body) is offline
     if offline:
         assert changes_in(body) is None
@@ -116,19 +114,6 @@ def test_refused_and_failed(plan: Plan | None, errors: Sequence[str]) -> None:
         marker = read_marker(body)
         assert marker is not None
         assert (marker.digest, marker.state) == (digest, state)
-
-
-def test_truncated() -> None:
-    """The marker says whether diffs were left out, and the comment where they are."""
-    whole = read_marker(plan_comment(plan_of_three(), MARKER, ORIGIN))
-    large = plan_of_three_hundred()
-    cut = plan_comment(replace(large, changes=large.changes * 3), MARKER, ORIGIN)
-    marker = read_marker(cut)
-
-    assert whole is not None
-    assert not whole.truncated
-    assert marker is not None
-    assert marker.truncated is ("left out: see the artifact" in cut)
 
 
 def test_foot() -> None:

@@ -1,4 +1,4 @@
-"""Tables and CSV. Source: failure-cases.md, S8."""
+"""Tables and CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following page tokens. Source: api-facts.md, part 1."""
+"""Following page tokens. Source: docs/assumptions.md."""
 
 from __future__ import annotations
 

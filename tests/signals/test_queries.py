@@ -99,7 +99,7 @@ def test_json_query() -> None:
 
 
 def test_alert_event_query() -> None:
-    """The parameters of alert events are those of api-facts.md, each of its own."""
+    """The parameters of alert events are those of docs/assumptions.md, each of its own."""
     wanted = EventFilter(("v1", "v2"), HOUR, {"application": "checkout"})
 
     assert query_of(lambda api: list_alert_events(api, wanted)) == [

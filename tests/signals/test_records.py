@@ -28,7 +28,7 @@ EVENT: dict[str, Json] = {
     "administrativeEvent": {"userId": "u"},
     "close": {},
 }
-# Every field of management-api.md, `Resources and their fields` and `Events`.
+# Every field that the API document shows.
 WHOLE: list[tuple[type[Record], dict[str, Json]]] = [
     (
         AlertEvent,

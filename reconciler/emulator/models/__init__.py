@@ -1,4 +1,4 @@
-"""What travels: one module per resource, every field of management-api.md.
+"""What travels: one module per resource, every field of the API document.
 
 A model says the shape and the bounds of one object. Fields nobody sent get
 the zero value the service renders (`""`, `0`, `[]`, `*_UNSPECIFIED`); `None`

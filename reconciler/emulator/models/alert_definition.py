@@ -1,7 +1,7 @@
 """Alert definitions, and the bulk replace that carries them.
 
-The fields are those of management-api.md; the parts of the other alert types
-and the limits come from api-facts.md parts 4 and 5.
+The fields are those of the API document; the parts of the other alert types
+and the limits come from docs/assumptions.md.
 """
 
 from typing import Annotated, ClassVar
@@ -28,7 +28,7 @@ from reconciler.emulator.models.wire import (
     bounds,
 )
 
-BULK_LIMIT = 100  # api-facts.md part 4: observed, not documented
+BULK_LIMIT = 100  # docs/assumptions.md: seen, not in the document
 
 
 class TimeOfDay(WireObject):

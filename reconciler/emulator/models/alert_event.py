@@ -1,6 +1,6 @@
 """Alert events: what alert definitions said, and when.
 
-Names of the query parameters: api-facts.md part 1.
+Names of the query parameters: docs/assumptions.md.
 """
 
 from typing import Annotated

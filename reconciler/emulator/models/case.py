@@ -1,4 +1,4 @@
-"""Cases, and how they are listed. Further values: api-facts.md part 5."""
+"""Cases, and how they are listed. Further values: docs/assumptions.md."""
 
 from typing import Annotated, ClassVar
 

@@ -1,7 +1,7 @@
 """Dashboards, how they are written and what is kept.
 
-Sources: management-api.md; the choices (`off`, `absoluteTimeFrame`, ...) and
-the limits come from api-facts.md parts 4 and 5.
+The fields are those of the API document; the choices (`off`, `absoluteTimeFrame`, ...)
+and the limits come from docs/assumptions.md.
 """
 
 from typing import Annotated, ClassVar, Self
@@ -20,7 +20,7 @@ from reconciler.emulator.models.wire import (
     only_one,
 )
 
-DASHBOARD_ID = "^[A-Za-z0-9_-]{21}$"  # api-facts.md part 3; a profile may allow others
+DASHBOARD_ID = "^[A-Za-z0-9_-]{21}$"  # docs/assumptions.md; a profile may allow others
 DashboardId = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": DASHBOARD_ID})]
 SlugName = Annotated[str, Field(max_length=255, pattern=r"^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$")]
 

@@ -17,7 +17,7 @@ from reconciler.emulator.models.wire import (
     only_one,
 )
 
-QUERY_LIMIT = 10_000  # api-facts.md part 4: characters of a metric query
+QUERY_LIMIT = 10_000  # docs/assumptions.md: characters of a metric query
 
 
 def _queries_in(definition: object) -> list[object]:

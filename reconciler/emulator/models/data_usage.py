@@ -1,4 +1,4 @@
-"""Daily data-usage units. The ranges: api-facts.md part 5."""
+"""Daily data-usage units. The ranges: docs/assumptions.md."""
 
 from typing import ClassVar
 

@@ -1,8 +1,8 @@
 """Every enumeration of the API, with the values known so far.
 
-`management-api.md` lists few values and says others exist, so any value with
+The API document lists few values and says others exist, so any value with
 the right prefix is taken; only SLO time frames are a closed list. The further
-values come from api-facts.md part 5.
+values come from docs/assumptions.md.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Incidents and what happened to them. Further values: api-facts.md part 5."""
+"""Incidents and what happened to them. Further values: docs/assumptions.md."""
 
 from typing import Annotated, ClassVar
 

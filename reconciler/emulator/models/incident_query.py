@@ -1,4 +1,4 @@
-"""What may be asked of incidents. Names and shapes: api-facts.md part 1.
+"""What may be asked of incidents. Names and shapes: docs/assumptions.md.
 
 The shape of `createdAtRange` and `timestamp` is not shown anywhere; they are
 taken to be like `timestamp_range` of the alert events.

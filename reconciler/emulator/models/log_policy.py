@@ -1,4 +1,4 @@
-"""Log data policies. Bounds: api-facts.md part 4."""
+"""Log data policies. Bounds: docs/assumptions.md."""
 
 from typing import Annotated, ClassVar
 
@@ -14,7 +14,7 @@ from reconciler.emulator.models.enumerations import (
 from reconciler.emulator.models.query import Flag, only
 from reconciler.emulator.models.wire import Empty, Int32, Timestamp, WireObject
 
-POLICY_LIMIT = 200  # api-facts.md part 4: observed, not documented
+POLICY_LIMIT = 200  # docs/assumptions.md: seen, not in the document
 
 
 def _latin_1(text: str) -> str:
@@ -129,7 +129,7 @@ class LogPolicy(WireObject):
 
 
 class PolicyQuery(WireObject):
-    """Query of endpoint 15; a source type of spans lists none. Names: api-facts.md part 1."""
+    """Query of endpoint 15; a source type of spans lists none. Names: docs/assumptions.md."""
 
     enabled_only: Annotated[Flag, Field(alias="enabled_only")] = False
     source_type: Annotated[SourceType, BeforeValidator(only), Field(alias="source_type")] = (

@@ -105,7 +105,7 @@ class TimeRange(WireObject):
 
 
 class PageRequest(WireObject):
-    """Which page; the size is needed (api-facts.md part 1)."""
+    """Which page; the size is needed (docs/assumptions.md)."""
 
     page_size: PageSize
     page_token: Text = ""

@@ -1,4 +1,4 @@
-"""Saved views. The shapes inside come from api-facts.md part 5."""
+"""Saved views. The shapes inside come from docs/assumptions.md."""
 
 from typing import Annotated, ClassVar, Self
 

@@ -1,6 +1,6 @@
 """Service-level objectives.
 
-The shapes inside both SLIs and of `labels` come from api-facts.md part 5; the
+The shapes inside both SLIs and of `labels` come from docs/assumptions.md; the
 API document names them only.
 """
 

@@ -1,4 +1,4 @@
-"""The parts of alert definitions on logs, as met in payloads (api-facts.md, part 5)."""
+"""The parts of alert definitions on logs, as met in payloads (docs/assumptions.md)."""
 
 from __future__ import annotations
 

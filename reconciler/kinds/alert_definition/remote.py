@@ -99,7 +99,7 @@ async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
     """Remember the last acknowledged write; the API cannot be asked."""
     last = memory.acknowledged
     if last is not None and manifest.remote_id is not None and last.remote_id == manifest.remote_id:
-        return Remembered(manifest.remote_id, last.declared, last.at)
+        return Remembered(manifest.remote_id, last.declared)
     return Unknown(manifest.remote_id, "the API has no read of alert definitions")
 
 

@@ -173,7 +173,7 @@ SECONDS: Final = Formed(
     "a number of seconds, as `900s`,",
     corrected=_in_seconds,
 )
-LONGEST_METRIC_QUERY: Final = 10_000  # api-facts.md, part 4: observed
+LONGEST_METRIC_QUERY: Final = 10_000  # docs/assumptions.md: seen
 
 
 class FolderPath(Part):
@@ -256,7 +256,7 @@ class DashboardSpec(Part):
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield what services are known to refuse, or to show wrongly (api-facts.md, part 5)."""
+    """Yield what services are known to refuse, or to show wrongly (docs/assumptions.md)."""
     for path, constant in places(spec, "dashboard", "variables", EACH, "definition", "constant"):
         if constant is not None:
             yield warning("M307", path, "some services refuse a constant variable", at_key=True)

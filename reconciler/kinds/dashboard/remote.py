@@ -11,6 +11,7 @@ from reconciler.api.retrying import Request
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
     AnotherRecord,
+    ExitCode,
     InvalidInput,
     OutcomeUnknown,
     ReconcilerError,
@@ -61,7 +62,7 @@ def from_export(content: dict[str, Json]) -> dict[str, Json]:
 
 
 def slug_of(manifest: Manifest) -> str:
-    """Give the declared slug, else the one that the name gives (design.md, part 1)."""
+    """Give the declared slug, else the one that the name gives (docs/manifests.md)."""
     declared = value_at(manifest.spec, ("dashboard", "slugName"))
     if isinstance(declared, str) and declared:
         return declared
@@ -228,7 +229,7 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
         if covers(observed.document, sending.document, shape_of(DashboardSpec)):
             return Written(sending.ref, observed.remote_id, "the answer was lost; it was found")
         said = "the answer was lost, and the dashboard that is there now is another"
-        return Unconfirmed(sending.ref, said, exit_code=6)
+        return Unconfirmed(sending.ref, said, exit_code=ExitCode.STALE)
     if again:
         return await _create(api, sending, again=False)
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.advice import on_service
 from reconciler.api.retrying import Request
+from reconciler.assumptions import POLICIES
 from reconciler.document import (
     ABSENT,
     Json,
@@ -23,6 +24,7 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.errors import (
+    ExitCode,
     OutcomeUnknown,
     ReconcilerError,
     ServiceRefused,
@@ -44,12 +46,11 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 
-POLICIES = "/dataplans/policies/v1"
 OVERWRITE = f"{POLICIES}/atomicOverwriteLogPolicies"
 BULK_CREATE = f"{POLICIES}/bulkCreate"
 BULK_TEST = f"{POLICIES}/bulkTestLog"
 
-# Without it span policies come too and would look destroyed (api-facts.md, part 1).
+# Without it span policies come too and would look destroyed (docs/assumptions.md).
 LOGS_ONLY = "SOURCE_TYPE_LOGS"
 
 SEVERITIES = ("logRules", "severities")
@@ -228,7 +229,7 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
             told = "the answer was lost; the list shows it was written"
             return Written(sending.ref, None, told, revision=now.revision)
         said = "the answer was lost, and the list is neither the old nor the new one"
-        return Unconfirmed(sending.ref, said, exit_code=6)
+        return Unconfirmed(sending.ref, said, exit_code=ExitCode.STALE)
     return Written(sending.ref, None, revision=_told_revision(sending, reply))
 
 
@@ -263,7 +264,7 @@ INPUT_FIELDS = (
     "archiveRetention",
     "placement",
 )
-"""What a policy to create may hold. Source: `Log data policy` in the API document."""
+"""What a policy to create may hold. Source: the API document."""
 
 
 def flaw_of_input(policy: dict[str, Json]) -> str:

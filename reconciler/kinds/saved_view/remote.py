@@ -37,7 +37,7 @@ async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
     remote_id = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
     last = memory.acknowledged
     if last is not None and remote_id is not None and last.remote_id == remote_id:
-        return Remembered(remote_id, last.declared, last.at)
+        return Remembered(remote_id, last.declared)
     return Unknown(remote_id, "the API has no read of saved views")
 
 

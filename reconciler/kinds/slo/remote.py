@@ -117,7 +117,7 @@ def cannot_create(manifest: Manifest) -> str:
 def _undocumented(api: Api, sending: Sending) -> str:
     """Say why an SLI is not for the endpoint, where only what is documented may be sent.
 
-    Source: api-facts.md, part 5; setting `documentedSliOnly`.
+    Source: docs/assumptions.md, setting `documentedSliOnly`.
     """
     if not api.assumptions.documented_sli_only:
         return ""

@@ -1,7 +1,4 @@
-"""Complaints as SARIF 2.1.0, which code scanning keeps from run to run.
-
-Source: pr-experience.md, parts 2 and 6.
-"""
+"""Complaints as SARIF 2.1.0, which code scanning keeps from run to run."""
 
 from __future__ import annotations
 

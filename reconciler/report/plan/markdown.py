@@ -1,4 +1,4 @@
-"""A plan as the comment a reviewer reads in a minute. Source: pr-experience.md, part 3.
+"""A plan as the comment a reviewer reads in a minute. Source: docs/reports.md.
 
 Foreign text stands only in code spans and fences, so nothing that a manifest
 says can speak as markdown, mention anyone or close what it stands in.
