@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reconciler.commands.streams import output_lost, write
 from reconciler.document import Json
-from reconciler.report.safe import safe_json
+from reconciler.report.safe import hide_with, safe_json
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
 
 if TYPE_CHECKING:
@@ -82,6 +82,10 @@ def redacted(text: str) -> str:
     for redaction in _redaction:
         text = redaction(text)
     return text
+
+
+# What is printed has been laid out by then, and a secret may be broken over its lines.
+hide_with(redacted)
 
 
 def style_of(stream: TextIO, environ: Mapping[str, str], *, verbose: bool) -> Style:
