@@ -45,7 +45,7 @@ COMMANDS = st.lists(
 
 @given(COMMANDS, st.integers(40, 60), st.sampled_from(["", "      "]))
 def test_no_command_is_broken(words: list[str], width: int, margin: str) -> None:
-    """What stands in backticks stays on one line of a terminal where it fits; in a pipe all does."""
+    """What stands in backticks and fits a terminal stays on one line; in a pipe all does."""
     text, style = " ".join(words), Style(width=width, terminal=True)
 
     for shown in (
