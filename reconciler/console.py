@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from reconciler.document import Json
 from reconciler.errors import worst
 from reconciler.report.complaints.text import complaints_text
-from reconciler.report.safe import columns, safe, safe_json
+from reconciler.report.safe import columns, hide_with, safe, safe_json
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
 from reconciler.report.words import summary
 from reconciler.resource import (
@@ -98,6 +98,10 @@ def redacted(text: str) -> str:
     for redaction in _redaction:
         text = redaction(text)
     return text
+
+
+# What is printed has been laid out by then, and a secret may be broken over its lines.
+hide_with(redacted)
 
 
 def style_of(stream: TextIO, environ: Mapping[str, str], *, verbose: bool) -> Style:

@@ -16,6 +16,7 @@ from typing import NoReturn
 from reconciler.document import Json
 
 LONGEST_MESSAGE = 500
+_LOOKED_THROUGH = 16 * LONGEST_MESSAGE
 NO_SUCH_ROUTE = 5
 _ESCAPE = re.compile(
     r"\\\\"  # an escaped backslash begins no other escape
@@ -104,8 +105,8 @@ def message_of(reply: Reply, hide: Callable[[str], str] = str) -> str:
         inner = error.get("message") if isinstance(error, dict) else error
         for said in (document.get("message"), inner, document.get("detail")):
             if isinstance(said, str) and said:
-                return _cut(hide(said))
-    return _cut(hide(reply.body[: 16 * LONGEST_MESSAGE].decode("utf-8", "replace").strip()))
+                return _cut(hide(said[:_LOOKED_THROUGH]))
+    return _cut(hide(reply.body[:_LOOKED_THROUGH].decode("utf-8", "replace").strip()))
 
 
 def _cut(text: str) -> str:

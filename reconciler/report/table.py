@@ -63,15 +63,29 @@ def _parts(line: str, width: int) -> Iterator[str]:
         return
     body = line.lstrip(" ")
     margin = line[: len(line) - len(body)]
-    first, *words = body.split(" ")
+    first, *others = unbroken(body, width - len(margin) - len(_HANG))
     part = margin + first
-    for word in words:
-        if _columns(part) + 1 + _columns(word) > width:
+    for one in others:
+        if _columns(part) + 1 + _columns(one) > width:
             yield part.rstrip(" ")
-            part = margin + _HANG + word
+            part = margin + _HANG + one
         else:
-            part += f" {word}"
+            part += f" {one}"
     yield part
+
+
+def unbroken(text: str, room: int) -> Iterator[str]:
+    """Yield words, and as one what stands in backticks and has room on a line: it is copied."""
+    held: list[str] = []
+    is_open = False
+    for word in text.split(" "):
+        held.append(word)
+        is_open ^= word.count("`") % 2 == 1
+        if not is_open:
+            whole = " ".join(held)
+            yield from (whole,) if _columns(whole) <= room else held
+            held.clear()
+    yield from held
 
 
 def _columns(text: str) -> int:

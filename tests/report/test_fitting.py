@@ -12,6 +12,7 @@ from terminals import on_terminal
 from workspaces import PROJECT
 
 from reconciler.journal.runs import RunSummary
+from reconciler.report.changes.text import wrapped
 from reconciler.report.journal_text import history_text
 from reconciler.report.safe import columns
 from reconciler.report.table import Style, fitted
@@ -37,6 +38,34 @@ def test_paint_takes_no_room() -> None:
 
     assert fitted(painted, Style(width=25, terminal=True)) == painted
     assert fitted(painted, Style(width=24, terminal=True)).split("\n")[1] == "    " + "b" * 10
+
+
+COMMANDS = st.lists(
+    st.sampled_from(["word", "other", "`one two`", "(`journal rename SLO/a SLO/b`),", "語"])
+)
+
+
+@given(COMMANDS, st.integers(40, 60), st.sampled_from(["", "      "]))
+def test_no_command_is_broken(words: list[str], width: int, margin: str) -> None:
+    """What stands in backticks and fits a terminal stays on one line; in a pipe all does."""
+    text, style = " ".join(words), Style(width=width, terminal=True)
+
+    for shown in (
+        fitted(margin + text, style).split("\n"),
+        list(wrapped(text, style, margin=margin, hang="  ")),
+    ):
+        assert all(line.count("`") % 2 == 0 for line in shown)
+        assert all(columns(line) <= width for line in shown)
+        assert " ".join(line.strip() for line in shown) == text
+    assert list(wrapped(text, Style(width=width), margin=margin)) == [margin + text][: len(words)]
+
+
+def test_backtick_without_end() -> None:
+    """A backtick that nothing closes, or a command wider than the terminal, is broken as words."""
+    for text in (f"a ` {'word ' * 30}".strip(), f"`{'word ' * 30}`"):
+        shown = fitted(text, Style(width=40, terminal=True)).split("\n")
+        assert len(shown) > 3
+        assert all(columns(line) <= 40 for line in shown)
 
 
 WRONG = """\

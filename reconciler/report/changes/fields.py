@@ -15,7 +15,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.facts import NOTHING, Facts, facts_at
 from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
-from reconciler.report.safe import ELLIPSIS, columns, safe
+from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
 from reconciler.report.spoken import BETWEEN, spoken_place, spoken_value
 from reconciler.report.words import leaves, live_document, name_of, plural, standing
 from reconciler.resource import Action, Change, Drift
@@ -286,11 +286,11 @@ def _lines(difference: Difference, facts: Facts) -> tuple[Line, ...]:
 
 def _text(document: Json) -> str:
     if isinstance(document, str):
-        return document
-    short = json.dumps(document, ensure_ascii=False)
+        return hidden(document)
+    short = hidden(json.dumps(document, ensure_ascii=False))
     if len(short) <= LONGEST_ON_ONE_LINE:
         return short
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    return hidden(json.dumps(document, ensure_ascii=False, indent=2))
 
 
 def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[Line, ...]:

@@ -17,7 +17,7 @@ from reconciler.report.changes.fields import (
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns, safe
-from reconciler.report.table import Colour, Style
+from reconciler.report.table import Colour, Style, unbroken
 from reconciler.report.words import around_difference, plural
 from reconciler.resource import Change
 
@@ -144,8 +144,9 @@ def _changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[s
 def _line_diff(lines: Sequence[Line], style: Style) -> Iterator[str]:
     most = len(lines) if style.verbose else MOST_LINES
     colours = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM, "…": Colour.DIM}
-    room = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
+    widest = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
     for sign, text in lines[:most]:
+        room = widest if style.terminal else max(1, len(text))
         for at in range(0, max(1, len(text)), room):
             yield DEEPER + style.paint(f"{sign} {text[at : at + room]}".rstrip(), colours[sign])
     if len(lines) > most:
@@ -156,13 +157,17 @@ def _line_diff(lines: Sequence[Line], style: Style) -> Iterator[str]:
 def wrapped(
     text: str, style: Style, *colours: Colour, margin: str = INDENT, hang: str = ""
 ) -> Iterator[str]:
-    """Yield foreign words, broken between words where they are too long; `hang` moves the rest."""
+    """Yield foreign words; on a terminal broken between words where they are too long.
+
+    `hang` moves the rest.
+    """
+    room = style.width - len(margin) - len(hang)
     line = ""
-    for word in safe(text).split(" "):
-        if line and len(margin) + columns(line) + 1 + columns(word) > style.width:
+    for one in unbroken(safe(text), room) if style.terminal else (safe(text),):
+        if line and len(margin) + columns(line) + 1 + columns(one) > style.width:
             yield margin + style.paint(line, *colours)
-            line = hang + word
+            line = hang + one
         else:
-            line = f"{line} {word}" if line else word
+            line = f"{line} {one}" if line else one
     if line:
         yield margin + style.paint(line, *colours)

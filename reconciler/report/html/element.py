@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from reconciler.report.safe import ELLIPSIS, columns, for_html
+from reconciler.report.safe import ELLIPSIS, columns, for_html, hidden
 
 VOID: Final = frozenset(("meta", "input", "br", "col", "wbr"))
 
@@ -102,7 +102,7 @@ def words(text: str, classes: str, left: float, top: float, room: float | None =
 
 def fitting(text: str, room: float, size: str) -> str:
     """Cut a text to what surely fits."""
-    most = letters_in(room, size)
+    most, text = letters_in(room, size), hidden(text)
     if columns(text) <= most:
         return text
     while text and columns(text) >= most:

@@ -83,11 +83,7 @@ def _title(plan: Plan) -> str:
 
 
 def _bold(text: str, style: Style) -> Iterator[str]:
-    """Yield a sentence; in a log, where no terminal would break it, as one line."""
-    if style.terminal:
-        yield from wrapped(text, style, Colour.BOLD, margin="", hang="  ")
-    else:
-        yield style.paint(safe(text), Colour.BOLD)
+    return wrapped(text, style, Colour.BOLD, margin="", hang="  ")
 
 
 def _closing(plan: Plan) -> str:
@@ -159,7 +155,9 @@ def _group_lines(
     count = style.paint(f"{first.action.value} {len(alike):,} alike", _COLOURS[first.action])
     yield f"  {count}  {style.paint(evidence(first), Colour.DIM)}"
     yield from details
-    yield from wrapped(", ".join(change.ref.name for change in alike), style, Colour.DIM)
+    # A list of names is no sentence: in a log too it stands several to a line, none broken.
+    names = ", ".join(change.ref.name for change in alike)
+    yield from wrapped(names, replace(style, terminal=True), Colour.DIM)
 
 
 def _head(change: Change, widest: int, style: Style) -> str:
