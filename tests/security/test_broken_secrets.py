@@ -86,7 +86,7 @@ def test_in_every_format(quoting: tuple[Path, Served], monkeypatch: pytest.Monke
         out, err = io.StringIO(), io.StringIO()
         with (
             mock.patch.dict(os.environ, environment(service.base_url, **MORE), clear=True),
-            mock.patch("reconciler.commands.output._redaction", []),
+            mock.patch("reconciler.console._redaction", []),
             redirect_stdout(out),
             redirect_stderr(err),
         ):
@@ -99,7 +99,7 @@ def test_in_every_format(quoting: tuple[Path, Served], monkeypatch: pytest.Monke
 
 def test_before_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Foreign text loses its secrets before it is cut, broken, escaped or drawn."""
-    monkeypatch.setattr("reconciler.commands.output._redaction", [Redaction([PHRASE, KEY_FILE])])
+    monkeypatch.setattr("reconciler.console._redaction", [Redaction([PHRASE, KEY_FILE])])
     narrow = Style(width=60, terminal=True)
     said = f"see {PHRASE} and {KEY_FILE}"
 
