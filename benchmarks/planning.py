@@ -23,8 +23,9 @@ from benchmarks.manifests import alert, dashboard, slo
 from benchmarks.measuring import cpu_of, cpu_of_process, medians, verdict
 from reconciler.api.wire import MOST_CONNECTIONS, make_transport
 from reconciler.resource import Action
-from reconciler.session.opening import Asked, Bench, open_bench
+from reconciler.session.opening import Bench, open_bench
 from reconciler.session.planning import plan_now
+from reconciler.session.projects import Asked
 
 DASHBOARDS = 600
 SLOS = 350

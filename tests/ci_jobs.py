@@ -18,7 +18,7 @@ from forge_events import NUMBER, pull_request, push, variables
 from processes import KEY, Served, served, workspace
 
 from reconciler.commands.root import run
-from reconciler.forge.marker import Marker, read_marker
+from reconciler.forge.comments import Marker, read_marker
 
 OWN = ("RECONCILER_", "GITHUB_", "RUNNER_", "INPUT_", "ACTIONS_")
 PROJECT = """\

@@ -13,19 +13,19 @@ from reconciler.applying.run import Applied
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import Conversation
 from reconciler.ci.ended import Ended, PlanNotFound, has_work
-from reconciler.ci.inputs import Inputs
 from reconciler.ci.reading import open_for
+from reconciler.ci.runner import Inputs
 from reconciler.console import tell_applied
 from reconciler.errors import Stale, worst
 from reconciler.forge.client import ForgeError
-from reconciler.forge.sticky import Standing
+from reconciler.forge.comments import Standing
 from reconciler.report.comment import changed_since_review, changes_in
 from reconciler.report.plan.document import PlanDocument
 from reconciler.resource import Plan
 from reconciler.session.applying import plan_and_apply
 from reconciler.session.consent import Consent
 from reconciler.session.opening import Bench
-from reconciler.session.plan_files import read_plan_file
+from reconciler.session.planning import read_plan_file
 
 
 @dataclass(slots=True)

@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from reconciler.ci.ended import WORDS, Compared, Ended, has_work
-from reconciler.ci.inputs import Inputs
-from reconciler.ci.runner import Runner
+from reconciler.ci.runner import Inputs, Runner
 from reconciler.console import redacted
 from reconciler.errors import ExitCode
 from reconciler.forge.client import Address, Client, ForgeError
+from reconciler.forge.comments import Marker, Standing, State, put, put_new, standing
 from reconciler.forge.event import Event
-from reconciler.forge.marker import Marker, State
 from reconciler.forge.pull_requests import Comment, Repository
-from reconciler.forge.sticky import Standing, put, put_new, standing
 from reconciler.project import unsafe_base_url
 from reconciler.report.applied import Result, applied_comment
 from reconciler.report.comment import (

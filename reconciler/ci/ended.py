@@ -8,9 +8,8 @@ from enum import Enum
 
 from reconciler.applying.run import Applied
 from reconciler.errors import SIGNALLED, ExitCode, GuardRefused
-from reconciler.forge.marker import State
+from reconciler.forge.comments import Standing, State
 from reconciler.forge.pull_requests import Comment
-from reconciler.forge.sticky import Standing
 from reconciler.report.complaints.document import message, worst_first
 from reconciler.resource import Action, Drift, InDoubt, Outcome, Plan, Unchanged, Written
 from reconciler.source.diagnostic import Complaint

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import COMPARED, Conversation
 from reconciler.ci.ended import WORDS, Ended
-from reconciler.ci.inputs import Inputs
+from reconciler.ci.runner import Inputs
 from reconciler.console import redacted
 from reconciler.errors import ExitCode
 from reconciler.report.applied import Result, applied_markdown
@@ -21,7 +21,7 @@ from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.table import Style
 from reconciler.resource import Action, Plan
-from reconciler.session.plan_files import write_private
+from reconciler.session.planning import write_private
 
 PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from reconciler.ci.checkout import Place, examine, is_brought, place_of, reviewed_at, tips_of
 from reconciler.ci.ended import Ended
-from reconciler.ci.inputs import Inputs
+from reconciler.ci.runner import Inputs
 from reconciler.ci.trust import (
     Barred,
     Checkout,
@@ -32,7 +32,8 @@ from reconciler.forge.event import Event
 from reconciler.project import Environment, Project, choose_environment, journal_place
 from reconciler.project.settings import InFile, InGit, parse_journal_place
 from reconciler.report.safe import safe
-from reconciler.session.opening import Asked, Bench, bench_of
+from reconciler.session.opening import Bench, bench_of
+from reconciler.session.projects import Asked
 from reconciler.source.files import PROJECT_FILE
 
 

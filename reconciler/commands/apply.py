@@ -16,8 +16,9 @@ from reconciler.journal.store import Patience
 from reconciler.report.reasons import not_applied
 from reconciler.session.applying import plan_and_apply
 from reconciler.session.consent import Consent
-from reconciler.session.opening import Asked, open_bench
-from reconciler.session.plan_files import read_plan_file
+from reconciler.session.opening import open_bench
+from reconciler.session.planning import read_plan_file
+from reconciler.session.projects import Asked
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 

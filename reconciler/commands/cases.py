@@ -16,7 +16,7 @@ from reconciler.commands.listing import (
     plain,
     run_listing,
 )
-from reconciler.session.opening import Asked
+from reconciler.session.projects import Asked
 from reconciler.signals.cases import (
     CATEGORIES,
     PRIORITIES,

@@ -18,9 +18,8 @@ from reconciler.api.secret import API_KEY, Redaction
 from reconciler.ci.applying import apply_for
 from reconciler.ci.conversation import Conversation, conversation
 from reconciler.ci.ended import Ended, PlanNotFound, has_work
-from reconciler.ci.inputs import Inputs, read_inputs
 from reconciler.ci.reading import asked_by, drift_for, plan_for, validate_now
-from reconciler.ci.runner import Runner
+from reconciler.ci.runner import Inputs, Runner, read_inputs
 from reconciler.ci.telling import outputs_of, tell
 from reconciler.commands.root import first_of, tell_error
 from reconciler.commands.waiting import waiting

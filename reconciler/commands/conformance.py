@@ -15,14 +15,8 @@ from reconciler.probes.conformance import Finding, examine
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
-from reconciler.session.opening import (
-    Asked,
-    Bench,
-    named_secrets,
-    open_api,
-    open_project,
-    open_target,
-)
+from reconciler.session.opening import Bench, named_secrets, open_api, open_target
+from reconciler.session.projects import Asked, open_project
 
 _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
 

@@ -29,15 +29,8 @@ from reconciler.project import (
 from reconciler.report.changes.text import wrapped
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style
-from reconciler.session.opening import (
-    Asked,
-    Bench,
-    lead_here,
-    named_secrets,
-    now,
-    open_api,
-    open_project,
-)
+from reconciler.session.opening import Bench, named_secrets, open_api
+from reconciler.session.projects import Asked, lead_here, now, open_project
 
 _MARGIN = " " * len("warning  ")
 _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}

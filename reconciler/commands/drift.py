@@ -14,7 +14,8 @@ from reconciler.report.table import Style
 from reconciler.resource import Drift
 from reconciler.session.drifting import drift_now, exit_code_of
 from reconciler.session.journals import made_now
-from reconciler.session.opening import Asked, Bench, open_bench
+from reconciler.session.opening import Bench, open_bench
+from reconciler.session.projects import Asked
 
 
 @click.command

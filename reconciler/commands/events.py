@@ -15,7 +15,7 @@ from reconciler.commands.listing import (
     parse_single_pairs,
     run_listing,
 )
-from reconciler.session.opening import Asked
+from reconciler.session.projects import Asked
 from reconciler.signals.alert_events import AlertEvent, EventFilter, list_alert_events
 
 COLUMNS: tuple[Column[AlertEvent], ...] = (

@@ -23,7 +23,8 @@ from reconciler.commands.listing import (
 from reconciler.console import agreed, data, is_terminal, json_data, stderr_style, words
 from reconciler.errors import ExitCode, UsageError
 from reconciler.report.safe import safe
-from reconciler.session.opening import Asked, Bench, open_api, open_target
+from reconciler.session.opening import Bench, open_api, open_target
+from reconciler.session.projects import Asked
 from reconciler.signals.incidents import (
     EVENT_TYPES,
     SEVERITIES,

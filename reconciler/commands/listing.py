@@ -14,7 +14,8 @@ import click
 from reconciler.console import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.report.table import Heading, Style, csv_line, table
-from reconciler.session.opening import Asked, now, open_api, open_target
+from reconciler.session.opening import open_api, open_target
+from reconciler.session.projects import Asked, now
 from reconciler.signals.record import Enumeration, Record, Span, moment, stamp
 from reconciler.slips import nearest
 from reconciler.waits import Deed, Step

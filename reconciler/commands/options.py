@@ -11,7 +11,7 @@ import click
 
 from reconciler.commands.waiting import waiting
 from reconciler.console import Console
-from reconciler.session.opening import Asked
+from reconciler.session.projects import Asked
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -16,10 +16,18 @@ from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
 from reconciler.resource import Plan
 from reconciler.session.journals import made_now
-from reconciler.session.opening import Asked, Bench, open_bench
-from reconciler.session.partial import as_part, find_changed, part_of, tell_part
-from reconciler.session.plan_files import check_writable, write_private
-from reconciler.session.planning import failures_of, plan_now
+from reconciler.session.opening import Bench, open_bench
+from reconciler.session.planning import (
+    as_part,
+    check_writable,
+    failures_of,
+    find_changed,
+    part_of,
+    plan_now,
+    tell_part,
+    write_private,
+)
+from reconciler.session.projects import Asked
 
 
 @click.command

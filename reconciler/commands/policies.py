@@ -27,7 +27,8 @@ from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_
 from reconciler.manifests.rows import read_rows
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table
-from reconciler.session.opening import Asked, Bench, open_api, open_target
+from reconciler.session.opening import Bench, open_api, open_target
+from reconciler.session.projects import Asked
 from reconciler.signals.log_policies import (
     PRIORITIES,
     RULE_TYPES,

@@ -15,7 +15,8 @@ from reconciler.commands.usage_picture import check_picture, usage_picture
 from reconciler.console import data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.report.table import usage_chart
-from reconciler.session.opening import Asked, Bench, open_api, open_target
+from reconciler.session.opening import Bench, open_api, open_target
+from reconciler.session.projects import Asked
 from reconciler.signals.data_usage import RANGES, DailyUnits, daily_units
 
 SERIES = (

@@ -13,7 +13,7 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.session.checking import Checked, check, check_in
-from reconciler.session.opening import Asked, manifest_paths, read_project
+from reconciler.session.projects import Asked, manifest_paths, read_project
 
 if TYPE_CHECKING:
     from reconciler.manifests.fixing import Fix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reconciler.addresses import is_part
-from reconciler.api.lists import check_whole
+from reconciler.api.replies import check_whole
 from reconciler.document import Json, Missing
 from reconciler.errors import UnreadableReply
 

@@ -1,15 +1,37 @@
-"""Reading reconciler.yaml with the reader that reads manifests."""
+"""Reading reconciler.yaml as manifests are read, and its guards held against the kinds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from reconciler.manifests.project_guards import guard_findings
+from reconciler.kinds import BY_NAME, KINDS
 from reconciler.project import Project, ProjectFile, project_findings
-from reconciler.source.diagnostic import Complaint
+from reconciler.project.settings import SEEN_LIVE
+from reconciler.slips import nearest
+from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import read_own_file
 from reconciler.source.parsed import Text, complaints_of_text
 from reconciler.source.reading import read_text
+
+CONSENTS = (*(code for kind in KINDS for code in kind.consents), *SEEN_LIVE)
+"""What `allow:` may hold."""
+
+
+def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the kinds and codes under `guards:` that there are not."""
+    for name, environment in settings.environments.items():
+        path = ("environments", name, "guards")
+        for kind in environment.guards.kinds:
+            if kind not in BY_NAME:
+                said = f"unknown kind `{kind}` (known: {', '.join(BY_NAME)})"
+                near = nearest(kind, BY_NAME)
+                yield Finding("P101", (*path, "kinds", kind), said, suggestion=near, at_key=True)
+        for index, code in enumerate(environment.guards.allow):
+            if code not in CONSENTS:
+                said = f"unknown code `{code}` (known: {', '.join(CONSENTS)})"
+                near = nearest(code, CONSENTS)
+                yield Finding("P101", (*path, "allow", index), said, suggestion=near)
 
 
 def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from reconciler.advice import on_journal
 from reconciler.document import Difference, Json
-from reconciler.forge.marker import Marker, State
+from reconciler.forge.comments import Marker, State
 from reconciler.report.comment import Origin, folded_plan
 from reconciler.report.junit import Case, junit
 from reconciler.report.markdown import COMMENT_BYTES, code, fenced

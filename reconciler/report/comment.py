@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reconciler.document import Json, digest
-from reconciler.forge.marker import Marker, hidden_json
+from reconciler.forge.comments import Marker, hidden_json
 from reconciler.report.markdown import COMMENT_BYTES, code, fenced
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown

@@ -10,13 +10,8 @@ from pathlib import Path
 from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
-from reconciler.session.opening import (
-    Asked,
-    advice_on_nothing,
-    project_file,
-    read_project,
-    read_workspaces,
-)
+from reconciler.session.opening import advice_on_nothing, read_workspaces
+from reconciler.session.projects import Asked, project_file, read_project
 from reconciler.source.files import folder_in_repository
 
 

@@ -1,23 +1,19 @@
-"""From flags and environment to what a command works with: project, workspace, journal, door."""
+"""From a project to what a command works with: workspace, journal, the door to the service."""
 
 from __future__ import annotations
 
 import os
 import resource
-import shlex
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconciler.advice import Here, lead_to
-from reconciler.errors import InvalidInput, UsageError
+from reconciler.errors import InvalidInput
 from reconciler.expressions import secrets_in
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
-from reconciler.manifests.project_file import load_project
 from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (
@@ -31,9 +27,15 @@ from reconciler.project import (
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.reasons import misplaced_plan, no_manifests, none_for
 from reconciler.session.journals import journal_of, loaded
+from reconciler.session.projects import (
+    Asked,
+    is_whole,
+    lead_here,
+    manifest_paths,
+    open_project,
+)
 from reconciler.session.voice import Silent, Voice
-from reconciler.source.diagnostic import Complaint
-from reconciler.source.files import PROJECT_FILE, find_files, read_file
+from reconciler.source.files import find_files, read_file
 from reconciler.waits import Waits
 
 if TYPE_CHECKING:
@@ -43,123 +45,6 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.resource import Manifest
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the shared flags asked for.
-
-    `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
-    """
-
-    paths: tuple[Path, ...]
-    environment: str | None
-    project: Path | None
-    verbose: bool
-    quiet: bool
-    waits: Waits = field(default_factory=Waits)
-    voice: Voice = field(default_factory=Silent)
-
-
-def now() -> datetime:
-    """Give the time of day, in UTC."""
-    return datetime.now(UTC)
-
-
-def open_project(asked: Asked) -> Project:
-    """Find and read the project file: as asked, else upward from the manifests.
-
-    Raises UsageError for a file that is not there and InvalidInput for one that
-    is malformed, once all its complaints are told.
-    """
-    project, complaints = read_project(asked)
-    if complaints:
-        asked.voice.complain(complaints, verbose=asked.verbose)
-    if project is None:
-        raise InvalidInput(f"{project_file(asked)} is not a valid project file")
-    return project
-
-
-def read_project(asked: Asked) -> tuple[Project | None, Sequence[Complaint]]:
-    """Give the project, None where its file is malformed, and what is wrong with that.
-
-    Raises UsageError for a file that is not there.
-    """
-    file = project_file(asked)
-    if file is None:
-        return Project(_folder_of(asked.paths[0] if asked.paths else Path())), ()
-    return load_project(file)
-
-
-def project_file(asked: Asked) -> Path | None:
-    """Find the project file: as asked, else upward from the manifests; None where there is none.
-
-    Raises UsageError for a file that is not there.
-    """
-    if asked.project is not None and not _is_there(asked.project):
-        raise UsageError(f"there is no project file {asked.project}")
-    return asked.project or _find_project(asked.paths)
-
-
-def _find_project(paths: Sequence[Path]) -> Path | None:
-    for start in (*paths[:1], Path()):
-        folder = _folder_of(start)
-        for place in (folder, *folder.parents):
-            file = place / PROJECT_FILE
-            if _is_there(file):
-                return file
-            if (place / ".git").exists():
-                break
-    return None
-
-
-def lead_here(asked: Asked, project: Project, name: str) -> None:
-    """Let what is advised from now on lead to an environment of a project, from where this runs."""
-    here, found = _folder_of(Path()), _find_project(())
-    without = found.resolve() if found is not None else here
-    there = project.file.resolve() if project.file is not None else project.root
-    manifests = [str(path) for path in asked.paths if not is_plan_file(path)]
-    given = _typed(manifests)
-    if without == there:
-        lead_to(Here(name, to_manifests=given))
-        return
-    file = asked.project or project.file
-    to_project = "" if file is None else _typed(["--project", str(file)])
-    if asked.project is not None:
-        lead_to(Here(name, to_project, f"{to_project}{given}", to_project))
-        return
-    to_journal = _typed(["--path", str(asked.paths[0])]) if asked.paths else ""
-    lead_to(Here(name, to_journal, given or to_project, to_project))
-
-
-def _typed(words: Sequence[str]) -> str:
-    """Give words as they are typed, a blank before each."""
-    return "".join(f" {shlex.quote(word)}" for word in words)
-
-
-def _is_there(file: Path) -> bool:
-    """Tell a file, or a link wherever it leads: that is complained of where it is read."""
-    return os.path.isfile(file) or os.path.islink(file)  # noqa: PTH113, PTH114 - never raise
-
-
-def _folder_of(path: Path) -> Path:
-    """Give a folder, or that of a file, without links; a name of any length will do."""
-    real = Path(os.path.realpath(path))
-    return real if os.path.isdir(real) else real.parent  # noqa: PTH112 - never raises
-
-
-def manifest_paths(asked: Asked, project: Project) -> list[Path]:
-    """Give where the manifests are: the arguments, else the project's own setting."""
-    if asked.paths:
-        return list(asked.paths)
-    return [project.root / path for path in project.settings.manifests]
-
-
-def is_whole(asked: Asked, project: Project) -> bool:
-    """Tell whether the paths cover all manifests of the project."""
-    given = [path.resolve() for path in asked.paths]
-    wanted = [(project.root / path).resolve() for path in project.settings.manifests]
-    return not given or all(any(one.is_relative_to(path) for path in given) for one in wanted)
 
 
 def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:

@@ -1,14 +1,150 @@
-"""Plan: observe, decide, and tell what an apply would refuse."""
+"""Plan: a whole workspace, or what a change touches; and the files that plans are kept in."""
 
 from __future__ import annotations
 
-from reconciler.errors import Unsettled
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from reconciler.errors import InvalidInput, Unsettled, UsageError
 from reconciler.guards import with_guards
+from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
+from reconciler.manifests.changed import Changed, branching_point, changed_since
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.plan import Place, make_plan
 from reconciler.project import Embedded
-from reconciler.resource import Plan
+from reconciler.report.plan.document import PlanDocument, read_plan
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.resource import Orphan, Plan
 from reconciler.session.opening import Bench, open_api
+from reconciler.session.projects import Asked
+from reconciler.session.voice import Voice
+
+LARGEST_PLAN_FILE = 256 << 20
+NO_FILE = "it is not a regular file"
+NOT_OURS = "it is there, and reconciler did not write it: remove it first, or name another file"
+
+
+def check_writable(file: Path) -> None:
+    """Find out before the first request whether a file could be written.
+
+    Raises InvalidInput where it could not.
+    """
+    folder = file.parent
+    try:
+        # What is there already must be a file of our own; nothing is written to it yet.
+        descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb", buffering=0) as stream:
+            why = _unusable(stream.fileno(), begins_plan)
+    except FileNotFoundError:
+        why = "" if folder.is_dir() else f"there is no folder {folder}"
+        why = why or ("" if os.access(folder, os.W_OK) else "its folder is read-only")
+    except OSError as error:
+        why = error.strerror or "it cannot be opened"
+    if why:
+        raise InvalidInput(f"{file} cannot be written: {why}")
+
+
+def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
+    """Say why an open file must not be written over; "" where it holds nothing of others."""
+    # A device such as /dev/null would get the rights of a private file.
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return NO_FILE
+    head = os.pread(descriptor, HEAD, 0)
+    return NOT_OURS if head and not is_own(head) else ""
+
+
+def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begins_plan) -> None:
+    """Write a file that only its owner can read.
+
+    What is there already is replaced only if it `is_own` by its first bytes. Raises
+    InvalidInput where it cannot be written.
+    """
+    try:
+        descriptor = os.open(
+            file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600
+        )
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            if why := _unusable(descriptor, is_own):
+                raise InvalidInput(f"{file} cannot be written: {why}")
+            os.fchmod(descriptor, 0o600)
+            os.ftruncate(descriptor, 0)
+            stream.write(text)
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+
+
+def read_plan_file(file: Path) -> PlanDocument:
+    """Read what `plan --out` wrote.
+
+    Raises InvalidInput for anything else, and UsageError for the plan of a part.
+    """
+    read = _read_plan_file(file)
+    if read.not_examined:
+        raise UsageError(
+            f"{file} is the plan of a part: {plural(read.not_examined, 'resource')} not examined. "
+            "Make one without --changed-since to apply it"
+        )
+    return read
+
+
+def _read_plan_file(file: Path) -> PlanDocument:
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(LARGEST_PLAN_FILE + 1)
+        if len(content) > LARGEST_PLAN_FILE:
+            raise InvalidInput(f"{file} is larger than {LARGEST_PLAN_FILE >> 20} MB")
+        return read_plan(content.decode("utf-8"), str(file))
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file} is not a plan: it is not UTF-8") from error
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
+
+
+def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:
+    """Compare the workspace with what it has in common with a revision.
+
+    Raises UsageError without git, or where the revision cannot be told or read.
+    """
+    revision = branching_point(bench.project.root, since)
+    withheld = withheld_from(os.environ)
+    scope = Scope(bench.name, bench.environment.variables, os.environ, bench.salt, withheld)
+    return changed_since(revision, bench.workspace, bench.project, scope, asked.paths)
+
+
+def part_of(bench: Bench, changed: Changed) -> Bench:
+    """Give a bench that holds only what is examined."""
+    workspace = replace(bench.workspace, manifests=changed.manifests)
+    examined = {one.ref for one in changed.manifests}
+    rest = tuple(one for one in bench.workspace.manifests if one.ref not in examined)
+    return replace(bench, workspace=workspace, whole=False, others=(*rest, *bench.others))
+
+
+def as_part(made: Plan, changed: Changed, history: History) -> Plan:
+    """Say in the plan of a part what it is a part of, and what is declared no more."""
+    gone = ((ref, history.of(ref)) for ref in changed.deleted)
+    return replace(
+        made,
+        # The share of a part that changes says nothing of the whole.
+        guarded=tuple(one for one in made.guarded if one.code != TOO_MANY),
+        orphans=tuple(Orphan(ref, memory.remote_id) for ref, memory in gone if memory.exists),
+        changed_since=str(changed.since),
+        not_examined=changed.not_examined,
+    )
+
+
+def tell_part(changed: Changed, voice: Voice) -> None:
+    """Say what was compared, and what was deleted."""
+    voice.say(
+        f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
+    )
+    for ref in changed.deleted:
+        voice.say(f"declared no more: {safe(str(ref))}")
 
 
 def failures_of(made: Plan) -> set[int]:

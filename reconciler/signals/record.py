@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from reconciler.api.lists import check_whole
+from reconciler.api.replies import check_whole
 from reconciler.assumptions import Assumptions
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnreadableReply

@@ -13,8 +13,7 @@ from ci_jobs import PROJECT
 
 from reconciler import __version__
 from reconciler.ci.ended import REASONS, WORDS
-from reconciler.ci.inputs import INPUTS, read_inputs
-from reconciler.ci.runner import Log, Runner
+from reconciler.ci.runner import INPUTS, Log, Runner, read_inputs
 from reconciler.commands.root import run
 from reconciler.errors import EXIT_CODES, InvalidInput, UsageError
 from reconciler.report.markdown import LARGEST_OUTPUTS, SUMMARY_BYTES

@@ -15,7 +15,7 @@ from reconciler.commands.usage_picture import check_picture
 from reconciler.emulator.log_file import LogFile
 from reconciler.errors import InvalidInput
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
-from reconciler.session.plan_files import write_private
+from reconciler.session.planning import write_private
 
 LONG = "a" * 300
 

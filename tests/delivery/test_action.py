@@ -16,7 +16,7 @@ from forge_events import FORK, NUMBER, pull_request, push, variables
 from processes import KEY, Served, served, workspace
 from runner import ROOT, Job, Step
 
-from reconciler.forge.marker import Marker, read_marker
+from reconciler.forge.comments import Marker, read_marker
 
 COUNTS = ("create", "update", "assert", "keep", "blocked")
 

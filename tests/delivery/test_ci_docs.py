@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from write_ci_docs import TARGET, tables, written
 
-from reconciler.ci.inputs import INPUTS
+from reconciler.ci.runner import INPUTS
 from reconciler.ci.telling import OUTPUTS
 
 

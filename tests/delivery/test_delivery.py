@@ -15,7 +15,7 @@ import pytest
 from runner import ROOT
 
 from reconciler.ci.ended import RESULTS, WORDS
-from reconciler.ci.inputs import FLAG, INPUTS, NO_FLAG
+from reconciler.ci.runner import FLAG, INPUTS, NO_FLAG
 from reconciler.ci.telling import OUTPUTS
 from reconciler.source.reading import read_text
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.forge.marker import Marker, read_marker, root_of
+from reconciler.forge.comments import Marker, read_marker, root_of
 
 DIGEST = "sha256:" + "0f" * 32
 MARKER = Marker("production", root_of("."), DIGEST, "1" * 40, "2" * 40, 12, state="applied")

@@ -12,8 +12,7 @@ from asking import Turns, asking
 from fake_forge import PERSON, TOKEN, FakeForge, Fault, secondary_limit
 
 from reconciler.forge.client import ForgeError
-from reconciler.forge.marker import Marker, read_marker
-from reconciler.forge.sticky import put, put_new, standing
+from reconciler.forge.comments import Marker, put, put_new, read_marker, standing
 
 SCHEDULES = int(os.environ.get("COMMENT_SCHEDULES", "60"))
 PULL = 7

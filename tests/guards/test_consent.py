@@ -27,7 +27,7 @@ from reconciler.emulator.profile import Profile
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.rules import GUARD_CODES
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.project_guards import CONSENTS
+from reconciler.manifests.project_file import CONSENTS
 from reconciler.project import Guards
 from reconciler.resource import Manifest, Objection
 

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three
 
-from reconciler.forge.marker import Marker, read_marker, root_of
+from reconciler.forge.comments import Marker, read_marker, root_of
 from reconciler.report.applied import Result, applied_comment, applied_markdown
 from reconciler.report.comment import (
     Origin,

@@ -18,7 +18,7 @@ import pytest
 from markdown_it import MarkdownIt
 from unsafe_text import unsafe_in
 
-from reconciler.ci.inputs import read_inputs
+from reconciler.ci.runner import read_inputs
 from reconciler.errors import UsageError
 from reconciler.report.markdown import code, element, fenced
 from reconciler.report.safe import (

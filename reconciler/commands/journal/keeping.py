@@ -1,4 +1,4 @@
-"""Whether a journal can be trusted, how to make it short, and how to free its lock."""
+"""Beginning a journal, whether it can be trusted, making it short, and freeing its lock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,42 @@ from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
 from reconciler.session.journals import LOST
-from reconciler.session.opening import Asked
+from reconciler.session.projects import Asked
+
+
+@click.command
+@options.remembering
+@lock_timeout
+def init(*, asked: Asked, patience: Patience) -> int:
+    """Begin an empty journal, where this environment has none.
+
+    So a person says that nothing was applied to the target before, or that what
+    was applied is not to be remembered. Where there is a journal, it stays as it is.
+    """
+    journal = unread_journal(asked)
+    journal.load()
+    if journal.header is None:
+        with journal.locked(patience=patience):
+            if journal.header is None:
+                return _begun(journal, asked)
+    if not asked.quiet:
+        there = f"there is a journal at {safe(journal.place)} already"
+        words(f"{there}, of {plural(len(journal.entries), 'entry', 'entries')}: it stays as it is")
+    return 0
+
+
+def _begun(journal: Journal, asked: Asked) -> int:
+    if journal.is_old_copy:
+        words(
+            f"warning: there was a journal at {safe(journal.place)}, and it is gone: if you can, "
+            "bring it back in place of this new one"
+        )
+    journal.append([])
+    if not asked.quiet:
+        words(
+            f"{safe(journal.place)} is the journal of `{journal.environment}` at {journal.target}"
+        )
+    return 0
 
 
 class _Finding(NamedTuple):

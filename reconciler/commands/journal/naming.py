@@ -1,6 +1,11 @@
-"""What a person says of names: a resource goes on under another, or is gone."""
+"""What a person adds to a journal: names, ids, what is gone, what became of a create."""
 
 from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -8,15 +13,22 @@ from reconciler.advice import on_journal
 from reconciler.commands import options
 from reconciler.commands.journal.opening import opened_journal, ref_of, run_entry
 from reconciler.commands.waiting import lock_timeout
-from reconciler.console import words
-from reconciler.errors import UsageError
-from reconciler.journal.entries import Forgotten, Renamed
+from reconciler.console import data, words
+from reconciler.document import Json
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.journal.entries import Forgotten, Renamed, Settled
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
+from reconciler.kinds import BY_NAME
 from reconciler.manifests.envelope import LONGEST_NAME, NAME
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.writing import with_id
+from reconciler.project import choose_environment, with_target
 from reconciler.report.safe import safe
-from reconciler.resource import Ref
-from reconciler.session.opening import Asked
+from reconciler.report.words import plural
+from reconciler.resource import Ref, RemoteId
+from reconciler.session.opening import open_workspace
+from reconciler.session.projects import Asked, open_project
 from reconciler.slips import nearest
 
 
@@ -100,3 +112,86 @@ def _check_known(ref: Ref, history: History) -> None:
         near = nearest(str(ref), known)
         hint = f"; did you mean {near}?" if near else f": see `{on_journal('show')}`"
         raise UsageError(f"the journal knows no {ref}{hint}")
+
+
+@click.command
+@click.argument("ref")
+@click.option("--id", "remote_id", metavar="ID", help="The create happened, and this is its id.")
+@click.option("--never-happened", is_flag=True, help="The create did not happen.")
+@options.remembering
+@lock_timeout
+def settle(
+    *, ref: str, remote_id: str | None, never_happened: bool, asked: Asked, patience: Patience
+) -> int:
+    """Say what became of a create whose answer was lost."""
+    if (remote_id is None) == (not never_happened):
+        raise UsageError("give either --id ID or --never-happened")
+    wanted = ref_of(ref)
+    opened = opened_journal(asked)
+    run = run_entry(asked, opened, "settle")
+    with opened.locked(run.run, patience):
+        if wanted not in opened.history.unsettled():
+            listed = ", ".join(map(str, sorted(opened.history.unsettled()))) or "none"
+            raise UsageError(f"{wanted} is not unsettled (unsettled: {listed})")
+        known = _parse_id(wanted, remote_id) if remote_id is not None else None
+        opened.begin(run)
+        opened.append([Settled(opened.now(), wanted, known)])
+    if not asked.quiet:
+        became = "never happened" if known is None else f"exists as {known}"
+        words(f"{wanted} {became}; plan again")
+    return 0
+
+
+@click.command("write-ids")
+@options.reading
+def write_ids(*, asked: Asked) -> int:
+    """Write the ids that the service gave out into the manifests, comments kept.
+
+    With ids in git, a lost journal cannot lead to a second create. They are
+    written as `metadata.id`, and as `metadata.ids` of this environment where the
+    project has others with a target: what one service calls a resource may be
+    something else to another.
+    """
+    found = open_project(asked)
+    name, chosen = choose_environment(found, asked.environment)
+    scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
+    workspace = open_workspace(asked, found, scope)
+    opened = opened_journal(asked)
+    alone = not with_target(found) - {name}
+    written = 0
+    for manifest in workspace.manifests:
+        known = opened.history.of(manifest.ref).remote_id
+        if manifest.remote_id is None and known is not None:
+            file = found.root / manifest.source.file
+            if file.suffix == ".json":
+                raise InvalidInput(f"{manifest.source}: ids are written into YAML manifests only")
+            with _writing(file):
+                text = file.read_text(encoding="utf-8")
+                text = with_id(text, manifest.ref, known, name, alone=alone)
+                file.write_text(text, encoding="utf-8")
+            written += 1
+            if not asked.quiet:
+                words(f"{manifest.source}: {manifest.ref} is {known}")
+    data(f"{plural(written, 'id')} written\n")
+    return 0
+
+
+@contextlib.contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _parse_id(ref: Ref, text: str) -> RemoteId:
+    kind = BY_NAME.get(ref.kind)
+    form = kind.id_form if kind is not None else None
+    value: Json = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else text  # noqa: PLR2004 - an int32 has ten digits
+    known = form.parse(value) if form is not None else None
+    if known is None and form is not None:
+        known = form.parse(text)
+    if known is None:
+        words_of = form.words if form is not None else "an id"
+        raise UsageError(f"`{text}` is not an id of {ref.kind}: it must be {words_of}")
+    return known

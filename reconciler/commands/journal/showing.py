@@ -14,7 +14,7 @@ from reconciler.journal.entry_documents import entry_document
 from reconciler.journal.runs import RunSummary, runs_of
 from reconciler.report.journal_text import history_text, journal_text
 from reconciler.resource import Ref
-from reconciler.session.opening import Asked
+from reconciler.session.projects import Asked
 
 
 @click.command
