@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
@@ -21,3 +22,8 @@ def lines_with_formats(command: click.Command = cli, words: tuple[str, ...] = ()
         if option.name == "form" and isinstance(option.type, click.Choice):
             for choice in option.type.choices:
                 yield f"{' '.join(words)} --format {choice}"
+
+
+def without_place(text: str) -> str:
+    """Leave out of advised commands the options that lead them to the same place."""
+    return re.sub(r" (?:-e|--project|--path) [^\s`]+", "", text)

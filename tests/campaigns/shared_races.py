@@ -26,7 +26,7 @@ from worlds import drawing, world
 
 MACHINES = 4
 KEY = re.compile(r"<Key>([^<]+)</Key>")
-UNLOCK = re.compile(r"`reconciler journal unlock ([0-9a-f]+)`")
+UNLOCK = re.compile(r"`reconciler journal unlock [^`]*?([0-9a-f]+)`")
 
 
 @dataclass

@@ -117,7 +117,7 @@ class Pause:
         """Do what a person at another machine does: be refused, take the lock away, apply."""
         step = self.stage.apply()
         if self.owner:
-            if step.code != LOCKED or step.log or f"unlock {self.owner}`" not in step.err:
+            if step.code != LOCKED or step.log or f" {self.owner}`" not in step.err:
                 self.fail(f"not refused: exit {step.code}, {step.log}: {step.err}")
             unlocked = self.stage.run("journal", "unlock", self.owner)
             if unlocked.code != 0:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from canned import Canned, serving
+from command_lines import without_place
 from shops import Shop
 from workspaces import Ran
 
@@ -396,7 +397,7 @@ def test_unsettled(shop: Shop) -> None:
     code, checks = examine(shop)
 
     assert (code, failed(checks)) == (7, ["unsettled"])
-    assert checks["unsettled"][1] == (
+    assert without_place(checks["unsettled"][1]) == (
         "SavedView/errors, SavedView/slow; say what became of it with `reconciler journal settle`"
     )
     assert checks["may read cases"][0] == "ok"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from command_lines import without_place
 from processes import ALERT_ID, APPLY, KEY, VIEWS, Served, edit, in_this_process, workspace
 
 
@@ -92,4 +93,4 @@ def test_deleted_alert(applied: Path, service: Served) -> None:
 
     assert ended.code == 3
     assert "make one in the web interface, and declare its id as `metadata.id`" in ended.err
-    assert "`reconciler journal forget AlertDefinition/errors`" in ended.err
+    assert "`reconciler journal forget AlertDefinition/errors`" in without_place(ended.err)
