@@ -40,7 +40,14 @@ _lines: list[Callable[[], AbstractContextManager[None]]] = []
 
 def redact_with(redaction: Redaction) -> None:
     """Pass every text from now on through a filter."""
-    _redaction.append(redaction)
+    if _redaction:
+        # One filter that knows all is asked once for each text, however many there were.
+        _redaction[0].take(redaction)
+    else:
+        from reconciler.api.secret import Redaction  # noqa: PLC0415 - whoever calls this has it
+
+        _redaction.append(Redaction())
+        _redaction[0].take(redaction)
 
 
 @contextmanager

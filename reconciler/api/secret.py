@@ -89,6 +89,12 @@ class Redaction:
         pieces = {*self._pieces, *map(_Piece, _pieces(secret))}
         self._pieces = sorted(pieces, key=lambda one: (-len(one.text), one.text))
 
+    def take(self, other: Redaction) -> None:
+        """Hide from now on what another filter hides by now."""
+        self._encoded = sorted({*self._encoded, *other._encoded}, key=len, reverse=True)
+        pieces = {*self._pieces, *other._pieces}
+        self._pieces = sorted(pieces, key=lambda one: (-len(one.text), one.text))
+
     def __call__(self, text: str) -> str:
         """Give the text with every secret replaced by `***`."""
         if len(text) < SHORTEST_REDACTED or not self._pieces:
