@@ -14,6 +14,8 @@ from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import engine
 from shops import Shop, open_shop, seed
 
+from reconciler.advice import Here, lead_to
+
 __all__ = ["no_canary_is_told"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -51,8 +53,9 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_signals() -> Iterator[None]:
-    """Give back what signals meant: a run in this process ignores them at its end."""
+def _own_process() -> Iterator[None]:
+    """Give back what a run in this process leaves: ignored signals, and where advice leads."""
+    lead_to(Here())
     before = {number: signal.getsignal(number) for number in SIGNALS}
     yield
     for number, handler in before.items():
