@@ -147,9 +147,14 @@ _BY_REFERENCE = {reference[1:-1]: one for one, reference in _BY_NAME.items()}
 
 
 def _bare(text: str) -> str:
-    """Give the text without escapes, blanks and capitals, for a first look."""
+    """Give the ASCII letters and signs of a text, without escapes, blanks and capitals.
+
+    Other characters are escaped byte by byte as often as whole, and tell nothing here.
+    """
     if _MARKS.search(text):
         text = _ESCAPES.sub(_meant, text)
+    if not text.isascii():
+        text = text.encode("ascii", "ignore").decode()
     return _ALL_BETWEEN.sub("", text).casefold()
 
 

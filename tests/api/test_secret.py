@@ -7,7 +7,7 @@ from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reconciler.api.secret import HIDDEN, Redaction, Secret, key_from
@@ -79,6 +79,8 @@ FORMS: list[Callable[[str], str]] = [
 ]
 
 
+@example("0" * 23 + "\x80", quote)
+@example("0" * 23 + "\N{KELVIN SIGN}\N{LATIN SMALL LETTER LONG S}é", quote)
 @given(
     st.text(st.characters(exclude_characters="*", exclude_categories=["Cs"]), min_size=4),
     st.sampled_from(FORMS),
