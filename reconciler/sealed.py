@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Self
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text
-from reconciler.expressions import Word, expression, find_sealed, sealed_form
+from reconciler.expressions import Word, expression, find_sealed, sealed_form, sealed_parts
 from reconciler.resource import Ref, RemoteId
 
 # A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
@@ -199,3 +199,50 @@ def secret_values(document: Json) -> frozenset[str]:
         for part in template.parts
         if isinstance(part, SecretHole)
     )
+
+
+def unsealed(
+    document: Json, value_of: Callable[[str], str], salt: str
+) -> tuple[Json, frozenset[str]]:
+    """Give what a journal keeps as it may be sent again, and the secrets that cannot be filled in.
+
+    `value_of` gives the present value of a secret by its name, "" where there is none. Only
+    the very value that was sealed fills a hole. What is hidden altogether has no name: "".
+    """
+    opening = _Opening(value_of, salt)
+    opened = opening.document(document)
+    return opened, frozenset(opening.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    value_of: Callable[[str], str]
+    salt: str
+    lost: set[str] = field(default_factory=set)
+
+    def document(self, document: Json) -> Json:
+        match document:
+            case dict():
+                return {key: self.document(value) for key, value in document.items()}
+            case list():
+                return [self.document(item) for item in document]
+            case str():
+                return self._text(document)
+            case _:
+                return document
+
+    def _text(self, text: str) -> Json:
+        if text == HIDDEN:
+            self.lost.add("")
+        if find_sealed(text) is None:
+            return text
+        parts = (
+            part if isinstance(part, str) else self._hole(*part) for part in sealed_parts(text)
+        )
+        return Template(tuple(part for part in parts if part != ""))
+
+    def _hole(self, name: str, sealed: str) -> SecretHole:
+        value = self.value_of(name)
+        if value == "" or seal(value, name, self.salt) != sealed:
+            self.lost.add(name)
+        return SecretHole(name, value, sealed)

@@ -33,7 +33,10 @@ OUTCOMES = ("written", "adopted", "refused", "settled", "renamed", "forgotten", 
 
 @dataclass(slots=True)
 class RunSummary:
-    """One run. What it wrote before runs were named in journals has no actor and no commit."""
+    """One run. What it wrote before runs were named in journals has no actor and no commit.
+
+    Its entries are those from `begins` up to `ends`, counted from 0.
+    """
 
     run: str
     at: str
@@ -44,6 +47,8 @@ class RunSummary:
     overrides: list[Override] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
+    begins: int = 0
+    ends: int = 0
 
     def count(self, outcome: str) -> int:
         """Count the resources of one outcome, those that were compacted away too."""
@@ -65,17 +70,19 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     runs: list[RunSummary] = []
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
-            runs.append(_summary(entry))
+            runs.append(_summary(entry, at))
         elif isinstance(entry, Moved | Arrived):
             continue
         elif isinstance(entry, Override) or at > folded:
             if not runs or _is_of_another(runs[-1], entry):
-                runs.append(RunSummary(getattr(entry, "run", ""), entry.at))
+                runs.append(RunSummary(getattr(entry, "run", ""), entry.at, begins=at))
             _take(runs[-1], entry)
+        if runs:
+            runs[-1].ends = at + 1
     return runs
 
 
-def _summary(entry: RunEntry) -> RunSummary:
+def _summary(entry: RunEntry, begins: int) -> RunSummary:
     return RunSummary(
         entry.run,
         entry.at,
@@ -84,6 +91,7 @@ def _summary(entry: RunEntry) -> RunSummary:
         entry.digest,
         entry.command,
         folded=entry.outcomes,
+        begins=begins,
     )
 
 

@@ -26,6 +26,7 @@ from reconciler.journal.entry_documents import NAMES
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary
 from reconciler.report.changes.text import wrapped
+from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Heading, Style, fits, table
 from reconciler.report.words import plural
@@ -50,10 +51,18 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
     With `wanted`, what became of that resource stands in place of the counts. Where a terminal
     is too narrow for all of it, what became of a run stands below the run.
     """
-    headings = [Heading("at", whole=True), Heading("command", whole=True), Heading("actor")]
+    headings = [Heading("run", whole=True), Heading("at", whole=True)]
+    headings += [Heading("command", whole=True), Heading("actor")]
     headings += [Heading("commit", whole=True), Heading("outcome")]
     rows = [
-        [run.at, run.command or "apply", run.actor or "unknown", _commit(run), _became(run, wanted)]
+        [
+            run.run[:SHORT_RUN],
+            run.at,
+            run.command or "apply",
+            run.actor or "unknown",
+            _commit(run),
+            _became(run, wanted),
+        ]
         for run in runs
     ]
     closing = f"{plural(len(runs), 'run')}.\n"
