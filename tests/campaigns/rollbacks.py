@@ -202,7 +202,7 @@ def _judged(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
     yield from _is(undone.live, life.before, life.wrote - blocked, "after the rollback")
     yield from _untouched(before, undone.live, life.wrote - blocked)
     yield from _silent(undone, life)
-    if outcomes(undone.out).values() & {"written"}:
+    if "written" in outcomes(undone.out).values():
         tally.counts["undone"] += 1
         again = stage.run("rollback", "last", *ROLLBACK)
         if again.code:
