@@ -1,9 +1,9 @@
-"""What is checked out: of which commit it is, and whether every file of it is as committed."""
+"""What is checked out: of which commit, whether as committed, and so what may be used of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -21,10 +21,22 @@ from reconciler.ci.commits import (
     name_of,
     repository_around,
 )
-from reconciler.ci.trust import Checkout, Found, Lost, Missing, Reviewed
+from reconciler.ci.runner import Inputs
+from reconciler.ci.trust import (
+    Checkout,
+    Found,
+    Lost,
+    Missing,
+    Reviewed,
+    Settings,
+    Use,
+    may_use,
+)
 from reconciler.errors import InvalidInput
 from reconciler.forge.event import Event
 from reconciler.manifests.project_file import load_project
+from reconciler.project import Project
+from reconciler.project.settings import InFile, parse_journal_place
 from reconciler.source.files import LARGEST_FILE, PROJECT_FILE
 
 FETCH_ALL = "check out with `fetch-depth: 0`"
@@ -71,6 +83,73 @@ def refuse_links(path: Path, top: Path | None = None) -> None:
                 f"{one.relative_to(top)} is a link: under `ci` paths are taken as they stand, so "
                 "that they mean the same in a change and on its base branch"
             )
+
+
+def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path]) -> Use:
+    """Tell what a job may use of a project, of which these files were read.
+
+    Raises InvalidInput where a link leads to the project file.
+    """
+    settings = Settings(
+        own=project,
+        reviewed=Lost("nothing tells the base branch"),
+        base_url=inputs.base_url,
+        allow_untrusted=inputs.allow_untrusted,
+    )
+    if not event.name:
+        return may_use(event, Checkout(), settings)
+    file = project.file or project.root / PROJECT_FILE
+    place = place_of(file, os.environ)
+    if place is None:
+        return may_use(event, Checkout(), settings)
+    tips = tips_of(event, place.commits)
+    files = [*read, *([project.file] if project.file is not None else [])]
+    checkout = examine(event, place, tips, files, _written(project, place))
+    default = _newest(tips, place)
+    trusted = tuple(default.settings.trusted_branches) if isinstance(default, Found) else ()
+    return may_use(
+        event,
+        checkout,
+        Settings(
+            own=project,
+            reviewed=_reviewed(event, place, default, trusted),
+            trusted_branches=trusted,
+            base_url=inputs.base_url,
+            allow_untrusted=inputs.allow_untrusted,
+        ),
+    )
+
+
+def _written(project: Project, place: Place) -> Iterator[Path]:
+    """Yield the files that runs of a project write below its folder."""
+    folder = place.commits.top / place.folder
+    for name, environment in project.settings.environments.items():
+        kept = parse_journal_place(environment.journal or f".reconciler/{name}.journal.jsonl")
+        if isinstance(kept, InFile):
+            yield folder / kept.path
+            yield folder / f"{kept.path}.lock"
+        if environment.emulator is not None:
+            yield folder / environment.emulator.data
+
+
+def _newest(tips: Sequence[str], place: Place) -> Reviewed:
+    """Read the project file of the default branch, as new as it is known."""
+    lost: Reviewed = reviewed_at("", place)
+    for tip in tips:
+        found = reviewed_at(tip, place)
+        if not isinstance(found, Lost):
+            return found
+        lost = found
+    return lost
+
+
+def _reviewed(
+    event: Event, place: Place, default: Reviewed, trusted_branches: Sequence[str]
+) -> Reviewed:
+    """Give the project file of the branch that a change is for, if that is a trusted one."""
+    if event.named_branch in trusted_branches and not event.is_on_default:
+        return reviewed_at(event.named_commit, place)
+    return default
 
 
 def examine(

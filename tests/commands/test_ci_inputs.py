@@ -12,7 +12,7 @@ import pytest
 from ci_jobs import PROJECT
 
 from reconciler import __version__
-from reconciler.ci.ended import REASONS, WORDS
+from reconciler.ci.result import REASONS, WORDS
 from reconciler.ci.runner import INPUTS, Log, Runner, read_inputs
 from reconciler.commands.root import run
 from reconciler.errors import EXIT_CODES, InvalidInput, UsageError
@@ -209,7 +209,7 @@ def test_an_internal_error(
     def fail(*_: Any) -> None:
         raise RuntimeError("::error::broken")
 
-    monkeypatch.setattr("reconciler.ci.reading.plan_now", fail)
+    monkeypatch.setattr("reconciler.ci.job.plan_now", fail)
 
     assert run(["ci", "plan"]) == 1, examples
     lines = capsys.readouterr().out.splitlines()
@@ -226,7 +226,7 @@ def test_a_signal(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reconciler.ci.reading.plan_now", stop)
+    monkeypatch.setattr("reconciler.ci.job.plan_now", stop)
     monkeypatch.setenv("GITHUB_OUTPUT", str(examples.parent / "output"))
 
     assert run(["ci", "plan"]) == 130
