@@ -23,11 +23,11 @@ from reconciler.ci.commits import (
 )
 from reconciler.ci.runner import Inputs
 from reconciler.ci.trust import (
+    BaseFile,
     Checkout,
     Found,
     Lost,
     Missing,
-    Reviewed,
     Settings,
     Use,
     may_use,
@@ -42,7 +42,7 @@ from reconciler.source.files import LARGEST_FILE, PROJECT_FILE
 FETCH_ALL = "check out with `fetch-depth: 0`"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where a project stands: its repository, and the path of its file seen from there."""
 
@@ -66,7 +66,10 @@ def place_of(file: Path, environ: Mapping[str, str]) -> Place | None:
     if top is None:
         return None
     refuse_links(whole, top)
-    return Place(Commits(top, environ), PurePosixPath(whole.relative_to(top).as_posix()))
+    return Place(
+        commits=Commits(top=top, environ=environ),
+        path=PurePosixPath(whole.relative_to(top).as_posix()),
+    )
 
 
 def refuse_links(path: Path, top: Path | None = None) -> None:
@@ -92,7 +95,7 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
     """
     settings = Settings(
         own=project,
-        reviewed=Lost("nothing tells the base branch"),
+        base=Lost(why="nothing tells the base branch"),
         base_url=inputs.base_url,
         allow_untrusted=inputs.allow_untrusted,
     )
@@ -112,7 +115,7 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
         checkout,
         Settings(
             own=project,
-            reviewed=_reviewed(event, place, default, trusted),
+            base=_base_file(event, place, default, trusted),
             trusted_branches=trusted,
             base_url=inputs.base_url,
             allow_untrusted=inputs.allow_untrusted,
@@ -132,23 +135,23 @@ def _written(project: Project, place: Place) -> Iterator[Path]:
             yield folder / environment.emulator.data
 
 
-def _newest(tips: Sequence[str], place: Place) -> Reviewed:
+def _newest(tips: Sequence[str], place: Place) -> BaseFile:
     """Read the project file of the default branch, as new as it is known."""
-    lost: Reviewed = reviewed_at("", place)
+    lost: BaseFile = base_file_at("", place)
     for tip in tips:
-        found = reviewed_at(tip, place)
+        found = base_file_at(tip, place)
         if not isinstance(found, Lost):
             return found
         lost = found
     return lost
 
 
-def _reviewed(
-    event: Event, place: Place, default: Reviewed, trusted_branches: Sequence[str]
-) -> Reviewed:
+def _base_file(
+    event: Event, place: Place, default: BaseFile, trusted_branches: Sequence[str]
+) -> BaseFile:
     """Give the project file of the branch that a change is for, if that is a trusted one."""
     if event.named_branch in trusted_branches and not event.is_on_default:
-        return reviewed_at(event.named_commit, place)
+        return base_file_at(event.named_commit, place)
     return default
 
 
@@ -190,28 +193,30 @@ def tips_of(event: Event, commits: Commits) -> list[str]:
     return named
 
 
-def reviewed_at(commit: str, place: Place) -> Reviewed:
+def base_file_at(commit: str, place: Place) -> BaseFile:
     """Read the project file of a commit, at the same place and a regular file there too."""
     commits = place.commits
     if not commit or not commits.has(commit):
-        return Lost(f"the base branch's project file is not in this checkout: {FETCH_ALL}")
+        return Lost(why=f"the base branch's project file is not in this checkout: {FETCH_ALL}")
     try:
         found = commits.entry(commit, place.path)
         if found is None:
-            return Missing(commit, _others(commits, commit, place))
+            return Missing(commit=commit, other=_others(commits, commit, place))
         if not is_regular(found):
-            return Lost(f"{place.path} is no regular file on the base branch")
+            return Lost(why=f"{place.path} is no regular file on the base branch")
         text = commits.content(found)
     except Unreadable as error:
-        return Lost(f"the base branch's project file cannot be read ({error}): {FETCH_ALL}")
+        return Lost(why=f"the base branch's project file cannot be read ({error}): {FETCH_ALL}")
     with TemporaryDirectory() as folder:
         file = Path(folder) / PROJECT_FILE
         file.write_bytes(text[: LARGEST_FILE + 1])
         project, complaints = load_project(file)
     if project is None:
         said = complaints[0].message
-        return Lost(f"the base branch's project file is not valid: {said}; merge its repair first")
-    return Found(commit, project.settings)
+        return Lost(
+            why=f"the base branch's project file is not valid: {said}; merge its repair first"
+        )
+    return Found(commit=commit, settings=project.settings)
 
 
 def _others(commits: Commits, commit: str, place: Place) -> str:
@@ -262,7 +267,9 @@ def _tracked(commits: Commits, commit: str, below: PurePosixPath) -> Iterator[tu
         if entry.mode != SUBMODULE:
             yield path, entry
         elif path.is_dir() and any(path.iterdir()):
-            yield from _tracked(Commits(path, commits.environ), entry.name, PurePosixPath())
+            yield from _tracked(
+                Commits(top=path, environ=commits.environ), entry.name, PurePosixPath()
+            )
 
 
 def _is_same(path: Path, entry: Entry | None) -> bool:

@@ -85,7 +85,7 @@ OUTPUTS = (
 )
 """The outputs of action.yml, in its order."""
 
-PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)
+_PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)
 
 _RESULTS: dict[int, Word] = {
     ExitCode.PARTIAL: "partial",
@@ -283,11 +283,11 @@ def summary_of(result: JobResult, whole: str) -> str:
         parts.append(above + plan_markdown(result.plan, budget=SUMMARY_BYTES // 2, whole=whole))
     elif result.drifts is not None:
         title = "drift" if result.code == ExitCode.DIFFERENT else "no drift"
-        text = drift_text(result.drifts, PLAIN)
+        text = drift_text(result.drifts, _PLAIN)
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif result.failure is None and result.checked is not None:
         counts = counts_of(result.checked)
-        text = complaints_text(result.complaints, PLAIN)
+        text = complaints_text(result.complaints, _PLAIN)
         parts.append(f"### `validate`: {counts}\n\n{_fenced(text)}")
     return "\n".join(parts)
 

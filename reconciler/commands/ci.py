@@ -72,10 +72,10 @@ def _runner(environ: Mapping[str, str]) -> Runner:
     summary = environ.get("GITHUB_STEP_SUMMARY", "")
     is_forge = environ.get("GITHUB_ACTIONS", "") == "true" or bool(output)
     return Runner(
-        sys.stdout,
-        is_forge,
-        Path(output) if output else None,
-        Path(summary) if summary else None,
+        stream=sys.stdout,
+        is_forge=is_forge,
+        output=Path(output) if output else None,
+        summary=Path(summary) if summary else None,
     )
 
 

@@ -93,7 +93,7 @@ def test_the_log_is_foreign() -> None:
 
 def test_outputs_cannot_be_broken_out_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A value that holds its own delimiter is refused, and nothing is written."""
-    runner = Runner(io.StringIO(), is_forge=True, output=tmp_path / "output")
+    runner = Runner(stream=io.StringIO(), is_forge=True, output=tmp_path / "output")
     monkeypatch.setattr("secrets.token_hex", lambda _: "delimiter")
     with pytest.raises(InvalidInput, match="digest"):
         runner.write_outputs({"result": "x", "digest": "a\ndelimiter\nresult=b"})
@@ -105,7 +105,7 @@ def test_outputs_cannot_be_broken_out_of(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_summary_that_is_too_long(tmp_path: Path) -> None:
     """A summary above the limit is cut at a line, as the runner would drop all of it."""
-    runner = Runner(io.StringIO(), is_forge=True, summary=tmp_path / "summary")
+    runner = Runner(stream=io.StringIO(), is_forge=True, summary=tmp_path / "summary")
     runner.write_summary("line of drift ✓\n" * 100_000)
 
     written = (tmp_path / "summary").read_bytes()
@@ -116,7 +116,7 @@ def test_a_summary_that_is_too_long(tmp_path: Path) -> None:
 def test_annotations_are_counted() -> None:
     """Beyond ten of a level, the runner would drop them: the rest goes to the log."""
     stream = io.StringIO()
-    runner = Runner(stream, is_forge=True)
+    runner = Runner(stream=stream, is_forge=True)
     for number in range(12):
         runner.say("warning", f"number {number}")
 
