@@ -194,11 +194,13 @@ class Job:
         """
         self._note_loss()
         self._keep(self._comment())
-        try:
-            self._write_files()
-        except InvalidInput as error:
-            self._fail_too(error)
-            self.talk.runner.say("error", str(error))
+        self._speak()
+        for write in (self._write_sarif, self._write_summary):
+            try:
+                write()
+            except InvalidInput as error:
+                self._fail_too(error)
+                self.talk.runner.say("error", str(error))
         self.talk.runner.write_outputs(outputs_of(self.talk.inputs, self.result))
 
     def _note_loss(self) -> None:
@@ -235,27 +237,31 @@ class Job:
             return talk.show_plan(result)
         return None
 
-    def _write_files(self) -> None:
-        """Write annotations, SARIF and summary, as far as they are asked for.
-
-        Raises InvalidInput for a file that cannot be written.
-        """
+    def _speak(self) -> None:
+        """Show beside the change what is wrong, why there is no comment, and what failed."""
         talk, result = self.talk, self.result
         inputs, runner = talk.inputs, talk.runner
         if inputs.annotations:
             runner.annotate(annotation_lines(result.complaints, folder=result.folder))
-        if inputs.sarif_file is not None:
-            refuse_links(inputs.sarif_file)
-            text = complaints_sarif(result.complaints, result.folder, result.environment)
-            write_private(inputs.sarif_file, redacted(text), begins_sarif)
-        if inputs.summary:
-            runner.write_summary(summary_of(result, talk.origin.whole))
         if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
             runner.say("notice", f"no comment: {talk.missing}")
         failure = result.failure
         if failure is not None and not self._is_said(failure):
             said = failure.errors[0] if failure.errors else failure.words
             runner.say("error", f"{inputs.command}: {said}")
+
+    def _write_sarif(self) -> None:
+        """Write the complaints where they are asked for. Raises InvalidInput."""
+        file, result = self.talk.inputs.sarif_file, self.result
+        if file is not None:
+            refuse_links(file)
+            text = complaints_sarif(result.complaints, result.folder, result.environment)
+            write_private(file, redacted(text), begins_sarif)
+
+    def _write_summary(self) -> None:
+        """Write the summary, if it is asked for. Raises InvalidInput."""
+        if self.talk.inputs.summary:
+            self.talk.runner.write_summary(summary_of(self.result, self.talk.origin.whole))
 
     def _is_said(self, failure: Failure) -> bool:
         """Tell whether it stands where people look: beside the lines, or in a plain log."""

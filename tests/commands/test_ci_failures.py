@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ci_jobs import Shop, a_shop
+from fake_forge import Fault
 
 from reconciler.errors import ExitCode, JournalError
 
@@ -106,10 +107,19 @@ def test_after_the_drift(shop: Shop, failing: Any) -> None:
     assert "### `drift`: no drift" in ran.summary
 
 
-def test_two_failures(shop: Shop) -> None:
-    """Of a failure and a file that cannot be written then, the first decides, and both are said."""
-    shop.edit("kind: SLO", "kind: SLOs")
-    ran = shop.change(sarif_file=str(shop.root / "none" / "x.sarif"))
+@pytest.mark.parametrize("second", ["file", "comment"])
+def test_two_failures(shop: Shop, failing: Any, second: str) -> None:
+    """Of a failure and another while it is told, the first decides, and both are said."""
+    failing("reconciler.ci.job.plan_now", BROKEN)
+    if second == "file":
+        ran = shop.change(sarif_file=str(shop.root / "none" / "x.sarif"))
+    else:
+        refused = {"message": "Validation Failed"}
+        shop.forge.faults.append(Fault("POST", ".*/comments", 422, refused, times=9))
+        ran = shop.change(comment_failure="error")
 
-    assert (ran.code, ran.outputs["failure-reason"]) == (ExitCode.INVALID, "validation")
-    assert any("x.sarif" in line for line in ran.spoken)
+    assert (ran.code, ran.outputs["failure-reason"]) == (ExitCode.INTERNAL, "internal")
+    assert "::error title=reconciler::plan: broken" in ran.spoken
+    assert "broken" in ran.summary
+    said = "x.sarif" if second == "file" else "no comment"
+    assert any(said in line for line in ran.spoken)
