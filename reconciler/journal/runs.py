@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from reconciler.journal.entries import (
     Arrived,
@@ -31,7 +31,7 @@ OUTCOMES = ("written", "adopted", "refused", "settled", "renamed", "forgotten", 
 """What can become of a resource in a run, in the order that counts are given in."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class RunSummary:
     """One run. What it wrote before runs were named in journals has no actor and no commit."""
 
@@ -70,19 +70,19 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
             continue
         elif isinstance(entry, Override) or at > folded:
             if not runs or _is_of_another(runs[-1], entry):
-                runs.append(RunSummary(getattr(entry, "run", ""), entry.at))
+                runs.append(RunSummary(run=getattr(entry, "run", ""), at=entry.at))
             _take(runs[-1], entry)
     return runs
 
 
 def _summary(entry: RunEntry) -> RunSummary:
     return RunSummary(
-        entry.run,
-        entry.at,
-        entry.actor,
-        entry.commit,
-        entry.digest,
-        entry.command,
+        run=entry.run,
+        at=entry.at,
+        actor=entry.actor,
+        commit=entry.commit,
+        digest=entry.digest,
+        command=entry.command,
         folded=entry.outcomes,
     )
 
@@ -179,7 +179,15 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
 
 def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
     for run in runs_of(entries):
-        yield RunEntry(run.run, run.at, run.actor, run.commit, run.digest, run.command, run.counts)
+        yield RunEntry(
+            run=run.run,
+            at=run.at,
+            actor=run.actor,
+            commit=run.commit,
+            digest=run.digest,
+            command=run.command,
+            outcomes=run.counts,
+        )
         yield from run.overrides
 
 
@@ -187,23 +195,13 @@ def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:
     yield from memory.earlier
     if memory.pending is not None:
         yield memory.pending
-    kept = Kept(
-        at,
-        ref,
-        memory.remote_id,
-        memory.exists,
-        memory.attempts,
-        memory.protected,
+    yield Kept(
+        at=at,
+        ref=ref,
+        remote_id=memory.remote_id,
+        exists=memory.exists,
+        attempts=memory.attempts,
+        protect=memory.protected,
         instead_of=memory.instead_of,
+        last=memory.last,
     )
-    last = memory.last
-    if last is not None:
-        kept = replace(
-            kept,
-            declared=last.declared,
-            written_as=last.remote_id,
-            written_at=last.at,
-            rewritten=last.rewritten,
-            revision=last.revision,
-        )
-    yield kept

@@ -13,8 +13,9 @@ from journals import all_entries, objects
 from reconciler.document import Json
 from reconciler.errors import JournalError
 from reconciler.journal.content import line_of, parse_line
-from reconciler.journal.entries import Entry, Header
-from reconciler.journal.entry_documents import (
+from reconciler.journal.entries import (
+    Entry,
+    Header,
     entry_document,
     header_document,
     parse_entry,
@@ -46,7 +47,9 @@ def test_one_line(document: dict[str, Json], before: str) -> None:
 
 def test_header() -> None:
     """The header is read back the same, and docs/journal.md names each of its fields."""
-    header = Header("production", "https://api.example.com", "2025-01-31T09:00:00Z")
+    header = Header(
+        environment="production", target="https://api.example.com", created="2025-01-31T09:00:00Z"
+    )
     moved = replace(header, continues="0123", sealed_for="https://old.example.com")
 
     for one in (header, moved):
