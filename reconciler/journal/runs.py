@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.journal.entries import (
+    AboutWrites,
     Arrived,
     Entry,
     Forgotten,
@@ -69,8 +70,9 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
         elif isinstance(entry, Moved | Arrived):
             continue
         elif isinstance(entry, Override) or at > folded:
-            if not runs or _is_of_another(runs[-1], entry):
-                runs.append(RunSummary(run=getattr(entry, "run", ""), at=entry.at))
+            own = _run_of(entry)
+            if not runs or own not in (None, runs[-1].run):
+                runs.append(RunSummary(run=own or "", at=entry.at))
             _take(runs[-1], entry)
     return runs
 
@@ -87,11 +89,13 @@ def _summary(entry: RunEntry) -> RunSummary:
     )
 
 
-def _is_of_another(run: RunSummary, entry: Entry) -> bool:
-    own = getattr(entry, "run", None)
-    if isinstance(entry, Renamed):
-        own = entry.run or None
-    return own is not None and own != run.run
+def _run_of(entry: Entry) -> str | None:
+    """Give the run that an entry names; None where it is of the one before it."""
+    match entry:
+        case Override() | Settled() | Kept() | Forgotten() | Renamed(run=""):
+            return None
+        case _:
+            return entry.run
 
 
 def _take(run: RunSummary, entry: Entry) -> None:
@@ -141,14 +145,14 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:
     for kind, verb in _VERBS.items():
-        refs = [str(getattr(entry, "ref", "")) for entry in entries if isinstance(entry, kind)]
+        refs = [str(entry.ref) for entry in entries if isinstance(entry, kind)]
         if refs:
             shown = ", ".join(refs[:_SHOWN])
             rest = f" and {len(refs) - _SHOWN} more" if len(refs) > _SHOWN else ""
             yield f"{verb} {shown}{rest}"
 
 
-_VERBS = {
+_VERBS: dict[type[AboutWrites | Forgotten], str] = {
     Started: "started",
     Identified: "identified",
     WrittenEntry: "written",

@@ -13,6 +13,8 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Kept,
+    LastWrite,
     Moved,
     Override,
     RefusedEntry,
@@ -117,9 +119,31 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         seen=texts,
         protect=st.booleans(),
     ),
-    st.builds(Identified, run=texts, at=texts, ref=refs, remote_id=remote_ids),
     st.builds(
-        WrittenEntry, run=texts, at=texts, ref=refs, remote_id=st.none() | remote_ids, message=texts
+        Identified,
+        run=texts,
+        at=texts,
+        ref=refs,
+        remote_id=remote_ids,
+        instead_of=st.none() | remote_ids,
+    ),
+    st.builds(
+        WrittenEntry,
+        run=texts,
+        at=texts,
+        ref=refs,
+        remote_id=st.none() | remote_ids,
+        message=texts,
+        revision=texts,
+        instead_of=st.none() | remote_ids,
+    ),
+    st.builds(
+        WrittenEntry,
+        run=texts,
+        at=texts,
+        ref=refs,
+        remote_id=st.none() | remote_ids,
+        adopted=st.just(value=True),
     ),
     st.builds(
         Stored, run=texts, at=texts, ref=refs, rewritten=st.lists(rewritten, max_size=2).map(tuple)
@@ -147,3 +171,24 @@ all_entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(Arrived, at=texts, run=texts, origin=texts),
 )
 """With those that say where a journal is: as its last line, they keep it from being used."""
+
+last_writes = st.builds(
+    LastWrite,
+    remote_id=st.none() | remote_ids,
+    at=texts,
+    declared=objects,
+    rewritten=st.lists(rewritten, max_size=2).map(tuple),
+    revision=texts,
+)
+kept_entries = st.builds(
+    Kept,
+    at=texts,
+    ref=refs,
+    remote_id=st.none() | remote_ids,
+    exists=st.booleans(),
+    attempts=st.integers(0, 2**70),
+    protect=st.booleans(),
+    instead_of=st.none() | remote_ids,
+    last=st.none() | last_writes,
+)
+"""What compacting alone writes."""
