@@ -44,11 +44,6 @@ def _read_by(function: Callable[[Any], object]) -> GetPydanticSchema:
     return GetPydanticSchema(lambda _source, _handler: schema)
 
 
-def _never_null(kind: type) -> GetPydanticSchema:
-    """Read a type alone, where None stands for what is left out."""
-    return GetPydanticSchema(lambda _source, handler: handler(kind))
-
-
 def _ref(value: Json) -> Ref:
     ref = Ref.parse(value) if isinstance(value, str) else None
     if ref is None:
@@ -75,10 +70,6 @@ def _path(value: Json) -> Path:
     if not isinstance(value, list):
         raise ValueError("path")  # noqa: TRY004 - pydantic passes other errors on
     return tuple(step for step in value if isinstance(step, str | int))
-
-
-def _list(value: Json) -> Json:
-    return value if isinstance(value, list) else []
 
 
 _Text = Annotated[str, _instance_of(str)]
@@ -115,11 +106,11 @@ class Header(_Line):
     `sealed_for` where it was taken along from another address.
     """
 
-    environment: _Said
-    target: _Said
-    created: _Said
-    continues: _Said = ""
-    sealed_for: _Said = ""
+    environment: str
+    target: str
+    created: str
+    continues: str = ""
+    sealed_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +122,9 @@ class Rewritten(_Line):
     got: _Value = ABSENT
 
 
-_Pairs = Annotated[tuple[Rewritten, ...], BeforeValidator(_list)]
+_Pairs = Annotated[
+    tuple[Rewritten, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +271,8 @@ class Kept(_OfResource):
     attempts: _Count
     protect: _Flag
     instead_of: _Id = None
-    last: Annotated[LastWrite | None, _never_null(LastWrite)] = None
+    # What is left out is None here, and null is refused.
+    last: Annotated[LastWrite | None, GetPydanticSchema(lambda _, read: read(LastWrite))] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,11 +326,6 @@ Entry: TypeAlias = AboutWrites | Renamed | Forgotten | RunEntry | Override | Mov
 
 
 @cache
-def _header_reader() -> Callable[[Document], Header]:
-    return TypeAdapter(Header).validator.validate_python
-
-
-@cache
 def _reader() -> Callable[[Document], Entry]:
     """Give what reads entries. It takes ten milliseconds to make, so only once there is one."""
     adapter = TypeAdapter[Entry](Annotated[Entry, Field(discriminator="entry")])
@@ -381,8 +370,8 @@ def parse_header(document: Document) -> Header:
     """Read the first line. Raises JournalError where it is none."""
     if document.get("journal") != FORMAT:
         raise JournalError("the first line is not the header of a journal of this version")
-    named = {"environment": "", "target": "", "created": "", **document}
-    return _header_reader()(named)
+    named = _fields(Header)
+    return Header(**{name: str(document.get(key, "")) for name, key, _ in named})
 
 
 def entry_document(entry: Entry) -> Document:
