@@ -9,13 +9,14 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Kept,
+    LastWrite,
     RefusedEntry,
     Renamed,
     Settled,
     Started,
     WrittenEntry,
 )
-from reconciler.journal.history import History, LastWrite
+from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary, runs_of
 from reconciler.resource import Ref
 

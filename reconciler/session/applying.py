@@ -128,7 +128,7 @@ def plan_and_apply(
         begin()
         journal.begin(_run_entry(bench, journal, name, made, command))
         if consent.override is not None:
-            journal.append([Override(journal.now(), consent.override.strip())])
+            journal.append([Override(at=journal.now(), reason=consent.override.strip())])
         return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
 
 
@@ -139,7 +139,14 @@ def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: s
         commit = applied_commit(bench.project)
     else:
         command = f"{command} {bench.restoring.remark.run[:SHORT_RUN]}"
-    return RunEntry(name, journal.now(), journal.actor, commit, made.digest, command)
+    return RunEntry(
+        run=name,
+        at=journal.now(),
+        actor=journal.actor,
+        commit=commit,
+        digest=made.digest,
+        command=command,
+    )
 
 
 async def _apply_now(
