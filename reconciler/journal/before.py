@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reconciler.journal.entries import (
+    Backup,
     Entry,
     Forgotten,
     Kept,
@@ -17,7 +18,7 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.history import History
-from reconciler.journal.runs import RunSummary, runs_of
+from reconciler.journal.runs import RunSummary, last_backups, runs_of
 from reconciler.resource import Ref
 
 LAST = "last"
@@ -34,7 +35,8 @@ class Before:
     then, None where there was none, and `line` where that stands in the journal, from 1.
     `created` says that the run made it, `adopted` that the run sent nothing and only noted
     that live was as declared, and `later` are the runs that wrote it after this one.
-    `compacted` says that nobody knows what was before.
+    `compacted` says that nobody knows what was declared before, and `backup` is what was live
+    right before the run replaced it.
     """
 
     ref: Ref
@@ -44,6 +46,7 @@ class Before:
     adopted: bool = False
     later: tuple[str, ...] = ()
     compacted: bool = False
+    backup: Backup | None = None
 
 
 @dataclass(slots=True)
@@ -73,34 +76,36 @@ def is_compacted(entries: Sequence[Entry], run: RunSummary) -> bool:
 
 
 def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
-    """Give what each resource that a run wrote was before it; nothing of a compacted run.
+    """Give what each resource that a run wrote was before it.
 
     What the service refused is left out, as it changed nothing, and what was forgotten
-    since, as it is no concern of the journal any more.
+    since, as it is no concern of the journal any more. Of a run that was compacted only
+    that is known of which a backup is kept.
     """
+    backups = last_backups(entries, run.run)
     if is_compacted(entries, run):
-        return []
+        kept = sorted(backups.items())
+        return [Before(ref=ref, compacted=True, backup=backup) for ref, backup in kept]
     history = History()
     history.add(entries[: run.begins])
     lines = _lines_of_writes(entries[: run.begins])
-    return [
-        _before(ref, trace, history, lines)
-        for ref, trace in sorted(_traces(entries, run).items())
-        if trace.written
-    ]
-
-
-def _before(ref: Ref, trace: _Trace, history: History, lines: dict[Ref, int]) -> Before:
-    origin = trace.origin
-    last = history.of(origin).last if origin is not None else None
-    return Before(
-        ref=ref,
-        last=last,
-        line=lines.get(origin, 1) if origin is not None else 1,
-        created=trace.created and last is None,
-        adopted=trace.adopted,
-        later=tuple(dict.fromkeys(trace.later)),
-    )
+    found = []
+    for ref, trace in sorted(_traces(entries, run).items()):
+        if trace.written:
+            origin = Ref("", "") if trace.origin is None else trace.origin
+            last = history.of(origin).last
+            found.append(
+                Before(
+                    ref=ref,
+                    last=last,
+                    line=lines.get(origin, 1),
+                    created=trace.created and last is None,
+                    adopted=trace.adopted,
+                    later=tuple(dict.fromkeys(trace.later)),
+                    backup=backups.get(ref),
+                )
+            )
+    return found
 
 
 def _traces(entries: Sequence[Entry], run: RunSummary) -> dict[Ref, _Trace]:

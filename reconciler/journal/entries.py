@@ -72,6 +72,12 @@ def _path(value: Json) -> Path:
     return tuple(step for step in value if isinstance(step, str | int))
 
 
+def _paths(value: Json) -> tuple[Path, ...]:
+    if not isinstance(value, list):
+        raise ValueError("paths")  # noqa: TRY004 - as above
+    return tuple(map(_path, value))
+
+
 _Text = Annotated[str, _instance_of(str)]
 _Said = Annotated[str, _read_by(str)]
 _Flag = Annotated[bool, _read_by(lambda value: value is True)]
@@ -186,6 +192,21 @@ class Started(_OfWrite):
     seen: _Text
     declared: _Object
     protect: _Flag = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup(_OfWrite):
+    """What was live right before a write replaces it, secrets sealed or hidden.
+
+    `live` has the form of `spec`, None where its text of `size` characters is more than is kept.
+    `unseen` are the fields that were not in the answer and that nobody knew.
+    """
+
+    entry: Literal["backup"] = "backup"
+    remote_id: _Id
+    size: _Count
+    live: Annotated[Document | None, _instance_of(dict)] = None
+    unseen: Annotated[tuple[Path, ...], _read_by(_paths)] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +343,9 @@ class Arrived(_Entry):
 AboutWrites: TypeAlias = (
     Started | Identified | WrittenEntry | Stored | RefusedEntry | Settled | Kept
 )
-Entry: TypeAlias = AboutWrites | Renamed | Forgotten | RunEntry | Override | Moved | Arrived
+Entry: TypeAlias = (
+    AboutWrites | Backup | Renamed | Forgotten | RunEntry | Override | Moved | Arrived
+)
 
 
 @cache

@@ -5,12 +5,13 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from reconciler.journal.entries import (
     AboutWrites,
     Arrived,
+    Backup,
     Entry,
     Forgotten,
     Identified,
@@ -110,7 +111,7 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
-        case Stored() | Kept() | RunEntry() | Moved() | Arrived():
+        case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup():
             pass
         case WrittenEntry(adopted=True):
             run.outcomes[entry.ref] = "adopted"
@@ -177,16 +178,35 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
     Kept are where it came from, the runs with the counts of their outcomes and
-    their overrides, and of each resource the writes in doubt and one entry for all
-    the rest.
+    their overrides, and of each resource its last backup, the writes in doubt and one entry
+    for all the rest.
     """
     history = History()
     history.add(entries)
     kept: list[Entry] = [entry for entry in entries if isinstance(entry, Arrived)]
     kept.extend(_runs(entries))
+    kept.extend(last_backups(entries).values())
     for ref, memory in sorted(history.memories.items()):
         kept.extend(_resource(ref, memory, at))
     return kept
+
+
+def last_backups(entries: Iterable[Entry], run: str = "") -> dict[Ref, Backup]:
+    """Give the last backup of each resource by its name by now; with `run`, of this run alone."""
+    last: dict[Ref, Backup] = {}
+    for entry in entries:
+        match entry:
+            case Backup(ref=ref) if run in ("", entry.run):
+                last[ref] = entry
+            case Renamed(ref=ref, was=was):
+                last.pop(ref, None)
+                if was in last:
+                    last[ref] = replace(last.pop(was), ref=ref)
+            case Forgotten(ref=ref):
+                last.pop(ref, None)
+            case _:
+                pass
+    return last
 
 
 def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:

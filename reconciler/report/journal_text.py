@@ -8,6 +8,7 @@ from typing import assert_never
 from reconciler.journal.entries import (
     AboutWrites,
     Arrived,
+    Backup,
     Entry,
     Forgotten,
     Identified,
@@ -106,8 +107,12 @@ def _words(entry: Entry) -> str:
     return f"{entry.entry:10}  {said}"
 
 
-def _particulars(entry: AboutWrites) -> str:
+def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case an entry
     match entry:
+        case Backup(live=None, size=size):
+            said = f": {plural(size, 'character')}, too many to be kept"
+        case Backup(size=size):
+            said = f": what was live, {plural(size, 'character')}"
         case Started(operation=operation):
             said = f" ({operation})"
         case Identified(remote_id=remote_id):

@@ -35,6 +35,7 @@ from reconciler.resource import (
     NothingBefore,
     NotInAnswer,
     NotPermitted,
+    NotSeenThen,
     Objected,
     Outcome,
     OverwritesEdit,
@@ -162,6 +163,11 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             return "its protection ends with this apply; from the next one on it may be changed"
         case IncidentsUnread(said=said):
             return f"its incidents could not be listed ({said}): it may have open ones"
+        case NotSeenThen(paths=paths):
+            return (
+                f"{last_steps(paths, where)}: not in the answer then, and the journal had none, so "
+                "what was live is not known whole: make it by hand"
+            )
         case PutBack() | MadeByRun() | NothingBefore() | SecretsLost() | MadeAnew():
             return _rolled_back(reason)
         case _:

@@ -251,6 +251,14 @@ class SecretsLost:
 
 
 @dataclass(frozen=True, slots=True)
+class NotSeenThen:
+    """What was live is kept without these fields: no answer had them, and nobody knew them."""
+
+    code: ClassVar[str] = "not-seen-then"
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MadeAnew:
     """These members are gone, and come back as others with the same content: with other ids."""
 
@@ -286,6 +294,7 @@ Reason: TypeAlias = (
     | MadeByRun
     | NothingBefore
     | SecretsLost
+    | NotSeenThen
     | MadeAnew
 )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reconciler.advice import on_journal
-from reconciler.document import Json
+from reconciler.document import Json, Shape
 from reconciler.errors import UsageError
 from reconciler.journal.before import LAST, Before, before_run, is_compacted, runs_named
 from reconciler.journal.history import History, Memory
@@ -22,13 +22,14 @@ from reconciler.kinds import BY_NAME
 from reconciler.manifests.expressions import Withheld, withheld_from
 from reconciler.manifests.workspace import Workspace
 from reconciler.planning.consequences import blocked_change
-from reconciler.planning.restoring import Restoring
+from reconciler.planning.restoring import Restoring, at_places_of
 from reconciler.resource import (
     Change,
     Evidence,
     MadeByRun,
     Manifest,
     NothingBefore,
+    NotSeenThen,
     PutBack,
     Reason,
     Ref,
@@ -38,7 +39,7 @@ from reconciler.resource import (
     Source,
     Unknown,
 )
-from reconciler.sealed import unsealed
+from reconciler.sealed import secret_values, unsealed
 from reconciler.session.opening import Bench
 
 MOST_NAMED = 5
@@ -66,7 +67,8 @@ def before_of(bench: Bench, journal: Journal, wanted: Wanted) -> Bench:
     run = _chosen_run(journal, wanted.run)
     found = _Found(journal, bench.project.root, wanted.live)
     written = [one for one in before_run(journal.entries, run) if one.ref.kind in BY_NAME]
-    for before in _chosen(journal, run, written, wanted.refs):
+    chosen = _chosen(journal, run, written, wanted.refs)
+    for before in chosen:
         found.take(before)
     beside = _beside(journal.history, found)
     return replace(
@@ -74,7 +76,7 @@ def before_of(bench: Bench, journal: Journal, wanted: Wanted) -> Bench:
         workspace=Workspace(tuple(found.manifests), ()),
         others=tuple(beside),
         restoring=Restoring(
-            remark=_remark(run),
+            remark=_remark(run, live_kept=not wanted.live and any(map(_keeps_live, chosen))),
             said=found.said,
             owned=found.owned,
             blocked=tuple(found.blocked),
@@ -97,8 +99,13 @@ def _chosen_run(journal: Journal, name: str) -> RunSummary:
     return found[0]
 
 
-def _remark(run: RunSummary) -> RollsBack:
-    return RollsBack(run.run, run.at, run.command or "apply", run.actor, run.commit)
+def _remark(run: RunSummary, *, live_kept: bool) -> RollsBack:
+    command = run.command or "apply"
+    return RollsBack(run.run, run.at, command, run.actor, run.commit, live_kept)
+
+
+def _keeps_live(before: Before) -> bool:
+    return before.backup is not None and before.backup.live is not None
 
 
 @dataclass(slots=True)
@@ -116,23 +123,49 @@ class _Found:
 
     def take(self, before: Before) -> None:
         """Take in one resource: what it was, or why it cannot be that again."""
-        last = before.last
-        if last is None:
+        kept = before.backup
+        if self.live and kept is not None and kept.live is not None:
+            if kept.unseen:
+                self._block(before, NotSeenThen(kept.unseen))
+                return
+            owned = at_places_of(kept.live, self._declared(before), self._shape(before))
+            said = PutBack("live", kept.at, before.later)
+            self._put_back(before, kept.live, said, owned)
+        elif before.last is not None:
+            said = PutBack("declared", before.last.at, before.later)
+            self._put_back(before, before.last.declared, said)
+        else:
             self._block(before, self._why_nothing(before))
-            return
-        spec, lost = unsealed(last.declared, self._secret, self.journal.salt)
+
+    def _put_back(
+        self, before: Before, document: dict[str, Json], said: PutBack, owned: Json = None
+    ) -> None:
+        spec, lost = unsealed(document, self._secret, self.journal.salt)
         assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
         if lost or any(self.withheld.findings(spec)):
             self._block(before, SecretsLost(tuple(sorted(lost - {""}))))
             return
         self.manifests.append(self._manifest(before, spec))
-        self.said[before.ref] = PutBack("declared", last.at, before.later)
+        self.said[before.ref] = said
+        if isinstance(owned, dict):
+            opened, _ = unsealed(owned, self._secret, self.journal.salt)
+            whole = secret_values(spec) != secret_values(opened)
+            self.owned[before.ref] = spec if whole or not isinstance(opened, dict) else opened
+
+    def _declared(self, before: Before) -> dict[str, Json]:
+        """Give what is declared of a resource: then, else by the run and since."""
+        now = self.journal.history.of(before.ref).last
+        last = before.last if before.last is not None else now
+        return {} if last is None else last.declared
+
+    def _shape(self, before: Before) -> Shape:
+        return BY_NAME[before.ref.kind].shape
 
     def _why_nothing(self, before: Before) -> Reason:
         memory = self.journal.history.of(before.ref)
         if before.created:
             return MadeByRun(memory.remote_id)
-        return NothingBefore(compacted=before.compacted, live=False)
+        return NothingBefore(compacted=before.compacted, live=_keeps_live(before))
 
     def _secret(self, name: str) -> str:
         value = os.environ.get(name, "")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from processes import APPLY, Ended, Served, edit, in_this_process, journal, workspace
+from processes import ALERT_ID, APPLY, KEY, Ended, Served, edit, in_this_process, journal, workspace
 
-from reconciler.journal.entries import RunEntry
+from reconciler.emulator import create_app
+from reconciler.journal.entries import Backup, RunEntry, Started, entry_document
 
 FIRST = {"TOKEN": "canary-one"}
+SECOND = {"TOKEN": "canary-two"}
 HOOKS = """\
 apiVersion: reconciler/v1
 kind: Dashboard
@@ -216,13 +220,7 @@ def test_a_destroyed_policy(folder: Path, service: Served) -> None:
 
 def test_an_edit_since(applied: Path, service: Served) -> None:
     """Somebody's edit since the run is not undone by --yes alone, as with an apply."""
-    ((known, record),) = service.rows("SELECT id, record FROM slos")
-    held = {**json.loads(record), "description": "by hand"}
-    service.switch.app.state.store.write(
-        "UPDATE slos SET record = ? WHERE id = ?",
-        json.dumps({**held, "targetThresholdPercentage": 97}),
-        known,
-    )
+    write_slo(service, targetThresholdPercentage=97)
 
     ended = run(applied, service, "rollback", "last", "SLO/checkout", "--yes")
 
@@ -261,17 +259,181 @@ def test_a_reviewed_rollback(applied: Path, service: Served, tmp_path: Path) -> 
 
 
 def test_a_compacted_journal(applied: Path, service: Served) -> None:
-    """What compacting dropped is told, and a run since is rolled back to what was kept."""
+    """A run since the compacting is rolled back to what was kept; of one before nothing is."""
+    first = runs(applied, service)[0].run
     assert run(applied, service, "journal", "compact").code == 0
-    gone = run(applied, service, "rollback", "last", "--yes")
     edit(applied, "description: second", "description: third")
     assert run(applied, service, "apply", "--yes").code == 0
 
+    gone = run(applied, service, "rollback", first, "--yes")
     plan = planned(applied, service, "last")
 
     assert gone.code == 64
     assert "compacted" in gone.err
     assert [field["after"] for field in plan["changes"][0]["fields"]] == ["second"]
+
+
+def overwrite(service: Served, *names: str) -> None:
+    """Let somebody else write the list of policies."""
+    listed = [
+        {
+            "logRules": {"severities": ["SEVERITY_INFO"]},
+            "policy": {"name": name, "description": "theirs", "priority": "PRIORITY_TYPE_LOW"},
+        }
+        for name in names
+    ]
+    path = "/mgmt/openapi/latest/dataplans/policies/v1/atomicOverwriteLogPolicies"
+    said = httpx.post(
+        f"{service.base_url}{path}", json={"policies": listed}, headers={"Authorization": KEY}
+    )
+    assert said.is_success, said.text
+
+
+def tell_severities(service: Served) -> None:
+    """Let the service return the severities of policies, as some do."""
+    state = service.switch.app.state
+    told = replace(state.profile, policy_severities="returned")
+    service.switch.app = create_app(api_key=KEY, alert_ids=[ALERT_ID], profile=told)
+    service.switch.behave()
+
+
+def take_over(folder: Path, service: Served) -> None:
+    """Overwrite the policies of somebody else, as a first apply may."""
+    overwrite(service, "x", "y")
+    took = run(folder, service, *APPLY, "--yes", "--allow-destroy", "--override-guard", "mine")
+    assert took.code == 0, took.err
+
+
+def test_what_was_never_declared(folder: Path, service: Served) -> None:
+    """What a run took over comes back with --live, whole, though nobody ever declared it."""
+    tell_severities(service)
+    take_over(folder, service)
+
+    without = planned(folder, service, "last", "LogPolicySet/all")
+    plan = planned(folder, service, "last", "LogPolicySet/all", "--live")
+    words = ("rollback", "last", "LogPolicySet/all", "--live", "--yes", "--allow-destroy")
+    ended = run(folder, service, *words)
+
+    assert without["changes"][0]["reasons"] == [
+        {"code": "nothing-before", "compacted": False, "live": True}
+    ]
+    assert without["remarks"][0]["liveKept"] is True
+    assert plan["changes"][0]["reasons"][0]["state"] == "live"
+    assert ended.code == 0, ended.err
+    assert [json.loads(one[0])["name"] for one in policies(service)] == ["x", "y"]
+    again = run(folder, service, "drift")
+    assert again.code == 0, again.out
+
+
+def test_what_nobody_knew_whole(folder: Path, service: Served) -> None:
+    """What was live and no answer had whole is not made up: it is blocked, with the fields."""
+    take_over(folder, service)
+
+    plan = planned(folder, service, "last", "LogPolicySet/all", "--live")
+
+    (reason,) = plan["changes"][0]["reasons"]
+    assert (actions(plan), reason["code"]) == ({"LogPolicySet/all": "blocked"}, "not-seen-then")
+    assert {path[-1] for path in reason["paths"]} == {"severities"}
+
+
+def test_work_beside_what_is_declared(folder: Path, service: Served) -> None:
+    """With --live a field that only somebody's edit had comes back, and stays nobody's own."""
+    assert run(folder, service, *APPLY, "--yes").code == 0
+    write_slo(service, description="by hand")
+    edit(folder, "  name: Checkout\n  target", "  name: Checkout\n  description: ours\n  target")
+    assert run(folder, service, "apply", "--yes").code == 0
+
+    ended = run(folder, service, "rollback", "last", "--live", "--yes")
+
+    assert ended.code == 0, ended.err
+    assert read_slo(service)["description"] == "by hand"
+    edit(folder, "  description: ours\n", "")
+    kept = json.loads(run(folder, service, "plan", "--format", "json").out)
+    assert actions(kept)["SLO/checkout"] == "keep"
+
+
+def write_slo(service: Served, **fields: Any) -> None:
+    """Let somebody else edit the SLO, in what the service keeps."""
+    ((known, record),) = service.rows("SELECT id, record FROM slos")
+    text = json.dumps({**json.loads(record), **fields})
+    store = service.switch.app.state.store
+    with store.writing():
+        store.write("UPDATE slos SET record = ? WHERE id = ?", text, known)
+
+
+def read_slo(service: Served) -> dict[str, Any]:
+    """Give the one SLO as it is kept."""
+    ((record,),) = service.rows("SELECT record FROM slos")
+    found: dict[str, Any] = json.loads(record)
+    return found
+
+
+def backups(folder: Path, service: Served) -> list[Backup]:
+    """Give the backups of the journal."""
+    entries = journal(folder, service.base_url).entries
+    return [one for one in entries if isinstance(one, Backup)]
+
+
+def test_a_backup_stands_before_each_overwrite(applied: Path, service: Served) -> None:
+    """Of all that can be read, what was live is journaled in the append before the write."""
+    entries = journal(applied, service.base_url).entries
+
+    found = backups(applied, service)
+
+    assert sorted(str(one.ref) for one in found) == [
+        "Dashboard/checkout",
+        "LogPolicySet/all",
+        "LogPolicySet/all",
+        "SLO/checkout",
+    ]
+    for one in found:
+        started = entries[entries.index(one) + 1 :]
+        after = next(it for it in started if isinstance(it, Started) and it.ref == one.ref)
+        assert after.run == one.run
+    assert found[-1].live is not None or found[-1].size
+
+
+def test_backups_hold_no_secret(tmp_path: Path, service: Served) -> None:
+    """A secret is sealed in a backup, and hidden where another than the known one is live."""
+    folder = workspace(tmp_path / "work", HOOKS)
+    assert run(folder, service, *APPLY, "--yes", **FIRST).code == 0
+    edit(folder, "first", "second")
+    assert run(folder, service, "apply", "--yes", **SECOND).code == 0
+
+    (kept,) = backups(folder, service)
+
+    text = json.dumps(entry_document(kept))
+    assert "${secret:TOKEN sha256:" in text
+    assert "canary" not in (folder / ".reconciler" / "journal.jsonl").read_text()
+    ended = run(folder, service, "rollback", "last", "--live", "--yes", **FIRST)
+    assert ended.code == 0, ended.err
+    (board,) = service.rows("SELECT record FROM dashboards")
+    assert json.loads(board[0])["dashboard"]["description"] == "first canary-one"
+
+
+def test_compacting_keeps_the_last_backup(applied: Path, service: Served) -> None:
+    """Compacting keeps the last backup of each resource and says how many went."""
+    edit(applied, "description: second", "description: third")
+    assert run(applied, service, "apply", "--yes").code == 0
+    before = backups(applied, service)
+
+    compacted = run(applied, service, "journal", "compact")
+
+    after = backups(applied, service)
+    assert {one.ref: one for one in before} == {one.ref: one for one in after}
+    assert len(after) == len({one.ref for one in before})
+    assert f"{len(before) - len(after)} backups dropped" in compacted.out
+    blocked = planned(applied, service, "last")
+    assert codes(blocked) == {"Dashboard/checkout": ["nothing-before"]}
+    assert blocked["changes"][0]["reasons"][0] == {
+        "code": "nothing-before",
+        "compacted": True,
+        "live": True,
+    }
+    ended = run(applied, service, "rollback", "last", "--live", "--yes")
+    assert ended.code == 0, ended.err
+    (board,) = service.rows("SELECT record FROM dashboards")
+    assert json.loads(board[0])["dashboard"]["description"] == "second"
 
 
 @pytest.mark.parametrize(
