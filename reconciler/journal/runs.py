@@ -73,7 +73,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
             runs.append(_summary(entry, at))
-        elif isinstance(entry, Moved | Arrived):
+        elif isinstance(entry, Moved | Arrived | Backup):
             continue
         elif isinstance(entry, Override) or at > folded:
             own = _run_of(entry)
