@@ -34,6 +34,7 @@ VIEW = "SavedView/errors"
 # What a command needs to do something; any other is run without arguments.
 ARGUMENTS = {
     "apply": ["--yes"],
+    "rollback": ["last", "--yes"],
     "ci": ["validate"],
     "journal settle": [VIEW, "--never-happened"],
     "policies test": ["--severity", "error"],
