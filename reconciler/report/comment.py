@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from reconciler.document import Json, digest
+from reconciler.document import digest
 from reconciler.forge.comments import Marker, hidden_json
 from reconciler.report.markdown import COMMENT_BYTES, code, fenced
 from reconciler.report.plan.document import change_document
@@ -71,7 +72,7 @@ def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
 
 
 def _essence(change: Change) -> str:
-    document: dict[str, Json] = change_document(change)
+    document: Mapping[str, Any] = change_document(change)
     kept = {name: value for name, value in document.items() if name not in _BESIDE}
     return digest(kept).removeprefix("sha256:")[:_DIGITS]
 

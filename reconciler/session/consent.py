@@ -46,7 +46,7 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
             f"the answer to the create of {names} was lost: look for it, then run "
             f"`{on_journal('settle', 'REF --id ID')}` or `--never-happened`"
         )
-    expected = consent.reviewed.digest if consent.reviewed is not None else consent.expect
+    expected = consent.reviewed["digest"] if consent.reviewed is not None else consent.expect
     if expected is not None and expected != made.digest:
         raise Stale(_stale_words(made, expected, consent, voice, verbose=verbose))
     agreed = Agreed(

@@ -13,7 +13,7 @@ from workspaces import PROJECT
 
 from reconciler.journal.runs import RunSummary
 from reconciler.report.changes.text import wrapped
-from reconciler.report.journal_text import history_text
+from reconciler.report.journal import history_text
 from reconciler.report.safe import columns
 from reconciler.report.table import Style, fitted
 
