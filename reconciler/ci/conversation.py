@@ -15,11 +15,12 @@ from reconciler.forge.comments import Marker, Standing, State, put, put_new, sta
 from reconciler.forge.event import Event
 from reconciler.forge.pull_requests import Comment, Repository
 from reconciler.project import unsafe_base_url
-from reconciler.report.applied import Result, applied_comment
+from reconciler.report.applied import Result
 from reconciler.report.comment import (
     AGAINST_BASE,
     OFFLINE,
     Origin,
+    applied_comment,
     failed_comment,
     line_in,
     plan_comment,

@@ -25,10 +25,9 @@ from reconciler.project import (
     choose_environment,
     choose_target,
 )
-from reconciler.report.changes.text import wrapped
 from reconciler.report.probed import DoctorDocument
 from reconciler.report.safe import columns, safe
-from reconciler.report.table import Colour, Style
+from reconciler.report.table import Colour, Style, wrapped
 from reconciler.session.opening import Bench, named_secrets, open_api
 from reconciler.session.projects import Asked, lead_here, now, open_project
 

@@ -1,4 +1,4 @@
-"""What an apply did: for a terminal, as JSON, JUnit, and for the pull request."""
+"""What an apply did: for a terminal, as JSON, JUnit and Markdown."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing_extensions import TypedDict
 
 from reconciler.advice import on_journal
 from reconciler.document import Difference
-from reconciler.forge.comments import Marker, State
-from reconciler.report.comment import Origin, folded_plan
+from reconciler.forge.comments import State
 from reconciler.report.junit import Case, junit
-from reconciler.report.markdown import COMMENT_BYTES, code, fenced
+from reconciler.report.markdown import code, fenced
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted
@@ -285,14 +284,6 @@ def applied_markdown(result: Result) -> str:
     Ends in a line break; below 50,000 bytes whatever they say.
     """
     return "\n".join(_lines(result)) + "\n"
-
-
-def applied_comment(result: Result, marker: Marker, origin: Origin, reviewed: str) -> str:
-    """Give the comment: what was done, and folded the plan that said so, within the budget."""
-    head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + applied_markdown(result)
-    foot = origin.foot(marker)
-    room = COMMENT_BYTES - len((head + foot).encode())
-    return head + folded_plan(result.plan, "The plan", room, origin) + foot
 
 
 def _lines(result: Result) -> Iterator[str]:

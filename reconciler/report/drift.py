@@ -17,11 +17,11 @@ from reconciler.report.changes.document import (
 )
 from reconciler.report.changes.fields import drift_changes
 from reconciler.report.changes.markdown import diff_lines
-from reconciler.report.changes.text import INDENT, subject_lines, wrapped
+from reconciler.report.changes.text import subject_lines
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
 from reconciler.report.reasons import drift_note
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import Colour, Style, fitted
+from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import drift_summary, plural
 from reconciler.resource import Drift
 from reconciler.resource.plan import State

@@ -28,9 +28,8 @@ from reconciler.journal.entries import (
 from reconciler.journal.entry_documents import NAMES, entry_document
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary
-from reconciler.report.changes.text import wrapped
 from reconciler.report.safe import safe
-from reconciler.report.table import Colour, Heading, Style, fits, table
+from reconciler.report.table import Colour, Heading, Style, fits, table, wrapped
 from reconciler.report.words import plural
 from reconciler.resource import Ref
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from reconciler.advice import on_journal
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import Agreed, unmet
-from reconciler.report.plan.attention import changed_since
-from reconciler.report.plan.document import PlanDocument
+from reconciler.report.plan.document import PlanDocument, changed_since
 from reconciler.resource import Objection, Plan
 from reconciler.session.voice import Voice
 

@@ -23,8 +23,7 @@ from sample_plans import (
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.errors import InvalidInput, Stale
-from reconciler.report.plan.attention import changed_since
-from reconciler.report.plan.document import plan_document, plan_json, read_plan
+from reconciler.report.plan.document import changed_since, plan_document, plan_json, read_plan
 from reconciler.resource import Action, Plan, Ref
 from reconciler.sealed import RefHole, Template
 
