@@ -158,18 +158,16 @@ OPEN_BELOW_LINES = 10
 SIDES = "applied", "live"
 
 
-def drift_markdown(
-    drifts: Sequence[Drift], environment: str, budget: int = COMMENT_BYTES, whole: str = WHOLE
-) -> str:
-    """Give counts, a table of at most 50 and folded diffs, within `budget` bytes of UTF-8.
+def drift_markdown(drifts: Sequence[Drift], environment: str) -> str:
+    """Give counts, a table of at most 50 and folded diffs, within what a comment may hold.
 
-    What does not fit is left out whole; 40,000 bytes are enough for the rest.
+    What does not fit is left out whole.
     """
     found = [drift for drift in drifts if drift.drifted or drift.state == "unread"]
     head = "\n".join((*_head(drifts, environment), *_table(found)))
-    room = budget - len(head.encode()) - 1
+    room = COMMENT_BYTES - len(head.encode()) - 1
     folds = [_fold(drift) for drift in found if drift.differences]
-    return head + "\n" + folds_markdown(folds, room, whole)
+    return head + "\n" + folds_markdown(folds, room, WHOLE)
 
 
 def _head(drifts: Sequence[Drift], environment: str) -> Iterator[str]:

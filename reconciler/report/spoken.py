@@ -143,9 +143,7 @@ def facts_of_kind(kind: Kind | None) -> Facts:
     return NOTHING if kind is None else Facts(part=kind.spec)
 
 
-def item_at(
-    items: Sequence[Json], step: str | int, facts: Facts = NOTHING
-) -> tuple[int, Json | Missing]:
+def item_at(items: Sequence[Json], step: str | int, facts: Facts) -> tuple[int, Json | Missing]:
     """Find an item by its identity or index; `(-1, ABSENT)` where it is not there.
 
     `facts` are those of the list: a list that has none is known by indices alone.
