@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, cast
+from typing import Annotated, NotRequired, TypeAlias, assert_never, cast
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.journal.entries import (
+    ENTRY_NAMES,
     AboutWrites,
     Arrived,
     Entry,
@@ -83,21 +84,7 @@ HistoryDocument: TypeAlias = Annotated[
 class EntryDocument(TypedDict):
     """One entry; docs/journal.md tells the fields of each."""
 
-    entry: Literal[
-        "run",
-        "started",
-        "identified",
-        "written",
-        "stored",
-        "refused",
-        "settled",
-        "kept",
-        "renamed",
-        "forgotten",
-        "override",
-        "moved",
-        "arrived",
-    ]
+    entry: Annotated[str, Field(json_schema_extra={"enum": [*ENTRY_NAMES]})]
     at: str
 
 
