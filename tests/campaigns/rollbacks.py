@@ -26,6 +26,8 @@ from reconciler.points import Point
 ROLLBACK = ("--yes", "--allow-destroy", *OVER, "--format", "json")
 SECRETS = (SECRET, "canary-second-91be", "canary-third-07ac")
 DEEDS = ("apply", "apply", "apply", "compact", "rotate", "others", "rename")
+OF_THE_SERVICE = frozenset(("createTime", "updateTime", "revision", "createdAt", "updatedAt"))
+USAGE = 64
 SURE = frozenset(("written", "unchanged"))
 
 
@@ -45,7 +47,7 @@ class Life:
     """One history as it is known from outside.
 
     `state` is what was last written of each resource; `before` is that before the last run
-    that wrote, `wrote` what this run wrote, and `made` what of it was not there before.
+    that wrote, `live` what was live then, and `wrote` what this run wrote.
     """
 
     chance: random.Random
@@ -54,15 +56,15 @@ class Life:
     state: State = field(default_factory=dict)
     before: State = field(default_factory=dict)
     wrote: frozenset[str] = frozenset()
-    compacted: bool = False
+    live: Live = field(default_factory=dict)
 
-    def note(self, step: Step) -> None:
-        """Take in what an apply wrote."""
+    def note(self, step: Step, live: Live) -> None:
+        """Take in what an apply wrote, and what was live before it."""
         said = outcomes(step.out)
         wrote = frozenset(ref for ref, outcome in said.items() if outcome in SURE)
         if not wrote:
             return
-        self.before, self.wrote, self.compacted = dict(self.state), wrote, False
+        self.before, self.wrote, self.live = dict(self.state), wrote, live
         for ref in wrote:
             self.state[ref] = Was(self.declared[ref].spec, self.secret)
 
@@ -92,7 +94,8 @@ def _roll_back_once(stage: Stage, chance: random.Random, tally: Tally) -> None:
     if not life.wrote:
         tally.counts["nothing written"] += 1
         return
-    for said in _judged(stage, life, tally):
+    judge = chance.choices((_judged, _judged_live, _judged_compacted), (6, 3, 1))[0]
+    for said in judge(stage, life, tally):
         tally.fail("rollback", f"{case}: {said}")
     stage.more.clear()
     stage.world.write(stage.folder, 1)
@@ -115,10 +118,10 @@ def _do(stage: Stage, life: Life, deed: str) -> None:
     match deed:
         case "apply":
             _edit(stage, life)
-            life.note(stage.apply())
+            before = stage.emulator.look().live
+            life.note(stage.apply(), before)
         case "compact":
             stage.run("journal", "compact")
-            life.compacted = True
         case "rotate":
             life.secret = chance.choice(SECRETS)
             stage.more[TOKEN] = life.secret
@@ -156,7 +159,7 @@ def _said_otherwise(one: Declared, word: str) -> Declared:
 
 
 def _others(stage: Stage, life: Life) -> None:
-    """Let somebody else touch a dashboard before the next request."""
+    """Let somebody else touch a dashboard."""
     held = stage.emulator.look().live["Dashboard"]
     ours = [known for ref, known, _ in objects({"Dashboard": held}) if ref in life.state]
     if not ours:
@@ -166,6 +169,7 @@ def _others(stage: Stage, life: Life) -> None:
     body = {"requestId": f"theirs {life.chance.random()}", "dashboard": board}
     edit = [1, [["PUT", "/v1/dashboards/dashboards", body]]]
     stage.emulator.order(edits=[edit], look=False)
+    stage.run("plan")
 
 
 def _rename(stage: Stage, life: Life) -> None:
@@ -211,6 +215,71 @@ def _judged(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
         wrote = frozenset(ref for ref, one in outcomes(undone.out).items() if one in SURE)
         yield from _is(again.live, life.state, wrote, "after the second rollback")
         tally.counts["redone"] += 1
+
+
+def _judged_live(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
+    """Undo the last run to what was live; yield what is not as it was, and was not said."""
+    words = ("rollback", "last", "--live")
+    shown = stage.run(*words, "--dry-run", "--format", "json")
+    if shown.code:
+        yield f"the plan ended with {shown.code}: {shown.err[-300:]}"
+        return
+    plan = {one["ref"]: one["reasons"][0] for one in json.loads(shown.out)["changes"]}
+    undone = stage.run(*words, *ROLLBACK)
+    if undone.code not in (0, 3):
+        yield f"ended with {undone.code}: {undone.err[-300:]}"
+        return
+    states = {ref: reason.get("state", reason["code"]) for ref, reason in plan.items()}
+    tally.counts["live again"] += list(states.values()).count("live")
+    yield from _live_again(life.live, undone.live, states)
+    readable = {ref for ref in life.wrote if ref.startswith(("Dashboard/", "SLO/"))}
+    there = {ref for ref, _, _ in objects(life.live)}
+    for ref in readable & there & plan.keys():
+        if states[ref] not in ("live", "secrets-lost"):
+            yield f"{ref} was there and has no backup: {plan[ref]}"
+    yield from _silent(undone, life)
+
+
+def _live_again(before: Live, after: Live, states: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is not as it was live, though the plan said that it would be."""
+    now = {ref: record for ref, _, record in objects(after)}
+    for ref, _, record in objects(before):
+        if states.get(ref) == "live":
+            wanted, held = _own(record), _own(now[ref])
+            if not (covers(held, wanted) and covers(wanted, held)):
+                yield f"{ref} is not as it was live: {held} is not {wanted}"
+    was, names = ([*live["LogPolicySet"]] for live in (before, after))
+    if states.get("LogPolicySet/all") == "live" and was != names:
+        yield f"the policies are {names}, and were {was}"
+
+
+def _own(value: Any) -> Any:
+    """Give what people wrote of a record."""
+    if isinstance(value, dict):
+        own = value.get("dashboard", value)
+        return {key: _own(inner) for key, inner in own.items() if key not in OF_THE_SERVICE}
+    return [*map(_own, value)] if isinstance(value, list) else value
+
+
+def _judged_compacted(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
+    """Compact and look: what is not known any more is told, and nothing is made up."""
+    stage.run("journal", "compact")
+    before = stage.emulator.look().live
+    shown = stage.run("rollback", "last", "--dry-run", "--format", "json")
+    undone = stage.run("rollback", "last", *ROLLBACK)
+    if undone.live != before:
+        yield "a rollback of a compacted run changed something"
+    if shown.code == USAGE:
+        tally.counts["compacted, known no more"] += 1
+        if "compacted" not in shown.err:
+            yield f"nothing says that it was compacted: {shown.err}"
+        return
+    reasons = [one["reasons"][0] for one in json.loads(shown.out)["changes"]]
+    tally.counts["compacted, with backups"] += 1
+    if any((one["code"], one["compacted"]) != ("nothing-before", True) for one in reasons):
+        yield f"what was dropped is known: {reasons}"
+    if undone.code != 3 or not life.wrote:
+        yield f"ended with {undone.code}"
 
 
 def _planned(life: Life, plan: Mapping[str, Any], tally: Tally) -> Iterator[str]:
