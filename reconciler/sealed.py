@@ -6,7 +6,8 @@ Pure.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Self
@@ -246,3 +247,42 @@ class _Opening:
         if value == "" or seal(value, name, self.salt) != sealed:
             self.lost.add(name)
         return SecretHole(name, value, sealed)
+
+
+_MAY_BE_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+def pointing(document: Json, things: Mapping[str, Ref | str]) -> Json:
+    """Give a document in which ids, wherever they stand in its texts, are those of by then.
+
+    `things` tells by its old id the resource of which it is the id, which is filled in late, or
+    the id that it has by now. What is shorter than 16 characters may be anything in a text.
+    """
+    match document:
+        case dict():
+            return {key: pointing(value, things) for key, value in document.items()}
+        case list():
+            return [pointing(item, things) for item in document]
+        case str() if not things.keys().isdisjoint(_MAY_BE_ID.findall(document)):
+            return _pointing_text(document, things)
+        case _:
+            return document
+
+
+def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:
+    parts: list[str | SecretHole | RefHole] = []
+    for part in text.parts if isinstance(text, Template) else (text,):
+        parts.extend(_pieces(part, things) if isinstance(part, str) else (part,))
+    whole = tuple(part for part in parts if part != "")
+    return "".join(map(str, whole)) if _is_literal(whole) else Template(whole)
+
+
+def _pieces(text: str, things: Mapping[str, Ref | str]) -> Iterator[str | RefHole]:
+    end = 0
+    for match in _MAY_BE_ID.finditer(text):
+        thing = things.get(match.group())
+        if thing is not None:
+            yield text[end : match.start()]
+            yield RefHole(thing) if isinstance(thing, Ref) else thing
+            end = match.end()
+    yield text[end:]

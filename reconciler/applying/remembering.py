@@ -153,8 +153,11 @@ class Keeping:
             return None
         written = (*memory.candidates, change.declared)
         live = resealed(seen.document, written, BY_NAME[change.ref.kind].shape, self.salt)
-        live = self._hidden(live)
-        size = len(canonical_text(live))
+        text = canonical_text(live)
+        if self.hide(text) != text:
+            live = self._hidden(live)
+            text = canonical_text(live)
+        size = len(text)
         return Backup(
             run=self.run,
             at=at,
@@ -167,16 +170,13 @@ class Keeping:
 
     def _hidden(self, document: Json) -> Json:
         """Hide each text that holds a secret by chance, where no manifest declares one."""
-        text = canonical_text(document)
-        if self.hide(text) == text:
-            return document
         match document:
             case dict():
                 return {self.hide(key): self._hidden(value) for key, value in document.items()}
             case list():
                 return [self._hidden(item) for item in document]
             case str():
-                return HIDDEN
+                return document if self.hide(document) == document else HIDDEN
             case _:
                 return document
 

@@ -19,7 +19,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary, last_backups, runs_of
-from reconciler.resource import Ref
+from reconciler.resource import Ref, RemoteId
 
 LAST = "last"
 """What the last run that wrote something is called."""
@@ -105,6 +105,20 @@ def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
                     backup=backups.get(ref),
                 )
             )
+    return found
+
+
+def ids_since(entries: Sequence[Entry], run: RunSummary) -> dict[RemoteId, RemoteId]:
+    """Map the ids of what was made anew since a run began to those that it has by now."""
+    then, now = History(), History()
+    then.add(entries[: run.begins])
+    now.add(entries)
+    found = {}
+    for ref, trace in _traces(entries, run).items():
+        old = then.of(trace.origin).remote_id if trace.origin is not None else None
+        new = now.of(ref).remote_id
+        if old is not None and new is not None and old != new:
+            found[old] = new
     return found
 
 

@@ -7,18 +7,25 @@ seals in the journal.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reconciler.advice import on_journal
 from reconciler.document import Json, Shape
 from reconciler.errors import UsageError
-from reconciler.journal.before import LAST, Before, before_run, is_compacted, runs_named
+from reconciler.journal.before import (
+    LAST,
+    Before,
+    before_run,
+    ids_since,
+    is_compacted,
+    runs_named,
+)
 from reconciler.journal.history import History, Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import RunSummary
-from reconciler.kinds import BY_NAME
+from reconciler.kinds import BY_NAME, KINDS
 from reconciler.manifests.expressions import Withheld, withheld_from
 from reconciler.manifests.workspace import Workspace
 from reconciler.planning.consequences import blocked_change
@@ -39,7 +46,7 @@ from reconciler.resource import (
     Source,
     Unknown,
 )
-from reconciler.sealed import secret_values, unsealed
+from reconciler.sealed import pointing, references_in, secret_values, unsealed
 from reconciler.session.opening import Bench
 
 MOST_NAMED = 5
@@ -70,10 +77,11 @@ def before_of(bench: Bench, journal: Journal, wanted: Wanted) -> Bench:
     chosen = _chosen(journal, run, written, wanted.refs)
     for before in chosen:
         found.take(before)
+    manifests = _pointing(found, run)
     beside = _beside(journal.history, found)
     return replace(
         bench,
-        workspace=Workspace(tuple(found.manifests), ()),
+        workspace=Workspace(manifests, ()),
         others=tuple(beside),
         restoring=Restoring(
             remark=_remark(run, live_kept=not wanted.live and any(map(_keeps_live, chosen))),
@@ -186,6 +194,34 @@ class _Found:
         manifest = self._manifest(before, {})
         known = Unknown(self.journal.history.of(before.ref).remote_id, "")
         self.blocked.append(blocked_change(manifest, {}, known, Evidence.NONE, reason))
+
+
+def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
+    """Let documents refer to what has another id by now, or will have with this rollback.
+
+    In the journal ids stand in the place of references. Only a kind that is applied later
+    refers to what is put back with it, so that there is no circle.
+    """
+    journal, owned = found.journal, found.owned
+    since = {str(old): str(new) for old, new in ids_since(journal.entries, run).items()}
+    things: dict[str, Ref | str] = {**since}
+    pointed: list[Manifest] = []
+    for kind in KINDS:
+        mine = [one for one in found.manifests if one.ref.kind == kind.name]
+        for one in mine:
+            spec = _pointing_object(one.spec, things)
+            pointed.append(replace(one, spec=spec, references=references_in(spec)))
+            if one.ref in owned:
+                owned[one.ref] = _pointing_object(owned[one.ref], things)
+        refs = {str(journal.history.of(one.ref).remote_id): one.ref for one in mine}
+        things |= {**refs, **{old: refs[new] for old, new in since.items() if new in refs}}
+    return tuple(pointed)
+
+
+def _pointing_object(document: dict[str, Json], things: Mapping[str, Ref | str]) -> dict[str, Json]:
+    found = pointing(document, things)
+    assert isinstance(found, dict)  # noqa: S101 - it keeps the form
+    return found
 
 
 def _shown(place: str, root: Path) -> str:

@@ -24,6 +24,28 @@ spec:
   dashboard: {name: Hooks, description: "first ${secret:TOKEN}", layout: {sections: []}}
 """
 
+WATCHED = """\
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {name: checkout}
+spec:
+  name: Checkout
+  description: first
+  targetThresholdPercentage: 99.9
+  sloTimeFrame: SLO_TIME_FRAME_28_DAYS
+  requestBasedMetricSli: {goodEvents: {query: good}, totalEvents: {query: all}}
+---
+apiVersion: reconciler/v1
+kind: AlertDefinition
+metadata: {name: budget, id: 2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}
+spec:
+  name: Budget
+  type: ALERT_DEF_TYPE_SLO_THRESHOLD
+  sloThreshold:
+    sloDefinition: {sloId: "${ref:SLO/checkout}"}
+    errorBudget: {rules: [{condition: {threshold: 10}}]}
+"""
+
 
 @pytest.fixture
 def applied(folder: Path, service: Served) -> Path:
@@ -216,6 +238,26 @@ def test_a_destroyed_policy(folder: Path, service: Served) -> None:
     assert plan["changes"][0]["reasons"][-1]["names"] == ["b"]
     assert ended.code == 0, ended.err
     assert len(policies(service)) == 2
+
+
+def test_what_refers_to_what_is_made_again(tmp_path: Path, service: Served) -> None:
+    """What refers to something that is gone is put back with the id that this gets by then."""
+    folder = workspace(tmp_path / "work", WATCHED)
+    assert run(folder, service, *APPLY, "--yes").code == 0
+    edit(folder, "first", "second")
+    edit(folder, "name: Budget", "name: Budget left")
+    assert run(folder, service, "apply", "--yes").code == 0
+    store = service.switch.app.state.store
+    with store.writing():
+        store.write("DELETE FROM slos")
+
+    ended = run(folder, service, "rollback", "last", "--yes")
+
+    assert ended.code == 0, ended.err
+    ((known,),) = service.rows("SELECT id FROM slos")
+    ((alert,),) = service.rows("SELECT record FROM alert_definitions")
+    assert known in alert
+    assert "Budget left" not in alert
 
 
 def test_an_edit_since(applied: Path, service: Served) -> None:
