@@ -200,7 +200,7 @@ def test_what_the_run_created(folder: Path, service: Served) -> None:
     assert len(service.writes) == 5
 
 
-@pytest.mark.parametrize("now", ["other", ""])
+@pytest.mark.parametrize("now", ["canary-other", ""])
 def test_a_secret_that_changed(tmp_path: Path, service: Served, now: str) -> None:
     """What held another value of a secret is blocked and named; with the value it comes back."""
     folder = workspace(tmp_path / "work", HOOKS)
