@@ -6,16 +6,16 @@ import shutil
 from pathlib import Path
 
 import pytest
-from workspaces import Workspace
+from harness.workspaces import Workspace
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 @pytest.fixture
-def shop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
+def shop(tmp_path: Path) -> Workspace:
     root = tmp_path / "shop"
     shutil.copytree(EXAMPLES, root, ignore=shutil.ignore_patterns(".reconciler"))
-    return Workspace(root, capsys)
+    return Workspace(root)
 
 
 def test_no_complaints(shop: Workspace) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
-from workspaces import PROJECT, Workspace
+from harness.workspaces import Workspace
 
 SAMPLES = Path(__file__).parent.parent.parent / "shared" / "samples"
 FOLDERS = {
@@ -53,13 +53,6 @@ def manifest_of(file: Path) -> dict[str, Any]:
 def sample(request: pytest.FixtureRequest) -> Path:
     assert isinstance(request.param, Path)
     return request.param
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    made = Workspace(tmp_path, capsys)
-    made.write("reconciler.yaml", PROJECT)
-    return made
 
 
 def test_sample_stays_quiet(sample: Path, workspace: Workspace) -> None:

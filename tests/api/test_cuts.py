@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from doors import KEY, FakeTime, create
+from harness.wire import KEY, FakeTime, create
 from raw_server import Connection, Play, RawServer, response
 
 from reconciler.api.client import Api

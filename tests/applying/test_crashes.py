@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from sites import (
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     SLO_SPEC,

@@ -10,10 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
+from harness.routes import DASHBOARDS, OVERWRITE
+from harness.sites import (
     ALERT_ID,
-    DASHBOARDS,
-    OVERWRITE,
     Meddler,
     Site,
     assert_settled,

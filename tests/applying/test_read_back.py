@@ -9,15 +9,11 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
+from harness.routes import BY_SLUG, DASHBOARDS, OVERWRITE, POLICIES, SLOS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    BY_SLUG,
-    DASHBOARDS,
-    OVERWRITE,
-    POLICIES,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
     Site,
     actions,

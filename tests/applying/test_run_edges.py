@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
+from harness.routes import BY_SLUG, DASHBOARDS, VIEWS
+from harness.sites import (
     ALERT_ID,
-    BY_SLUG,
-    DASHBOARDS,
     SLO_SPEC,
     VIEW_SPEC,
-    VIEWS,
     Site,
     answer_with,
     assert_settled,

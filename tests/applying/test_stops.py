@@ -10,10 +10,10 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from sites import (
+from harness.routes import DASHBOARDS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    DASHBOARDS,
     SLO_SPEC,
     VIEW_SPEC,
     Site,

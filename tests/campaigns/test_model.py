@@ -13,24 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
-from profiles import WAITING, profiles
-from sites import (
+from harness.profiles import WAITING, profiles
+from harness.routes import DASHBOARDS, OVERWRITE, SLOS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    DASHBOARDS,
-    OVERWRITE,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
     Meddler,
     Site,
@@ -41,6 +29,16 @@ from sites import (
     policy,
     policy_set,
     unreachable,
+)
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
 )
 
 from reconciler import points

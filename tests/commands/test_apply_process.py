@@ -13,19 +13,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import (
+from harness.doors import (
     APPLY,
     KEY,
-    Served,
     command,
     environment,
+    in_a_process,
     in_this_process,
-    journal,
-    reconciler,
-    wait_for,
-    workspace,
+    read_to_end,
+    read_until,
 )
-from terminals import read_to_end, read_until
+from harness.served import Served
+from harness.workspaces import journal, wait_for, workspace
 
 
 @pytest.fixture
@@ -96,7 +95,7 @@ def test_two_signals(folder: Path, service: Served, in_flight: subprocess.Popen[
 
 def test_nobody_to_ask(folder: Path, service: Served) -> None:
     """Without a terminal and without consent it is a usage error that names the ways out."""
-    ended = reconciler(folder, service.base_url, "apply")
+    ended = in_a_process(folder, service.base_url, "apply")
 
     assert ended.code == 64
     assert all(flag in ended.err for flag in ("--yes", "--expect", "--plan"))
@@ -175,7 +174,7 @@ def test_canary(folder: Path, service: Served, monkeypatch: pytest.MonkeyPatch) 
     ]
     codes = []
     for step in steps:
-        ended = reconciler(folder, service.base_url, *step, more={"TOKEN": canary})
+        ended = in_a_process(folder, service.base_url, *step, more={"TOKEN": canary})
         codes.append(ended.code)
         shown += ended.out + ended.err
     kept = "".join(file.read_text() for file in folder.rglob("*") if file.is_file())
@@ -193,7 +192,7 @@ def test_locked(folder: Path, service: Served, in_flight: subprocess.Popen[str])
     # It stands still meanwhile, so that it cannot be over before the second has begun.
     in_flight.send_signal(signal.SIGSTOP)
 
-    ended = reconciler(folder, service.base_url, *APPLY, "--yes")
+    ended = in_a_process(folder, service.base_url, *APPLY, "--yes")
 
     in_flight.send_signal(signal.SIGCONT)
     assert ended.code == 5

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ci_jobs import PROJECT
+from harness.jobs import PROJECT
 
 from reconciler import __version__
 from reconciler.ci.ended import REASONS, WORDS

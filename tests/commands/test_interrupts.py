@@ -17,15 +17,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from processes import (
-    APPLY,
-    WORKSPACE,
-    command,
-)
-from signalled import Came, Job, run_all
-from sites import NO_TIME
-from terminals import read_to_end, read_until
-from workspaces import PROJECT
+from harness.doors import APPLY, command, read_to_end, read_until
+from harness.forked import Came, Launch, run_all
+from harness.stores import NO_TIME
+from harness.workspaces import PROJECT, WORKSPACE
 
 from reconciler.applying.applied import INTERRUPTED
 from reconciler.commands import root
@@ -68,16 +63,16 @@ def interrupted(
 ) -> list[Interrupted]:
     """Run each command once for each moment and each row of signals, on copies of one folder."""
     first, counted = project(root / "first"), project(root / "counted")
-    apply = [Job(str(first), [*APPLY, "--yes"], [])] if applied else []
+    apply = [Launch(str(first), [*APPLY, "--yes"])] if applied else []
     place = first if applied else counted
-    whole = run_all([*apply, *(Job(str(place), command, []) for command in commands)])
+    whole = run_all([*apply, *(Launch(str(place), command) for command in commands)])
     assert {came.code for came in whole} == {0}
     jobs = []
     for words, came in zip(commands, whole[len(apply) :], strict=True):
         for point, row in product(chosen(came.points), signals):
             folder = root / f"{words[0]}-{point}-{row[0]}"
             shutil.copytree(first, folder)
-            jobs.append(Job(str(folder), words, list(row), point))
+            jobs.append(Launch(str(folder), words, row, point))
     return [
         Interrupted(Path(job.folder), tuple(job.signals), came)
         for job, came in zip(jobs, run_all(jobs), strict=True)
@@ -123,7 +118,7 @@ def test_one_signal(tmp_path: Path) -> None:
             assert memory.pending is None
             assert outcomes[str(ref)] == "written"
         assert list(outcomes.values()).count("written") == len(known.memories)
-    again = run_all([Job(str(run.folder), [*APPLY, "--yes"], []) for run in runs[-4:]])
+    again = run_all([Launch(str(run.folder), [*APPLY, "--yes"]) for run in runs[-4:]])
     assert {came.code for came in again} == {0}
 
 
@@ -285,7 +280,7 @@ def test_closed_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
 def test_ignored_signals(tmp_path: Path, number: signal.Signals) -> None:
     """A signal that a run was told to ignore, as `nohup` does, stops nothing."""
-    job = Job(str(project(tmp_path / "work")), ["apply", "--yes"], [number], 1, ignored=number)
+    job = Launch(str(project(tmp_path / "work")), ["apply", "--yes"], (number,), 1, ignored=number)
     (came,) = run_all([job])
 
     assert came.code == 0, came.err

@@ -7,17 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from processes import (
-    VIEWS,
-    WORKSPACE,
-    Served,
-    command,
-    environment,
-    in_this_process,
-    journal,
-    wait_for,
-    workspace,
-)
+from harness.doors import command, environment, in_this_process
+from harness.routes import VIEWS
+from harness.served import Served
+from harness.workspaces import WORKSPACE, journal, wait_for, workspace
 
 SLOW = {"method": "POST", "path": "/v1/dashboards/*", "fault": {"delay": 1.5}}
 

@@ -14,16 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import (
-    APPLY,
-    Ended,
-    Served,
-    command,
-    environment,
-    in_this_process,
-    workspace,
-)
-from stores import git, git_environ, git_store, object_service, repository
+from harness.doors import APPLY, Ran, command, environment, in_this_process
+from harness.repositories import git, git_environ, repository
+from harness.served import Served
+from harness.stores import git_store, object_service
+from harness.workspaces import workspace
 
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease
@@ -46,7 +41,7 @@ def keep_in(folder: Path, place: str) -> None:
     (folder / "reconciler.yaml").write_text(f"environments: {{default: {{journal: '{place}'}}}}")
 
 
-def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ended:
+def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ran:
     """Run one command in a checkout, as that machine would."""
     return in_this_process(folder, service.base_url, *arguments, more={**ISOLATED, **more})
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import APPLY, Ended, Served, in_this_process, served, workspace
+from harness.doors import APPLY, Ran, in_this_process
+from harness.served import Served, served
+from harness.workspaces import workspace
 
 VIEW = """\
 apiVersion: reconciler/v1
@@ -46,7 +48,7 @@ def service() -> Iterator[Served]:
         yield service
 
 
-def asked(tmp_path: Path, text: str, base_url: str, command: str, **more: str) -> Ended:
+def asked(tmp_path: Path, text: str, base_url: str, command: str, **more: str) -> Ran:
     """Run a command on one manifest."""
     return in_this_process(workspace(tmp_path / "shop", text), base_url, command, more=more)
 

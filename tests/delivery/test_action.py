@@ -10,10 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ci_jobs import PROJECT, git
-from fake_forge import READ_ONLY, TOKEN, FakeForge, served_forge
-from forge_events import FORK, NUMBER, pull_request, push, variables
-from processes import KEY, Served, served, workspace
+from harness.doors import KEY
+from harness.forge import (
+    FORK,
+    NUMBER,
+    READ_ONLY,
+    TOKEN,
+    FakeForge,
+    pull_request,
+    push,
+    served_forge,
+    variables,
+)
+from harness.jobs import PROJECT
+from harness.repositories import git
+from harness.served import Served, served
+from harness.workspaces import workspace
 from runner import ROOT, Job, Step
 
 from reconciler.forge.comments import Marker, read_marker

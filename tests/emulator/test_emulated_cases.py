@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from emulated import CASES, Emulated
+from harness.emulated import Emulated
+from harness.routes import CASES
 
 from reconciler.emulator.cases import keep_case
 from reconciler.emulator.models.case import Case

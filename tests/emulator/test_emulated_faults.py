@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulated import ALERTS, API_ROOT, CLOSE, DASHBOARDS, POLICIES, SLOS, VIEWS, Answer, Emulated
+from harness.emulated import Answer, Emulated
+from harness.routes import ALERTS, API_ROOT, CLOSE, DASHBOARDS, POLICIES, SLOS, VIEWS
 
 from reconciler.emulator import DroppedConnectionError, Fault, Faults, Rule, load_faults
 from reconciler.emulator.faults import Drip, PartialBulk

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from emulated import (
+from harness.emulated import Emulated
+from harness.routes import (
     ALERTS,
     CASES,
     DASHBOARDS,
@@ -13,7 +14,6 @@ from emulated import (
     SLOS,
     USAGE,
     VIEWS,
-    Emulated,
 )
 
 from reconciler.emulator.cases import keep_case

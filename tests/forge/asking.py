@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import httpx
-from fake_forge import REPOSITORY, TOKEN, FakeForge
+from harness.forge import REPOSITORY, TOKEN, FakeForge
 
 from reconciler.forge.client import Address, Client
 from reconciler.forge.pull_requests import Repository

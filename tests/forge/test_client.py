@@ -7,15 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from asking import asking
-from fake_forge import (
-    PERSON,
-    READ_ONLY,
-    TOKEN,
-    FakeForge,
-    Fault,
-    secondary_limit,
-    served_forge,
-)
+from harness.forge import PERSON, READ_ONLY, TOKEN, FakeForge, Fault, secondary_limit, served_forge
 
 from reconciler.forge.client import Address, Client, ForgeError
 from reconciler.forge.pull_requests import Comment, Repository

@@ -12,23 +12,21 @@ from random import Random
 from typing import Any
 
 import httpx
-from hostile_documents import mutated
-from sites import (
+from harness.routes import API_ROOT, SLOS, VIEWS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    API_ROOT,
-    NO_TIME,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
-    VIEWS,
     Site,
     dashboard,
     manifest,
     policy,
     policy_set,
 )
-from unsafe_text import unsafe_in
+from harness.stores import NO_TIME
+from harness.unsafe_text import unsafe_in
+from hostile_documents import mutated
 
 from reconciler.api.client import Api
 from reconciler.emulator import create_app

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
+from harness.routes import BY_SLUG, DASHBOARDS, SLOS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    BY_SLUG,
-    DASHBOARDS,
     SLO_SPEC,
-    SLOS,
     Site,
     dashboard,
     manifest,

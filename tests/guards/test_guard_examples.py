@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sites import ALERT_ID, ALERT_SPEC, Site, manifest, unreachable
+from harness.sites import ALERT_ID, ALERT_SPEC, Site, manifest, unreachable
 
 from reconciler.api.client import Api
 from reconciler.document import ABSENT, Difference

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sites import ALERT_ID, ALERT_SPEC, Site, answer_with, manifest
+from harness.sites import ALERT_ID, ALERT_SPEC, Site, answer_with, manifest
 
 from reconciler.api.client import Api
 from reconciler.document import Json

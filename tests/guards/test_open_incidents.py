@@ -5,15 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sites import (
-    ALERT_ID,
-    ALERT_SPEC,
-    Meddler,
-    Site,
-    answer_with,
-    manifest,
-    unreachable,
-)
+from harness.sites import ALERT_ID, ALERT_SPEC, Meddler, Site, answer_with, manifest, unreachable
 
 from reconciler.api.client import Api
 from reconciler.document import Json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sites import (
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     SLO_SPEC,

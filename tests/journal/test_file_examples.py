@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from journals import AT, journal_at
+from harness.stores import journal_at
+from journals import AT
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import file_store

@@ -16,7 +16,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from workspaces import Ran, Workspace
+from harness.doors import Ran
+from harness.workspaces import Workspace
 
 from reconciler import points
 from reconciler.commands.root import run
@@ -61,15 +62,13 @@ def mount(*arguments: str) -> str:
 
 
 @pytest.fixture
-def workspace(
-    disk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Workspace:
+def workspace(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Give a project whose journal is on that disk, and which declares one saved view."""
     for name in ("RECONCILER_BASE_URL", "RECONCILER_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECONCILER_ACTOR", "someone")
     monkeypatch.setenv("TOKEN", SECRET)
-    made = Workspace(disk.parent, capsys)
+    made = Workspace(disk.parent)
     made.write("reconciler.yaml", PROJECT)
     declare(made, "")
     return made

@@ -10,18 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from journals import (
-    AT,
-    NO_TIME,
-    RUN,
-    WRITE,
-    filled,
-    journal_at,
-    read,
-    refused,
-    started,
-    written,
-)
+from harness.stores import NO_TIME, journal_at
+from journals import AT, RUN, WRITE, filled, read, refused, started, written
 
 from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.entries import (

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from stores import git, repository
+from harness.repositories import git, repository
 
 from reconciler.commands.root import run
 from reconciler.document import Json

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from journals import AT, NO_TIME, VIEW, WRITE, journal_at, read, refused, written
-from workspaces import PROJECT, Workspace
+from harness.stores import NO_TIME, journal_at
+from harness.workspaces import PROJECT, Workspace, project_at
+from journals import AT, VIEW, WRITE, read, refused, written
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import file_store
@@ -39,13 +40,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    root = tmp_path / "project"
-    root.mkdir()
-    found = Workspace(root, capsys)
-    found.write("reconciler.yaml", PROJECT)
-    found.write("view.yaml", VIEW_MANIFEST)
-    return found
+def workspace(tmp_path: Path) -> Workspace:
+    return project_at(tmp_path / "project", view=VIEW_MANIFEST)
 
 
 def removed_folder(file: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from harness.stores import Opening, journal_on
 from journals import WRITE, refused, started, written
-from stores import Opening, journal_on
-from together import at_once
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
@@ -150,6 +151,18 @@ def test_release_on_the_way_out(place: Opening) -> None:
         raise ZeroDivisionError
 
     assert place().holder() is None
+
+
+def at_once(run: Callable[[str], None], names: Sequence[str]) -> None:
+    """Let a run of each name go, wait for all of them, and raise all that they raised.
+
+    What the runs wait for has to end by itself.
+    """
+    with ThreadPoolExecutor(len(names)) as pool:
+        ended = [pool.submit(run, name) for name in names]
+    raised = [error for one in ended if (error := one.exception()) is not None]
+    if raised:
+        raise BaseExceptionGroup("runs failed", raised)
 
 
 def test_one_winner(place: Opening) -> None:

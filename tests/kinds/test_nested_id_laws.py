@@ -12,9 +12,10 @@ from typing import Any
 import httpx
 import pytest
 from boards import board, declared_sections, ids_of, live, put, rows_of, widgets_of
+from harness.routes import DASHBOARDS
+from harness.sites import Site, assert_settled
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sites import DASHBOARDS, Site, assert_settled
 
 from reconciler.document import Json
 from reconciler.emulator import create_app

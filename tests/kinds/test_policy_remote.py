@@ -6,9 +6,8 @@ from itertools import permutations
 
 import httpx
 import pytest
-from sites import (
-    OVERWRITE,
-    POLICIES,
+from harness.routes import OVERWRITE, POLICIES
+from harness.sites import (
     Meddler,
     Site,
     answer_with,

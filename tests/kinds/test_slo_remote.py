@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
+from harness.routes import SLOS, VALIDATE
+from harness.sites import (
     ALERT_ID,
     SLO_SPEC,
-    SLOS,
-    VALIDATE,
     Meddler,
     Site,
     actions,

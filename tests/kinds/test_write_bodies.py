@@ -6,15 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
+from harness.routes import BY_SLUG, DASHBOARDS, OVERWRITE, POLICIES, SLOS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    BY_SLUG,
-    DASHBOARDS,
-    OVERWRITE,
-    POLICIES,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
     Site,
     actions,

@@ -6,10 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from profiles import WAITING, Position, profiles
-from sites import (
+from harness.profiles import WAITING, Position, profiles
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     SLO_SPEC,
@@ -20,6 +18,8 @@ from sites import (
     policy,
     policy_set,
 )
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from reconciler.document import Json, differences
 from reconciler.emulator import create_app

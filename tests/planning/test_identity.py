@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sites import (
+from harness.routes import DASHBOARDS, SLOS, VIEWS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    DASHBOARDS,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
-    VIEWS,
     Site,
     actions,
     answer_with,

@@ -8,15 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
-    OVERWRITE,
-    POLICIES,
-    Meddler,
-    Site,
-    assert_settled,
-    policy,
-    policy_set,
-)
+from harness.routes import OVERWRITE, POLICIES
+from harness.sites import Meddler, Site, assert_settled, policy, policy_set
 
 from reconciler.document import Json, Shape, merge
 from reconciler.emulator import create_app

@@ -8,9 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
-    OVERWRITE,
-    POLICIES,
+from harness.routes import OVERWRITE, POLICIES
+from harness.sites import (
     SALT,
     Meddler,
     Site,

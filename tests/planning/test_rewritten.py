@@ -9,12 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
-    BY_SLUG,
-    DASHBOARDS,
+from harness.routes import BY_SLUG, DASHBOARDS, SLOS
+from harness.sites import (
     SALT,
     SLO_SPEC,
-    SLOS,
     Site,
     assert_settled,
     dashboard,

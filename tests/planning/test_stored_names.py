@@ -8,9 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+from harness.routes import OVERWRITE
+from harness.sites import Site, assert_settled, manifest, paths, policy, policy_set
 from hypothesis import given
 from hypothesis import strategies as st
-from sites import OVERWRITE, Site, assert_settled, manifest, paths, policy, policy_set
 
 from reconciler.document import Json, Shape, by_identity, differences, merge, stored_name
 from reconciler.emulator import create_app

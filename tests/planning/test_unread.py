@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sites import SALT, SLO_SPEC, SLOS, Site, answer_with, dashboard, manifest
+from harness.routes import SLOS
+from harness.sites import SALT, SLO_SPEC, Site, answer_with, dashboard, manifest
 
 from reconciler.planning.drift import find_drift
 from reconciler.report.reasons import notes_of

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sites import (
+from harness.routes import SLOS, VALIDATE
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     PLACE,
     SLO_SPEC,
-    SLOS,
-    VALIDATE,
     VIEW_SPEC,
     Site,
     answer_with,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sites import SALT, SLO_SPEC, SLOS, VIEW_SPEC, Site, dashboard, manifest
+from harness.routes import SLOS
+from harness.sites import SALT, SLO_SPEC, VIEW_SPEC, Site, dashboard, manifest
 
 from reconciler.document import ABSENT, ANY, Difference, Json, Missing
 from reconciler.journal.entries import Rewritten, Started

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from harness.doors import on_terminal
+from harness.workspaces import PROJECT
 from hypothesis import given
 from hypothesis import strategies as st
-from terminals import on_terminal
-from workspaces import PROJECT
 
 from reconciler.journal.runs import RunSummary
 from reconciler.report.changes.text import wrapped

@@ -10,14 +10,14 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from canned import Canned, serving
-from ci_jobs import git
-from processes import KEY
+from harness.doors import KEY
+from harness.ports import Stranger, stranger
+from harness.repositories import git
 from trust_cells import DASHBOARD, TRY, Places, Repository, kept_variables
 
 from reconciler.commands.root import run
 
-NOT_FOUND = b'{"message": "Not Found: it"}'
+NOT_FOUND = {"message": "Not Found: it"}
 GUARD = 11
 
 
@@ -27,8 +27,8 @@ class Job:
 
     root: Path
     folder: Path
-    good: Canned
-    evil: Canned
+    good: Stranger
+    evil: Stranger
     capsys: pytest.CaptureFixture[str]
     base: str = ""
     change: str = ""
@@ -57,7 +57,7 @@ class Job:
         arrived = [
             name
             for name, service in (("good", self.good), ("evil", self.evil))
-            if any(KEY in key for _, _, key in service.asked)
+            if any(KEY in key for key in service.keys)
         ]
         self.good.asked.clear()
         self.evil.asked.clear()
@@ -71,7 +71,7 @@ def a_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Job]:
     root, folder = tmp_path / "work", tmp_path / "temporary"
     for made in (root, folder):
         made.mkdir()
-    with serving(Canned(404, NOT_FOUND)) as good, serving(Canned(404, NOT_FOUND)) as evil:
+    with stranger(404, NOT_FOUND) as good, stranger(404, NOT_FOUND) as evil:
         one = Job(root, folder, good, evil, capsys)
         (root / "reconciler.yaml").write_text(one.places.reviewed, encoding="utf-8")
         (root / "all.yaml").write_text(DASHBOARD.format(said="x"), encoding="utf-8")

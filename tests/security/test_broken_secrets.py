@@ -12,9 +12,9 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from command_lines import lines_with_formats
-from processes import Served, environment, served, workspace
-from terminals import on_terminal
+from harness.doors import environment, lines_with_formats, on_terminal
+from harness.served import Served, served
+from harness.workspaces import workspace
 
 from reconciler.api.secret import Redaction
 from reconciler.commands.root import run

@@ -19,8 +19,9 @@ from unittest import mock
 from urllib.parse import quote, quote_plus
 
 import pytest
-from command_lines import lines_with_formats
-from processes import KEY, Ended, Served, environment, reconciler, served, workspace
+from harness.doors import KEY, Ran, environment, in_a_process, lines_with_formats
+from harness.served import Served, served
+from harness.workspaces import workspace
 
 from reconciler.commands.root import run
 
@@ -118,7 +119,7 @@ def rule(rng: Random, key: str) -> dict[str, Any]:
     return {**method, "fault": fault(rng, key)}
 
 
-def one_run(number: int, folder: Path, service: Served) -> Ended:
+def one_run(number: int, folder: Path, service: Served) -> Ran:
     """Make the run of a number: a command, a workspace, a key and a fault."""
     rng = Random(number)  # noqa: S311 - repeatable, not secret
     key = rng.choice((KEY, KEY, ODD_KEY))
@@ -132,11 +133,11 @@ def one_run(number: int, folder: Path, service: Served) -> Ended:
     more = {"RECONCILER_API_KEY": key, "TOKEN": SECRET}
     arguments = rng.choice(COMMANDS).split()
     if number < REAL_PROCESSES:
-        return reconciler(folder, service.base_url, *arguments, more=more)
+        return in_a_process(folder, service.base_url, *arguments, more=more)
     return one_line(arguments, service, key)
 
 
-def one_line(arguments: list[str], service: Served, key: str) -> Ended:
+def one_line(arguments: list[str], service: Served, key: str) -> Ran:
     """Run one command line in this process."""
     more = {"RECONCILER_API_KEY": key, "TOKEN": SECRET}
     out, err = io.StringIO(), io.StringIO()
@@ -149,10 +150,10 @@ def one_line(arguments: list[str], service: Served, key: str) -> Ended:
         redirect_stderr(err),
     ):
         code = run(arguments)
-    return Ended(code, out.getvalue(), err.getvalue())
+    return Ran(code, out.getvalue(), err.getvalue())
 
 
-def found_in(folder: Path, ended: Ended) -> list[str]:
+def found_in(folder: Path, ended: Ran) -> list[str]:
     """Name where a canary is: stdout, stderr, or a file that the run left."""
     texts = {"stdout": ended.out, "stderr": ended.err}
     for file in folder.rglob("*"):
@@ -198,4 +199,4 @@ def test_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_search_finds() -> None:
     """A canary in any form is found by the search above: it is not blind."""
     for form in FORMS:
-        assert found_in(Path("nowhere"), Ended(1, "", f"error: {form(SECRET)}."))
+        assert found_in(Path("nowhere"), Ran(1, "", f"error: {form(SECRET)}."))

@@ -13,13 +13,8 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from processes import (
-    APPLY,
-    KEY,
-    Ended,
-    in_this_process,
-)
-from workspaces import Workspace
+from harness.doors import APPLY, KEY, Ran, in_this_process
+from harness.workspaces import Workspace
 
 from reconciler.addresses import is_part, steps_in
 from reconciler.api.client import Api
@@ -99,7 +94,7 @@ def answering(answers: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
             thread.join()
 
 
-def planned(folder: Path, answers: dict[str, Any], *manifests: str) -> tuple[Ended, Any, list[str]]:
+def planned(folder: Path, answers: dict[str, Any], *manifests: str) -> tuple[Ran, Any, list[str]]:
     """Plan manifests against a service; give the end, the plan and the paths that were asked."""
     (folder / "all.yaml").write_text("---\n".join(manifests), encoding="utf-8")
     (folder / "reconciler.yaml").write_text("environments: {production: {}}\n", encoding="utf-8")
@@ -125,11 +120,9 @@ def filled(file: Path, *entries: Entry, target: str = "emulator") -> Journal:
 @pytest.mark.promise("P9")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", ["slugName", "id"])
-def test_in_a_manifest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, step: str
-) -> None:
+def test_in_a_manifest(tmp_path: Path, name: str, step: str) -> None:
     """A slug or an id that leads elsewhere is an error with code, place and repair."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("all.yaml", f"{DASHBOARD}    {name}: '{step}'\n")
     ran = workspace.run("validate")
 
@@ -141,9 +134,9 @@ def test_in_a_manifest(
 
 
 @pytest.mark.promise("P9")
-def test_in_an_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in_an_export(tmp_path: Path) -> None:
     """An export beside the manifest is looked at as the manifest is."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     export = {"name": "Checkout", "layout": {"sections": []}, "slugName": ".."}
     workspace.write("export.json", json.dumps(export))
     workspace.write(
@@ -189,7 +182,7 @@ def test_settled_by_hand(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, step: str
 ) -> None:
     """`journal settle --id` takes no such id."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", "environments: {local: {emulator: {data: local.db}}}\n")
     ref = Ref(kind, "checkout")
     journal = filled(tmp_path / ".reconciler" / "local.journal.jsonl", started(ref))
@@ -261,11 +254,9 @@ def test_at_the_door(step: str) -> None:
 @pytest.mark.promise("P3")
 @pytest.mark.parametrize("path", ["/..", "/../../x", "/a/../b", "/.", "/a/./b", "/a/.."])
 @pytest.mark.parametrize("command", ["validate", "plan", "apply", "drift"])
-def test_in_the_base_path(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, path: str
-) -> None:
+def test_in_the_base_path(tmp_path: Path, command: str, path: str) -> None:
     """`basePath` holds no step to elsewhere, in any command: an error at its place."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     setting = (
         f"environments:\n  local:\n    emulator: {{data: x.db}}\n    api: {{basePath: {path}}}\n"
     )

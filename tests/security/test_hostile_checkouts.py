@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ci_jobs import git
+from harness.repositories import git
 from hostile_jobs import GUARD, Job, a_job
 from trust_cells import MAIN, PULL, TRY
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_lines import lines_with_formats
+from harness.doors import lines_with_formats
 
 from reconciler.commands.root import run
 from reconciler.concealing import veiled

@@ -13,8 +13,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from canned import Canned, serving
-from processes import KEY
+from harness.doors import KEY
+from harness.ports import Stranger, stranger
 from trust_cells import (
     CHECKOUTS,
     EVENTS,
@@ -48,14 +48,14 @@ TRIED = EVENTS if os.environ.get("TRUST_TABLE") == "whole" else SHORT
 FEWER = len(TRIED) if len(TRIED) > len(SHORT) else 6
 CANARY = "canary-of-a-file-51d0"
 SECRET = f"[x]\n  token: {CANARY}\n"
-NOT_FOUND = b'{"message": "Not Found: it"}'
+NOT_FOUND = {"message": "Not Found: it"}
 
 
 @dataclass(frozen=True)
 class World:
     """Two services that listen, a folder of somebody else, and what was asked for so far."""
 
-    services: tuple[Canned, Canned]
+    services: tuple[Stranger, Stranger]
     places: Places
     folder: Path
     made: dict[tuple[str, str], Repository] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class World:
 
     def arrived(self) -> list[str]:
         """Give where the key arrived since the last question."""
-        found = [one.url for one in self.services if any(KEY in key for _, _, key in one.asked)]
+        found = [one.url for one in self.services if any(KEY in key for key in one.keys)]
         for service in self.services:
             service.asked.clear()
         return found
@@ -88,7 +88,7 @@ class World:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("trust")
-    with serving(Canned(404, NOT_FOUND)) as good, serving(Canned(404, NOT_FOUND)) as evil:
+    with stranger(404, NOT_FOUND) as good, stranger(404, NOT_FOUND) as evil:
         places = Places(good.url, evil.url, folder / "outside")
         places.outside.mkdir()
         places.secret.write_text(SECRET, encoding="utf-8")

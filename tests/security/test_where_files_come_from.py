@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from ci_jobs import git
+from harness.repositories import git
 from hostile_jobs import Job, a_job
 from trust_cells import DASHBOARD, MAIN, PULL, TRY, Repository
 
@@ -270,7 +270,7 @@ def test_a_change_to_another_branch(job: Job) -> None:
 
 
 def _for(change: dict[str, dict[str, str]]):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a stand-in
-    from forge_events import pull_request  # noqa: PLC0415 - only here
+    from harness.forge import pull_request  # noqa: PLC0415 - only here
 
     def payload(_: Repository, __: str) -> object:
         made = pull_request()

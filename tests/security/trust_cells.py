@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ci_jobs import git
-from forge_events import HERE, NUMBER, pull_request
+from harness.forge import HERE, NUMBER, pull_request
+from harness.repositories import git
 
 PROJECT = "environments:\n  production: {{baseUrl: '{url}'}}\n"
 FILES = "  files: {{emulator: {{data: '{place}/x.db'}}, journal: '{place}/x.jsonl'}}\n"
