@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
-from harness.workspaces import Workspace
+from harness.doors import typed
+from harness.workspaces import Workspace, edit, examples_at
 
-from reconciler.commands.root import run
 from reconciler.manifests.project_file import load_project
 from reconciler.project import Guards
 
@@ -66,12 +65,9 @@ def test_documented_settings(tmp_path: Path) -> None:
     assert guards.of("AlertDefinition").max_changes == guards.of("SLO").max_changes == 50
 
 
-def test_documented_example(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_documented_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The example on the page runs as it says, on a copy of the examples."""
-    shop = tmp_path / "shop"
-    shutil.copytree(ROOT / "examples", shop, ignore=shutil.ignore_patterns(".reconciler"))
+    shop = examples_at(tmp_path / "shop").root
     monkeypatch.chdir(shop)
     (block,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     shown = ""
@@ -79,12 +75,11 @@ def test_documented_example(
         words = shlex.split(line.split("  #")[0])
         if words[0] == "sed":
             _, old, new, _ = words[2].split("/")
-            file = shop / words[3]
-            assert old in file.read_text("utf-8")
-            file.write_text(file.read_text("utf-8").replace(old, new), encoding="utf-8")
+            edit(shop, old, new, words[3])
         else:
-            assert run(words[1:]) == 0
-            shown = capsys.readouterr().out
+            ran = typed(*words[1:])
+            assert ran.code == 0
+            shown = ran.out
             assert "#" not in line or "Needs" not in line or "Needs consent" in shown
 
     assert "agreed with the checkout team" in shown

@@ -14,7 +14,7 @@ import sys
 import termios
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,12 @@ def typed(*arguments: str) -> Ran:
         assert isinstance(content, io.BytesIO)
         told.append(content.getvalue().decode("utf-8"))
     return Ran(code, *told)
+
+
+def typed_at(folder: Path, environ: Mapping[str, str], *arguments: str) -> Ran:
+    """Run a command line as it would be typed in a folder, in an environment of its own."""
+    with chdir(folder), mock.patch.dict(os.environ, environ, clear=True):
+        return typed(*arguments)
 
 
 def environment(base_url: str, **more: str) -> dict[str, str]:

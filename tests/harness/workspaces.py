@@ -18,6 +18,7 @@ from harness.routes import API_ROOT
 from harness.stores import journal_at
 from reconciler.journal.journal import Journal
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 PROJECT = """\
 manifests: [.]
 environments:
@@ -126,6 +127,13 @@ def project_at(root: Path, text: str = PROJECT, **manifests: str) -> Workspace:
     for name, manifest in manifests.items():
         made.write(f"{name}.yaml", manifest)
     return made
+
+
+def examples_at(root: Path) -> Workspace:
+    """Give a copy of the examples, with nothing applied."""
+    ignored = shutil.ignore_patterns(".reconciler")
+    shutil.copytree(EXAMPLES, root, ignore=ignored, dirs_exist_ok=True)
+    return Workspace(root)
 
 
 @dataclass(frozen=True)

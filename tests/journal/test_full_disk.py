@@ -16,11 +16,10 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from harness.doors import Ran
+from harness.doors import Ran, typed
 from harness.workspaces import Workspace
 
 from reconciler import points
-from reconciler.commands.root import run
 from reconciler.points import Point
 
 SECRET = "canary-secret-5c2e"  # noqa: S105 - a canary, to be looked for
@@ -184,7 +183,7 @@ def test_full_after_the_write(
     assert workspace.apply().code == 7
     project = str(workspace.root / "reconciler.yaml")
     said = ["SavedView/errors", "--id", str(entry["remoteId"])]
-    assert run(["journal", "settle", *said, "--project", project]) == 0
+    assert typed("journal", "settle", *said, "--project", project).code == 0
     assert workspace.apply().code == 0
     assert views(workspace) == [entry["remoteId"]]
     assert {change["action"] for change in workspace.plan()["changes"]} == {"keep"}

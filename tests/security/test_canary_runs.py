@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,11 +17,9 @@ from unittest import mock
 from urllib.parse import quote, quote_plus
 
 import pytest
-from harness.doors import KEY, Ran, environment, in_a_process, lines_with_formats
+from harness.doors import KEY, Ran, environment, in_a_process, lines_with_formats, typed_at
 from harness.served import Served, served
 from harness.workspaces import workspace
-
-from reconciler.commands.root import run
 
 RUNS = int(os.environ.get("CANARY_RUNS", "24"))
 REAL_PROCESSES = max(3, RUNS // 20)
@@ -134,23 +130,18 @@ def one_run(number: int, folder: Path, service: Served) -> Ran:
     arguments = rng.choice(COMMANDS).split()
     if number < REAL_PROCESSES:
         return in_a_process(folder, service.base_url, *arguments, more=more)
-    return one_line(arguments, service, key)
+    return one_line(folder, arguments, service, key)
 
 
-def one_line(arguments: list[str], service: Served, key: str) -> Ran:
+def one_line(folder: Path, arguments: list[str], service: Served, key: str) -> Ran:
     """Run one command line in this process."""
     more = {"RECONCILER_API_KEY": key, "TOKEN": SECRET}
-    out, err = io.StringIO(), io.StringIO()
     with (
-        mock.patch.dict(os.environ, environment(service.base_url, **more), clear=True),
         mock.patch("reconciler.api.retrying.BASE_SECONDS", 0.0),
         # What an earlier run knew to hide, a process of its own would not.
         mock.patch("reconciler.console._redaction", []),
-        redirect_stdout(out),
-        redirect_stderr(err),
     ):
-        code = run(arguments)
-    return Ran(code, out.getvalue(), err.getvalue())
+        return typed_at(folder, environment(service.base_url, **more), *arguments)
 
 
 def found_in(folder: Path, ended: Ran) -> list[str]:
@@ -162,13 +153,12 @@ def found_in(folder: Path, ended: Ran) -> list[str]:
     return [f"{name}: {piece}" for name, text in texts.items() for piece in PIECES if piece in text]
 
 
-def test_failing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_runs(tmp_path: Path) -> None:
     """In no output and no file of any failing run is a form of the key or of a secret."""
     failed, number, leaks = 0, 0, []
     with served() as service:
         while failed < RUNS:
             folder = workspace(tmp_path / str(number), GOOD)
-            monkeypatch.chdir(folder)
             ended = one_run(number, folder, service)
             failed += ended.code != 0
             leaks += [f"run {number}: {leak}" for leak in found_in(folder, ended)]
@@ -180,16 +170,15 @@ def test_failing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.promise("P55")
-def test_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_format(tmp_path: Path) -> None:
     """In no format of any command is a form of the key or of a secret."""
     with served() as service:
         folder = workspace(tmp_path / "shop", GOOD)
-        monkeypatch.chdir(folder)
         lines = list(lines_with_formats())
         leaks = [
             f"{line}: {leak}"
             for line in ("apply --new-journal --yes", *lines)
-            for leak in found_in(folder, one_line(line.split(), service, KEY))
+            for leak in found_in(folder, one_line(folder, line.split(), service, KEY))
         ]
 
     assert len(lines) > 40

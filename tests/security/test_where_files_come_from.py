@@ -13,8 +13,8 @@ from trust_cells import DASHBOARD, MAIN, PULL, TRY, Repository
 
 
 @pytest.fixture
-def job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Job]:
-    with a_job(tmp_path, capsys) as opened:
+def job(tmp_path: Path) -> Iterator[Job]:
+    with a_job(tmp_path) as opened:
         yield opened
 
 
