@@ -1,15 +1,18 @@
-"""What an apply did, the exit codes of that, and what becomes of changes that are not sent."""
+"""What an apply did and in which order, its exit codes, and what becomes of unsent changes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from reconciler.applying.order import goes_alone
 from reconciler.document import Difference
 from reconciler.errors import ExitCode, JournalError, ReconcilerError, Stale, Unsettled, worst
 from reconciler.journal.entries import Started
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.kind import Kind
 from reconciler.resource import (
+    Action,
     Change,
     InDoubt,
     Outcome,
@@ -20,6 +23,51 @@ from reconciler.resource import (
     Unconfirmed,
     Unread,
 )
+
+
+def batches(changes: Sequence[Change]) -> Iterator[tuple[Kind, tuple[Change, ...]]]:
+    """Yield what is sent together, in order.
+
+    A create that cannot be looked up goes alone and late, so that a crash
+    leaves at most one of them unsettled (docs/journal.md).
+    """
+    waves: dict[int, list[Change]] = {}
+    levels = _levels({change.ref: change for change in changes})
+    for change in changes:
+        if change.action.writes:
+            waves.setdefault(levels[change.ref], []).append(change)
+    for _, wave in sorted(waves.items()):
+        alone: list[tuple[Kind, tuple[Change, ...]]] = []
+        for kind in KINDS:
+            mine = [change for change in wave if change.ref.kind == kind.name]
+            lonely = [change for change in mine if goes_alone(change)]
+            alone.extend((kind, (change,)) for change in lonely)
+            together = [change for change in mine if not goes_alone(change)]
+            for start in range(0, len(together), kind.batch_size):
+                yield kind, tuple(together[start : start + kind.batch_size])
+        yield from alone
+
+
+def goes_alone(change: Change) -> bool:
+    """Tell whether a lost answer to this write could be settled by a person only."""
+    return change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
+
+
+def _levels(changes: Mapping[Ref, Change]) -> dict[Ref, int]:
+    """Give each resource one level more than the highest it refers to. No cycles come here."""
+    levels: dict[Ref, int] = {}
+    for start in changes:
+        stack = [start]
+        while stack:
+            ref = stack[-1]
+            inner = [one for one in changes[ref].manifest.references if one in changes]
+            missing = [one for one in inner if one not in levels]
+            if missing and ref not in levels:
+                stack.extend(missing)
+                continue
+            levels.setdefault(ref, 1 + max((levels[one] for one in inner), default=-1))
+            stack.pop()
+    return levels
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from reconciler.api.client import Api
-from reconciler.applying.applied import Applied, blocked, left, why_skipped
+from reconciler.applying.applied import Applied, batches, blocked, left, why_skipped
 from reconciler.applying.checks import (
     Acknowledged,
     as_told,
@@ -22,7 +22,6 @@ from reconciler.applying.checks import (
     stored_otherwise,
     was_overtaken,
 )
-from reconciler.applying.order import batches
 from reconciler.applying.remembering import (
     adopting_entries,
     closing_entry,

@@ -22,8 +22,7 @@ from reconciler.forge.comments import Standing
 from reconciler.report.comment import changed_since_review, changes_in
 from reconciler.report.plan.document import PlanDocument
 from reconciler.resource import Plan
-from reconciler.session.applying import plan_and_apply
-from reconciler.session.consent import Consent
+from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import Bench
 from reconciler.session.planning import read_plan_file
 

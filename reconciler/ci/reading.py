@@ -42,12 +42,17 @@ from reconciler.report.drift import drift_text
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.resource import Manifest, Plan
-from reconciler.session.applying import plan_and_apply
+from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked, check, check_in
-from reconciler.session.consent import Consent
-from reconciler.session.drifting import drift_now, exit_code_of
 from reconciler.session.opening import Bench, open_workspace
-from reconciler.session.planning import check_writable, failures_of, plan_now, write_private
+from reconciler.session.planning import (
+    check_writable,
+    drift_now,
+    exit_code_of,
+    failures_of,
+    plan_now,
+    write_private,
+)
 from reconciler.session.projects import Asked, is_whole, lead_here
 from reconciler.source.files import PROJECT_FILE
 

@@ -14,8 +14,7 @@ from reconciler.console import applied_words, data, is_terminal, tell_applied, w
 from reconciler.errors import UsageError
 from reconciler.journal.store import Patience
 from reconciler.report.reasons import not_applied
-from reconciler.session.applying import plan_and_apply
-from reconciler.session.consent import Consent
+from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import open_bench
 from reconciler.session.planning import read_plan_file
 from reconciler.session.projects import Asked

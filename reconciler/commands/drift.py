@@ -12,10 +12,9 @@ from reconciler.console import data, stdout_style
 from reconciler.report.drift import drift_json, drift_markdown, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import Drift
-from reconciler.session.drifting import drift_now, exit_code_of
-from reconciler.session.journals import made_now
 from reconciler.session.opening import Bench, open_bench
-from reconciler.session.projects import Asked
+from reconciler.session.planning import drift_now, exit_code_of
+from reconciler.session.projects import Asked, made_now
 
 
 @click.command

@@ -10,7 +10,7 @@ import click
 
 from reconciler.api.secret import API_KEY
 from reconciler.commands import options
-from reconciler.commands.group import Group
+from reconciler.commands.root import Group
 from reconciler.console import words
 from reconciler.errors import InvalidInput, UsageError
 

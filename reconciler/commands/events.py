@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from reconciler.commands import options
-from reconciler.commands.group import Group
 from reconciler.commands.listing import (
     Column,
     Listing,
@@ -15,6 +14,7 @@ from reconciler.commands.listing import (
     parse_single_pairs,
     run_listing,
 )
+from reconciler.commands.root import Group
 from reconciler.session.projects import Asked
 from reconciler.signals.alert_events import AlertEvent, EventFilter, list_alert_events
 

@@ -7,7 +7,6 @@ import asyncio
 import click
 
 from reconciler.commands import options
-from reconciler.commands.group import Group
 from reconciler.commands.listing import (
     Column,
     Listing,
@@ -20,6 +19,7 @@ from reconciler.commands.listing import (
     record_table,
     run_listing,
 )
+from reconciler.commands.root import Group
 from reconciler.console import agreed, data, is_terminal, json_data, stderr_style, words
 from reconciler.errors import ExitCode, UsageError
 from reconciler.report.safe import safe

@@ -15,7 +15,6 @@ from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
 from reconciler.resource import Plan
-from reconciler.session.journals import made_now
 from reconciler.session.opening import Bench, open_bench
 from reconciler.session.planning import (
     as_part,
@@ -27,7 +26,7 @@ from reconciler.session.planning import (
     tell_part,
     write_private,
 )
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Asked, made_now
 
 
 @click.command

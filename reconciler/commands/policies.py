@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from reconciler.commands import options
-from reconciler.commands.group import Group
 from reconciler.commands.listing import Column, enumerated, plain, print_records
+from reconciler.commands.root import Group
 from reconciler.console import (
     agreed,
     data,
@@ -24,7 +24,7 @@ from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds.answers import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_of_input
-from reconciler.manifests.rows import read_rows
+from reconciler.manifests.loading import read_rows
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table
 from reconciler.session.opening import Bench, open_api, open_target

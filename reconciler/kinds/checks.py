@@ -11,8 +11,8 @@ from typing import TypeGuard, assert_never
 from reconciler.addresses import steps_in
 from reconciler.document import Json, Path, value_at
 from reconciler.expressions import OPEN, Word, form_of, is_open
-from reconciler.kinds.facts import Facts, facts_of
 from reconciler.kinds.fields import AtMost, Choosing, Formed, Keyed, Known, Listing, Part, ReadOnly
+from reconciler.kinds.shape import Facts, facts_of
 from reconciler.kinds.type_errors import name_of, type_findings
 from reconciler.slips import is_slip, nearest
 from reconciler.source.diagnostic import Finding, warning

@@ -14,7 +14,6 @@ from typing import assert_never
 from reconciler.document import Json, Path, value_at
 from reconciler.kinds import KINDS
 from reconciler.kinds.checks import lint
-from reconciler.kinds.facts import NOTHING, Facts, facts_at, facts_of
 from reconciler.kinds.fields import Fate
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.pasted import Mould
@@ -31,7 +30,7 @@ from reconciler.kinds.repairs import (
     Wrap,
     repaired,
 )
-from reconciler.kinds.shape import EACH
+from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_at, facts_of
 from reconciler.source.diagnostic import Advice, Finding, Severity
 
 BY_FIX = Advice("leave it to `reconciler validate --fix`")

@@ -18,7 +18,6 @@ from typing import Final, assert_never
 from pydantic import ValidationError
 
 from reconciler.document import Json, Path, value_at
-from reconciler.kinds.facts import NOTHING, Facts, facts_of
 from reconciler.kinds.fields import Fate, Part, ReadOnly, Wrapper
 from reconciler.kinds.kind import IdForm
 from reconciler.kinds.repairs import (
@@ -33,7 +32,7 @@ from reconciler.kinds.repairs import (
     Wrap,
     repaired,
 )
-from reconciler.kinds.shape import EACH, names_of
+from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_of, names_of
 
 MOST_ROUNDS: Final = 8
 MOST_ERRORS: Final = 10_000

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from reconciler.document import Json, Path
 from reconciler.expressions import holds_reference, is_open
-from reconciler.kinds.facts import Facts, facts_at, facts_of
 from reconciler.kinds.fields import FORMS, Part
+from reconciler.kinds.shape import Facts, facts_at, facts_of
 from reconciler.source.diagnostic import WANTED, Finding
 
 MOST_ERRORS = 10_000

@@ -13,7 +13,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.planning.consequences import unexpected, unseen_in
 from reconciler.planning.deciding import without_own_secrets
 from reconciler.planning.identity import identify
-from reconciler.planning.observing import observe_all, proof
+from reconciler.planning.plan import observe_all, proof
 from reconciler.resource import Absent, Drift, Manifest, Observation, Seen, Unread
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from reconciler.document import ABSENT, Json, Missing, Path, value_at
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.facts import NOTHING, Facts
 from reconciler.kinds.fields import Known, Unit
+from reconciler.kinds.shape import NOTHING, Facts
 from reconciler.report.safe import safe
 from reconciler.report.words import item_at, live_document, name_of
 from reconciler.resource import Change

@@ -26,11 +26,12 @@ from reconciler.project import (
 )
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.reasons import misplaced_plan, no_manifests, none_for
-from reconciler.session.journals import journal_of, loaded
 from reconciler.session.projects import (
     Asked,
     is_whole,
+    journal_of,
     lead_here,
+    loaded,
     manifest_paths,
     open_project,
 )

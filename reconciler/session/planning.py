@@ -1,26 +1,27 @@
-"""Plan: a whole workspace, or what a change touches; and the files that plans are kept in."""
+"""Plan and drift: a workspace, or what a change touches; and the files that plans are kept in."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reconciler.errors import InvalidInput, Unsettled, UsageError
+from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
 from reconciler.guards import with_guards
 from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
 from reconciler.manifests.changed import Changed, branching_point, changed_since
 from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.plan_file import HEAD, begins_plan
+from reconciler.planning.drift import find_drift
 from reconciler.planning.plan import Place, make_plan
 from reconciler.project import Embedded
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.resource import Orphan, Plan
+from reconciler.resource import Drift, Orphan, Plan
 from reconciler.session.opening import Bench, open_api
 from reconciler.session.projects import Asked
 from reconciler.session.voice import Voice
@@ -171,3 +172,23 @@ async def plan_now(bench: Bench, history: History) -> Plan:
             others=bench.others,
         )
         return await with_guards(api, made, bench.environment.guards)
+
+
+def exit_code_of(found: Sequence[Drift]) -> int:
+    """Give the exit code for what was found: what could not be read comes first."""
+    unread = {one.exit_code for one in found} - {0}
+    if unread:
+        return worst(unread)
+    return ExitCode.DIFFERENT if any(one.drifted for one in found) else ExitCode.DONE
+
+
+async def drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:
+    """Compare every resource with its last write, over a door of its own."""
+    async with open_api(bench) as api:
+        return await find_drift(
+            api,
+            bench.workspace.manifests,
+            history,
+            bench.salt(),
+            prove=not isinstance(bench.target, Embedded),
+        )

@@ -325,7 +325,7 @@ def test_broken_off(shop: Shop, form: str, printed: int) -> None:
 
 def test_picture_without_the_library(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the plotting library `--png` names the extra to install, and nothing is sent."""
-    monkeypatch.setattr("reconciler.commands.usage_picture.find_spec", lambda _: None)
+    monkeypatch.setattr("reconciler.commands.usage.find_spec", lambda _: None)
 
     ran = shop.run("usage", "--png", "usage.png")
 

@@ -11,7 +11,7 @@ import pytest
 from harness.doors import Ran
 from harness.workspaces import Shop
 
-from reconciler.commands.usage_picture import check_picture
+from reconciler.commands.usage import check_picture
 from reconciler.emulator.log_file import LogFile
 from reconciler.errors import InvalidInput
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif

@@ -7,8 +7,8 @@ import pytest
 from harness.documented import MANIFESTS
 from spec_models import MODELS
 
-from reconciler.kinds.facts import Facts, facts_of
 from reconciler.kinds.fields import Part
+from reconciler.kinds.shape import Facts, facts_of
 
 READ_ONLY = {
     "AlertDefinition": {

@@ -28,9 +28,8 @@ from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.profile import Profile
 from reconciler.kinds import KINDS
-from reconciler.kinds.facts import Facts, facts_of
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
-from reconciler.kinds.shape import only_writable, without_read_only
+from reconciler.kinds.shape import Facts, facts_of, only_writable, without_read_only
 from reconciler.resource import Manifest, Seen
 
 A, B = policy("a"), policy("b", "INFO")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.errors import InvalidInput
-from reconciler.manifests.writing import with_id
+from reconciler.manifests.editing import with_id
 from reconciler.resource import Ref
 
 pytestmark = pytest.mark.promise("P18")

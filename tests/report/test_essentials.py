@@ -16,8 +16,8 @@ from sample_plans import created, new_resources, plan_of, updated
 
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.kinds.facts import NOTHING, Facts, facts_of
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
+from reconciler.kinds.shape import NOTHING, Facts, facts_of
 from reconciler.report.changes.fields import essentials_of, packed
 from reconciler.report.html import plan_html
 from reconciler.report.plan.markdown import plan_markdown

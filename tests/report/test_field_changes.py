@@ -22,8 +22,8 @@ from sample_plans import (
 
 from reconciler.document import ABSENT, Json, differences, turned
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.facts import NOTHING, Facts, facts_at
 from reconciler.kinds.fields import Unit
+from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.report.changes.fields import (
     FieldChange,
     Line,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from reconciler.commands.group import Group
 from reconciler.commands.journal.keeping import compact, init, unlock, verify
 from reconciler.commands.journal.moving import move
 from reconciler.commands.journal.naming import forget, rename, settle, write_ids
 from reconciler.commands.journal.showing import history, show
+from reconciler.commands.root import Group
 
 
 @click.group(cls=Group)

@@ -25,8 +25,7 @@ from reconciler.journal.store import Patience
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
-from reconciler.session.journals import LOST
-from reconciler.session.projects import Asked
+from reconciler.session.projects import LOST, Asked
 
 
 @click.command

@@ -30,8 +30,15 @@ from reconciler.project import (
 )
 from reconciler.project.settings import InFile, JournalPlace
 from reconciler.report.safe import safe
-from reconciler.session.journals import journal_in, journal_of, store_at, warn_of_lost_end
-from reconciler.session.projects import Asked, lead_here, open_project
+from reconciler.session.projects import (
+    Asked,
+    journal_in,
+    journal_of,
+    lead_here,
+    open_project,
+    store_at,
+    warn_of_lost_end,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from reconciler.journal.entries import Forgotten, Renamed, Settled
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
+from reconciler.manifests.editing import with_id
 from reconciler.manifests.envelope import LONGEST_NAME, NAME
 from reconciler.manifests.expressions import Scope, withheld_from
-from reconciler.manifests.writing import with_id
 from reconciler.project import choose_environment, with_target
 from reconciler.report.safe import safe
 from reconciler.report.words import plural

@@ -12,8 +12,15 @@ from reconciler.journal.journal import Journal
 from reconciler.project import choose_environment, choose_target
 from reconciler.report.safe import safe
 from reconciler.resource import Ref
-from reconciler.session.journals import applied_commit, journal_of, warn_of_lost_end
-from reconciler.session.projects import Asked, lead_here, open_project, project_file
+from reconciler.session.projects import (
+    Asked,
+    applied_commit,
+    journal_of,
+    lead_here,
+    open_project,
+    project_file,
+    warn_of_lost_end,
+)
 
 
 def unread_journal(asked: Asked) -> Journal:

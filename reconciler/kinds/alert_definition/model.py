@@ -28,7 +28,6 @@ from reconciler.kinds.alert_definition.type_parts import (
     TracingImmediate,
 )
 from reconciler.kinds.checks import key_finding, looks_like_key
-from reconciler.kinds.facts import facts_of
 from reconciler.kinds.fields import (
     OWN_ID,
     AtMost,
@@ -51,7 +50,7 @@ from reconciler.kinds.fields import (
     Wrapper,
     known,
 )
-from reconciler.kinds.shape import EACH, places
+from reconciler.kinds.shape import EACH, facts_of, places
 from reconciler.source.diagnostic import Advice, Finding, warning
 
 MINUTES: Final = AtMost(10_080, 1)

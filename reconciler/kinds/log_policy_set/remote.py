@@ -34,10 +34,9 @@ from reconciler.errors import (
 )
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import all_members, members, text
-from reconciler.kinds.facts import NOTHING, facts_of
 from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
-from reconciler.kinds.shape import only_writable, shape_of
+from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
 from reconciler.resource import Edit, Manifest, Observation, Outcome, Seen, Unconfirmed, Written
 from reconciler.slips import nearest
 

@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.facts import NOTHING, Facts, facts_at
 from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
+from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
 from reconciler.report.spoken import BETWEEN, spoken_place, spoken_value
 from reconciler.report.words import leaves, live_document, name_of, plural, standing

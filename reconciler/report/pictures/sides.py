@@ -10,9 +10,9 @@ from typing import TypeAlias, assert_never
 
 from reconciler.document import ABSENT, Json, Missing, Shape, differences, stored_name, value_at
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.facts import Facts, facts_at
 from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import Grid, Objective, Ranking
+from reconciler.kinds.shape import Facts, facts_at
 from reconciler.report.pictures.grid import Mark, Sides, grid_sides
 from reconciler.report.safe import safe
 from reconciler.report.spoken import duration, number_of, plain_number, spoken_value
