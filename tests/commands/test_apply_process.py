@@ -16,6 +16,7 @@ import pytest
 from harness.doors import (
     APPLY,
     KEY,
+    begun,
     command,
     environment,
     in_a_process,
@@ -32,14 +33,8 @@ def in_flight(folder: Path, service: Served) -> Iterator[subprocess.Popen[str]]:
     """Start an apply, and wait until the create of its dashboard is on its way."""
     slow = {"method": "POST", "path": "/v1/dashboards/*", "fault": {"delay": 1.5}}
     service.switch.misbehave(slow)
-    with subprocess.Popen(
-        command(*APPLY, "--yes", "--format", "json"),
-        cwd=folder,
-        env=environment(service.base_url),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    with begun(
+        folder, (*APPLY, "--yes", "--format", "json"), environment(service.base_url)
     ) as process:
         wait_for(folder, '"ref":"Dashboard/checkout"', process)
         yield process
@@ -253,14 +248,7 @@ def test_signal_while_planning(
 ) -> None:
     """A signal before anything is written ends the run at once, without a traceback."""
     service.switch.misbehave({"method": "GET", "fault": {"delay": 5.0}})
-    with subprocess.Popen(
-        command("plan"),
-        cwd=folder,
-        env=environment(service.base_url),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with begun(folder, ("plan",), environment(service.base_url)) as process:
         while not service.switch.asked:
             assert process.poll() is None
             threading.Event().wait(0.01)

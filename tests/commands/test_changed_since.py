@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from harness.doors import Ran
-from harness.repositories import begin, commit, git
+from harness.repositories import begin, committed, git
 from harness.workspaces import Workspace
 
 PROJECT = """\
@@ -40,7 +40,7 @@ class Repository(Workspace):
 
     def commit(self) -> str:
         """Commit everything; give the commit's id."""
-        return commit(self.root.parent)
+        return committed(self.root.parent)
 
     def part(self, *arguments: str) -> list[str]:
         """Plan what changed since main; give the names of what was examined."""

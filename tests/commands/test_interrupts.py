@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from harness.doors import APPLY, command, read_to_end, read_until
+from harness.doors import APPLY, begun, command, read_to_end, read_until
 from harness.forked import Came, Launch, run_all
 from harness.stores import NO_TIME
 from harness.workspaces import PROJECT, WORKSPACE
@@ -194,18 +194,6 @@ def test_reading(tmp_path: Path) -> None:
         assert run.came.out == ""
 
 
-def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start a command line in a folder."""
-    return subprocess.Popen(
-        command(*arguments),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 @pytest.mark.promise("P43")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_waiting_for_the_lock(tmp_path: Path, number: signal.Signals) -> None:
@@ -214,7 +202,7 @@ def test_waiting_for_the_lock(tmp_path: Path, number: signal.Signals) -> None:
     (folder / ".reconciler").mkdir(mode=0o700)
     with (
         journal_of(folder).locked(),
-        started(folder, *APPLY, "--yes", "--lock-timeout", "10m") as process,
+        begun(folder, (*APPLY, "--yes", "--lock-timeout", "10m")) as process,
     ):
         assert process.stderr is not None
         waiting = process.stderr.readline()

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 from harness.doors import APPLY, Ran, in_a_process, in_this_process
-from harness.repositories import git_environ, repository
+from harness.repositories import ISOLATED, repository
 from harness.served import Served
 from harness.workspaces import WORKSPACE, workspace
 
@@ -18,7 +18,6 @@ from reconciler.journal.git_store import GitRemote
 
 pytestmark = pytest.mark.promise("P17")
 
-ISOLATED = {name: git_environ()[name] for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")}
 FILE, REF = ".reconciler/journal.jsonl", "git:refs/reconciler/test"
 SECRETS = {"HOOK": "s3cret-hook-value", "TOKEN": "s3cret-token-value"}
 WITH_SECRETS = WORKSPACE.replace("description: first", 'description: "${secret:HOOK}"').replace(

@@ -11,20 +11,11 @@ import click
 import pytest
 from harness.doors import on_terminal, typed
 from harness.repositories import begin
-from harness.workspaces import PROJECT, Shop, Workspace
+from harness.workspaces import PROJECT, VIEW, Shop, Workspace
 
 from reconciler.commands.foreign_words import COMMAND_WORDS, OPTION_WORDS
 from reconciler.commands.root import cli
 from reconciler.report.reasons import FIRST_MANIFEST
-
-VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec:
-  name: Errors
-  timeSelection: {quickSelection: {seconds: 900}}
-"""
 
 
 @pytest.mark.promise("P49")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.doors import APPLY, Ran, command, environment, in_this_process
-from harness.repositories import git, git_environ, repository
+from harness.doors import APPLY, Ran, begun, environment, in_this_process
+from harness.repositories import ISOLATED, git, repository
 from harness.served import Served
 from harness.stores import git_store, object_service
 from harness.workspaces import workspace
@@ -24,7 +24,6 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease
 
 LEASE = Lease("owner-1", "far", 1, "2025-01-31T09:00:00Z", "2025-01-31T09:15:00Z", "alice")
-ISOLATED = {name: git_environ()[name] for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")}
 
 
 @pytest.fixture
@@ -55,15 +54,7 @@ def journal(folder: Path, service: Served) -> Journal:
 
 def started(folder: Path, service: Served, *arguments: str) -> subprocess.Popen[str]:
     """Start one command and go on."""
-    return subprocess.Popen(
-        command(*arguments),
-        cwd=folder,
-        env=environment(service.base_url, **ISOLATED),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return begun(folder, arguments, environment(service.base_url, **ISOLATED))
 
 
 def test_two_machines(machine: Path, service: Served, tmp_path: Path) -> None:

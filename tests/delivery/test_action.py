@@ -23,7 +23,7 @@ from harness.forge import (
     variables,
 )
 from harness.jobs import PROJECT
-from harness.repositories import git
+from harness.repositories import begin, git
 from harness.served import Served, served
 from harness.workspaces import workspace
 from runner import ROOT, Job, Step
@@ -59,9 +59,7 @@ def checkout(folder: Path, service: Served) -> str:
     root = workspace(folder)
     project = PROJECT.format(url=service.base_url)
     (root / "reconciler.yaml").write_text(project, encoding="utf-8")
-    git(root, "init", "--quiet", "--initial-branch=main")
-    git(root, "add", ".")
-    git(root, "commit", "--quiet", "--message", "Base")
+    begin(root)
     return git(root, "rev-parse", "HEAD")
 
 

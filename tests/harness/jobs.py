@@ -13,7 +13,7 @@ from unittest import mock
 
 from harness.doors import KEY, Ran, typed
 from harness.forge import NUMBER, TOKEN, FakeForge, pull_request, push, served_forge, variables
-from harness.repositories import begin, commit, git
+from harness.repositories import begin, committed, git
 from harness.served import Served, served
 from harness.workspaces import edit, workspace
 from reconciler.forge.comments import Marker, read_marker
@@ -76,7 +76,7 @@ class Jobs:
 
     def merge(self) -> str:
         """Commit what stands there to the default branch; give the commit."""
-        return commit(self.root, "Merge")
+        return committed(self.root, "Merge")
 
     @property
     def head(self) -> str:

@@ -40,10 +40,10 @@ ISOLATED = {name: git_environ()[name] for name in ("GIT_CONFIG_NOSYSTEM", "GIT_C
 def begin(folder: Path, branch: str = "main") -> str:
     """Make a folder a repository, and commit what is in it; give the commit."""
     git(folder, "init", "--quiet", f"--initial-branch={branch}")
-    return commit(folder, "Base")
+    return committed(folder, "Base")
 
 
-def commit(folder: Path, message: str = "Change") -> str:
+def committed(folder: Path, message: str = "Change") -> str:
     """Commit all that stands in a repository, and give the commit."""
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--allow-empty", "--message", message)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from harness.repositories import begin, committed, git
 from harness.stores import NO_TIME, journal_at
 from harness.workspaces import PROJECT, Workspace, project_at
+from harness.workspaces import VIEW as VIEW_MANIFEST
 from journals import AT, VIEW, WRITE, read, refused, written
 
 from reconciler.errors import JournalError, Locked
@@ -23,15 +24,6 @@ from reconciler.points import Point
 
 LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")
 COMPACT = RunEntry("run-2", AT, "someone", "", "", "compact")
-
-VIEW_MANIFEST = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec:
-  name: Errors
-  timeSelection: {quickSelection: {seconds: 900}}
-"""
 
 
 @pytest.fixture
@@ -286,31 +278,15 @@ def test_linked_folder_in_a_run(
     assert list(linked.iterdir()) == []
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody, and give what it prints."""
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
-    ran = subprocess.run(
-        ["git", *who, *arguments],  # noqa: S607 - git of the PATH
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return ran.stdout
-
-
 @pytest.mark.promise("P46")
 @pytest.mark.parametrize("first", ["plan", "apply"])
 def test_git_leaves_it_out(workspace: Workspace, first: str) -> None:
     """Nothing of a new `.reconciler` is committed by `git add -A`, so nothing blocks a revert."""
     root = workspace.root
-    git(root, "init", "--quiet")
-    git(root, "add", "-A")
-    git(root, "commit", "--quiet", "-m", "manifests")
+    begin(root)
     assert (workspace.apply() if first == "apply" else workspace.run(first)).code == 0
     workspace.write("view.yaml", VIEW_MANIFEST.replace("name: Errors", "name: All errors"))
-    git(root, "add", "-A")
-    git(root, "commit", "--quiet", "-m", "edit")
+    committed(root, "edit")
     assert workspace.apply().code == 0
 
     git(root, "revert", "--no-edit", "HEAD")

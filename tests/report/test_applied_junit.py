@@ -2,18 +2,11 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from harness.workspaces import Workspace
+from harness.workspaces import VIEW, Workspace
 from sample_plans import created, kept, plan_of
 
 from reconciler.report.applied import applied_junit
 from reconciler.resource import InDoubt, Outcome, Ref, Refused, Skipped, Unchanged, Written
-
-VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec: {name: Errors, timeSelection: {quickSelection: {seconds: 900}}}
-"""
 
 
 def ref(name: str) -> Ref:

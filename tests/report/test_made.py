@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from harness.repositories import begin
-from harness.workspaces import project_at
+from harness.workspaces import VIEW, project_at
 from html_reading import Reader
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,12 +21,6 @@ pytestmark = pytest.mark.promise("P51")
 
 AT = datetime(2026, 11, 22, 9, 30, 59, 123_456, tzinfo=timezone(timedelta(hours=2)))
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec: {name: Errors, timeSelection: {quickSelection: {seconds: 900}}}
-"""
 PROJECT = """\
 manifests: [.]
 environments: {local: {emulator: {data: .reconciler/local.db}}}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.doors import KEY
 from harness.ports import Stranger, stranger
-from harness.repositories import begin, commit, git
+from harness.repositories import begin, committed, git
 from trust_cells import DASHBOARD, TRY, Places, Repository, planned_in_a_job
 
 NOT_FOUND = {"message": "Not Found: it"}
@@ -63,6 +63,6 @@ def a_job(tmp_path: Path) -> Iterator[Job]:
         one.base = begin(root)
         git(root, "checkout", "--quiet", "-b", "try")
         (root / "reconciler.yaml").write_text(one.places.edited, encoding="utf-8")
-        one.change = commit(root)
+        one.change = committed(root)
         git(root, "update-ref", "refs/remotes/origin/main", one.base)
         yield one

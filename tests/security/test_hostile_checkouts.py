@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.repositories import git
+from harness.repositories import committed, git
 from hostile_jobs import GUARD, Job, a_job
 from trust_cells import MAIN, PULL, TRY
 
@@ -214,8 +214,7 @@ def test_other_forms_of_a_checkout(job: Job, form: str) -> None:
     if form == "sha256":
         shutil.rmtree(job.root / ".git")
         git(job.root, "init", "--quiet", "--object-format=sha256", "--initial-branch=main")
-        git(job.root, "add", ".")
-        git(job.root, "commit", "--quiet", "--message", "Change")
+        committed(job.root, "Change")
         job.change = job.base = git(job.root, "rev-parse", "HEAD")
     if form == "another owner":
         if os.getuid() != 0:

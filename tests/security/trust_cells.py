@@ -14,7 +14,7 @@ from typing import Any
 from harness.doors import KEY, Ran, typed_at
 from harness.forge import HERE, NUMBER, pull_request
 from harness.jobs import without_a_job
-from harness.repositories import git
+from harness.repositories import begin, git
 
 PROJECT = "environments:\n  production: {{baseUrl: '{url}'}}\n"
 FILES = "  files: {{emulator: {{data: '{place}/x.db'}}, journal: '{place}/x.jsonl'}}\n"
@@ -167,9 +167,7 @@ def _base(root: Path, project: str, places: Places) -> None:
     if project != "missing":
         (root / "reconciler.yaml").write_text(places.reviewed, encoding="utf-8")
     (root / ".gitignore").write_text(".reconciler\n", encoding="utf-8")
-    git(root, "init", "--quiet", "--initial-branch=main")
-    git(root, "add", ".")
-    git(root, "commit", "--quiet", "--message", "Base")
+    begin(root)
 
 
 def _change(root: Path, project: str, places: Places) -> None:
