@@ -225,13 +225,10 @@ def test_the_open_pull_request_of_a_commit() -> None:
 def test_a_body_that_is_no_json() -> None:
     """A page instead of an answer is a failure."""
     address = Address(URL, f"{URL}/graphql", TOKEN)
-    with (
-        respx.mock(base_url=URL) as forge,
-        Client(address, sleep=lambda _: None) as client,
-        pytest.raises(ForgeError, match="not JSON"),
-    ):
+    with respx.mock(base_url=URL) as forge, Client(address, sleep=lambda _: None) as client:
         forge.get("/user").respond(text="<html>")
-        client.get("/user")
+        with pytest.raises(ForgeError, match="not JSON"):
+            client.get("/user")
 
 
 def test_faults_are_of_one_kind() -> None:
