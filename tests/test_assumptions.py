@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reconciler.assumptions import Assumptions, Parameter, ParameterNames
 from reconciler.emulator import Profile
-from reconciler.project.complaining import project_findings
+from reconciler.project import project_findings
 from reconciler.source.reading import read_text
 
 SLOS = "/v1/slo/slos"

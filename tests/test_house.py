@@ -204,6 +204,41 @@ def test_every_test_states_a_law() -> None:
     assert silent == []
 
 
+def test_each_idea_stands_once() -> None:
+    """What the harness of the tests calls a class, no other file of theirs calls one."""
+    found: dict[str, list[str]] = {}
+    for file in python_files("tests"):
+        for node in syntax(file).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(name_of(file))
+
+    twice = {name: files for name, files in found.items() if len(files) > 1}
+    assert [name for name, files in twice.items() if "tests/harness/" in "".join(files)] == []
+
+
+def test_faces() -> None:
+    """What a package offers, tests import from its face: a file of it may be moved or renamed."""
+    faces = {
+        ".".join(file.parent.relative_to(ROOT).parts): ast.literal_eval(node.value)
+        for file in python_files("reconciler")
+        if file.name == "__init__.py"
+        for node in syntax(file).body
+        if isinstance(node, ast.Assign) and "__all__" in map(ast.unparse, node.targets)
+    }
+    behind = [
+        f"{name_of(file)}:{node.lineno} {face}"
+        for file in python_files("tests")
+        for node in ast.walk(syntax(file))
+        if isinstance(node, ast.ImportFrom)
+        for face, names in faces.items()
+        if (node.module or "").startswith(f"{face}.")
+        and {one.name for one in node.names} & {*names}
+    ]
+
+    assert len(faces) > 4
+    assert behind == []
+
+
 def comments(file: Path, word: str) -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each comment that holds a word."""
     for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):

@@ -24,8 +24,7 @@ from harness.sites import (
 )
 
 from reconciler.document import ABSENT, Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.errors import worst
 from reconciler.journal.entries import Rewritten, Stored
 from reconciler.resource import Manifest, OverwritesEdit, Unconfirmed

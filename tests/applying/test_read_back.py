@@ -29,8 +29,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.errors import worst
 from reconciler.kinds import KINDS
 from reconciler.report.reasons import notes_of

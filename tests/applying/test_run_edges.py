@@ -24,8 +24,7 @@ from harness.sites import (
     watching,
 )
 
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.errors import JournalError, worst
 from reconciler.journal.entries import Identified
 from reconciler.journal.journal import Journal

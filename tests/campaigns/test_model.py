@@ -43,8 +43,7 @@ from hypothesis.stateful import (
 
 from reconciler import points
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.journal.entries import Settled
 from reconciler.points import Point
 from reconciler.resource import Manifest, Ref, RemoteId

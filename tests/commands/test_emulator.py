@@ -23,8 +23,8 @@ from harness.routes import API_ROOT
 from harness.workspaces import Shop
 
 from reconciler.commands.emulator import emulator
-from reconciler.emulator import Profile, create_app
-from reconciler.emulator.faults import Fault, PartialBulk, Rule
+from reconciler.emulator import Fault, Profile, Rule, create_app
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.resources import RESOURCES
 
 COMMAND = (sys.executable, "-m", "reconciler", "emulator")

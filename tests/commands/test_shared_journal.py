@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ import pytest
 from harness.doors import APPLY, Ran, begun, environment, in_this_process
 from harness.repositories import ISOLATED, git, repository
 from harness.served import Served
-from harness.stores import git_store, object_service
+from harness.stores import git_store
 from harness.workspaces import workspace
 
 from reconciler.journal.journal import Journal
@@ -148,12 +148,6 @@ def test_paused_run(machine: Path, service: Served) -> None:
         "RunEntry",
         "Started",
     ]
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[Mapping[str, str]]:
-    with object_service() as environ:
-        yield environ
 
 
 def test_bucket(tmp_path: Path, service: Served, s3: Mapping[str, str]) -> None:

@@ -24,19 +24,13 @@ from harness.forge import (
 )
 from harness.jobs import PROJECT
 from harness.repositories import begin, git
-from harness.served import Served, served
+from harness.served import Served
 from harness.workspaces import workspace
 from runner import ROOT, Job, Step
 
 from reconciler.forge.comments import Marker, read_marker
 
 COUNTS = ("create", "update", "assert", "keep", "blocked")
-
-
-@pytest.fixture
-def service() -> Iterator[Served]:
-    with served() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -59,8 +53,7 @@ def checkout(folder: Path, service: Served) -> str:
     root = workspace(folder)
     project = PROJECT.format(url=service.base_url)
     (root / "reconciler.yaml").write_text(project, encoding="utf-8")
-    begin(root)
-    return git(root, "rev-parse", "HEAD")
+    return begin(root)
 
 
 def on(job: Job, forge: FakeForge, name: str, payload: Any, run: int, *, token: str = TOKEN) -> Job:

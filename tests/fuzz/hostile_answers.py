@@ -35,7 +35,7 @@ from reconciler.guards import with_guards
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test
 from reconciler.probes.conformance import examine
 from reconciler.probes.permissions import check_service
-from reconciler.project.settings import Guards
+from reconciler.project import Guards
 from reconciler.report.html import plan_html
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown

@@ -20,8 +20,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.rules import GUARD_CODES
 from reconciler.kinds import BY_NAME

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from harness.sites import ALERT_ID, ALERT_SPEC, Site, answer_with, manifest
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.emulator import create_app
 from reconciler.guards import with_guards
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
@@ -27,8 +24,7 @@ def alert(*, enabled: bool) -> Manifest:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
+def site(site: Site) -> Site:
     site.apply(alert(enabled=True))
     site.meddle("POST", INCIDENTS, answer_with(200, {"incidents": [OPEN], "pagination": {}}))
     return site

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from harness.sites import ALERT_ID, ALERT_SPEC, Meddler, Site, answer_with, manifest, unreachable
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.emulator import create_app
 from reconciler.guards import with_guards
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
@@ -21,8 +18,7 @@ OPEN: dict[str, Json] = {"id": "i1", "name": "Errors", "events": [{"id": "e1"}]}
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
+def site(site: Site) -> Site:
     site.apply(alert())
     site.forget()
     return site

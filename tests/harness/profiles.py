@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_snake
 
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile
 
 ADAPTER = TypeAdapter(Profile)
 NOT_A_SWITCH = "description"

@@ -14,8 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from harness.doors import KEY
 from harness.routes import API_ROOT
 from harness.sites import ALERT_ID
-from reconciler.emulator import Faults, Rule, create_app
-from reconciler.emulator.clock import utc_now
+from reconciler.emulator import Faults, Rule, create_app, utc_now
 from reconciler.emulator.fault_injection import FaultInjection
 from reconciler.emulator.fault_rules import FaultRules
 

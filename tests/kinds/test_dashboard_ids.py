@@ -17,8 +17,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted
 from reconciler.report.reasons import notes_of

@@ -25,8 +25,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.report.reasons import notes_of
 from reconciler.resource import Absent, Evidence, InDoubt, Refused, Seen, Written
 

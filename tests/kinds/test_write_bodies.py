@@ -25,8 +25,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.kinds import KINDS
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
 from reconciler.kinds.shape import Facts, facts_of, only_writable, without_read_only

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from harness.routes import DASHBOARDS, SLOS, VIEWS
@@ -38,8 +39,8 @@ OTHER_ID = "6d5c7c0e-5d3e-4b0c-8f55-2f6f5c1f9a10"
 
 
 @pytest.fixture
-def site(tmp_path: object) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID, OTHER_ID]))  # type: ignore[arg-type]  # a path
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path, create_app(alert_ids=[ALERT_ID, OTHER_ID]))
 
 
 def alert(name: str = "errors", remote_id: str = ALERT_ID, **fields: Json) -> Manifest:

@@ -12,8 +12,7 @@ from harness.routes import OVERWRITE, POLICIES
 from harness.sites import Meddler, Site, assert_settled, policy, policy_set
 
 from reconciler.document import Json, Shape, merge
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.report.reasons import notes_of
 from reconciler.resource import Change, Evidence, LostUnseen, NotInAnswer
 

@@ -26,8 +26,7 @@ from harness.sites import (
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.journal.entries import RunEntry, WrittenEntry
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted

@@ -24,8 +24,7 @@ from harness.sites import (
 
 from reconciler.applying.checks import as_told
 from reconciler.document import ABSENT, Difference, Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.resource import Manifest
 from reconciler.sealed import SecretHole, Template, seal
 

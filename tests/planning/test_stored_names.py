@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json, Shape, by_identity, differences, merge, stored_name
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.guards import objections
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Ranking

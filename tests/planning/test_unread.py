@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from harness.routes import SLOS
 from harness.sites import SALT, SLO_SPEC, Site, answer_with, dashboard, manifest
@@ -16,8 +14,7 @@ SLO = manifest("SLO/checkout", SLO_SPEC)
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = Site(tmp_path)
+def site(site: Site) -> Site:
     site.apply(SLO, dashboard())
     return site
 

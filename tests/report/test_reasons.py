@@ -12,8 +12,7 @@ import pytest
 from reconciler.document import Json
 from reconciler.report.plan.document import reason_document
 from reconciler.report.reasons import remark_words, words_of
-from reconciler.resource import Edit, Reason, Ref, Remark
-from reconciler.resource.reason import CreateLost
+from reconciler.resource import CreateLost, Edit, Reason, Ref, Remark
 
 DOCS = Path(__file__).parents[2] / "docs" / "plan.md"
 REF = Ref("SLO", "checkout")
