@@ -9,7 +9,6 @@ from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.guards import with_guards
 from reconciler.project import Guards
-from reconciler.report.reasons import notes_of
 from reconciler.resource import Manifest, Plan
 
 INCIDENTS = "/incidents/incidents/v1"
@@ -55,7 +54,7 @@ def test_events_that_name_nothing(site: Site) -> None:
     made = silenced(site)
 
     assert made.guarded == ()
-    assert notes_of(made.changes[0]) == ()
+    assert made.changes[0].reasons == ()
 
 
 def test_most_events(site: Site) -> None:

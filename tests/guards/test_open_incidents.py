@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from harness.sites import ALERT_ID, ALERT_SPEC, Meddler, Site, answer_with, manifest, unreachable
+from harness.sites import (
+    ALERT_ID,
+    ALERT_SPEC,
+    Meddler,
+    Site,
+    answer_with,
+    codes_of,
+    manifest,
+    unreachable,
+)
 
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.guards import with_guards
 from reconciler.project import Guards
-from reconciler.report.reasons import notes_of
 from reconciler.resource import Manifest, Plan
 
 INCIDENTS = "/incidents/incidents/v1"
@@ -103,7 +111,7 @@ def test_unreadable_listing(site: Site, failure: Meddler) -> None:
     made = guarded(site, alert(enabled=False))
 
     assert made.guarded == ()
-    assert ["incidents could not be listed" in note for note in notes_of(made.changes[0])] == [True]
+    assert codes_of(made.changes[0]) == ["incidents-unread"]
 
 
 def test_unreadable_events(site: Site) -> None:
@@ -117,4 +125,4 @@ def test_unreadable_events(site: Site) -> None:
 
     made = guarded(site, alert(enabled=False))
 
-    assert "incidents could not be listed" in notes_of(made.changes[0])[0]
+    assert codes_of(made.changes[0]) == ["incidents-unread"]

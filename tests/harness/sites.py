@@ -294,6 +294,11 @@ def paths(change: Change) -> list[tuple[str | int, ...]]:
     return [difference.path for difference in change.differences]
 
 
+def codes_of(change: Change) -> list[str]:
+    """Name the reasons of a change by their codes, in order."""
+    return [reason.code for reason in change.reasons]
+
+
 def outcomes(applied: Applied) -> dict[str, str]:
     """Map each resource to the name of its outcome."""
     return {str(one.ref): type(one).__name__.lower() for one in applied.outcomes}

@@ -14,6 +14,7 @@ from harness.sites import (
     actions,
     answer_with,
     assert_settled,
+    codes_of,
     dashboard,
     lost_after,
     lost_before,
@@ -26,7 +27,6 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.report.reasons import notes_of
 from reconciler.resource import Absent, Evidence, InDoubt, Refused, Seen, Written
 
 OWN_ID = "abcdefghij_klmnop-123"
@@ -290,7 +290,7 @@ def test_taken_meanwhile(site: Site) -> None:
     assert applied.exit_codes == {6}
     assert record(site)["dashboard"]["name"] == "Theirs"
     assert actions(made) == {"Dashboard/checkout": "blocked"}
-    assert "journal settle Dashboard/checkout" in notes_of(made.changes[0])[0]
+    assert codes_of(made.changes[0])[0] == "create-lost"
     assert [str(one.ref) for one in made.unsettled] == ["Dashboard/checkout"]
 
 
@@ -358,7 +358,7 @@ def test_gone(site: Site) -> None:
     site.apply(CHECKOUT)
 
     assert change.action.word == "create"
-    assert "gone since" in notes_of(change)[0]
+    assert codes_of(change)[0] == "gone-since"
     assert count(site) == 1
     assert_settled(site, CHECKOUT)
 

@@ -7,8 +7,7 @@ from harness.routes import SLOS
 from harness.sites import SALT, SLO_SPEC, Site, answer_with, dashboard, manifest
 
 from reconciler.planning.drift import find_drift
-from reconciler.report.reasons import notes_of
-from reconciler.resource import Action
+from reconciler.resource import Action, CouldNotBeRead
 
 SLO = manifest("SLO/checkout", SLO_SPEC)
 
@@ -31,7 +30,7 @@ def test_known_id(site: Site) -> None:
     assert found.remote_id == remote_id
     assert found.why == "the answer has no object `slo`"
     assert found.exit_code == 9
-    assert notes_of(made.changes[0]) == (f"it could not be read: {found.why}",)
+    assert made.changes[0].reasons == (CouldNotBeRead(found.why, 9),)
 
 
 def test_declared_id(site: Site) -> None:
