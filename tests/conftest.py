@@ -18,6 +18,7 @@ pytest_plugins = ["harness.patience", "harness.canaries", "harness.fixtures"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
 settings.register_profile("short", deadline=None, max_examples=20)
+settings.register_profile("quick", deadline=None, max_examples=5)
 settings.register_profile("long", deadline=None, max_examples=4_000)
 # The same few examples for each mutant, of which there are thousands; a failure need not be short.
 settings.register_profile(

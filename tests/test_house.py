@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,7 @@ def name_of(file: Path) -> str:
     return str(file.relative_to(ROOT))
 
 
+@cache
 def syntax(file: Path) -> ast.Module:
     """Read one Python file."""
     return ast.parse(file.read_text(encoding="utf-8"))

@@ -20,6 +20,8 @@ from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import OutcomeUnknown
 
+pytestmark = pytest.mark.slow
+
 # The long form cuts longer bodies: CUT_BYTES=2000 makes 10,000 positions and more.
 CUT_BYTES = int(os.environ.get("CUT_BYTES", "90"))
 MOST_GROWTH_MB = 64

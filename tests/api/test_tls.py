@@ -19,6 +19,8 @@ from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import Unavailable
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Authority:

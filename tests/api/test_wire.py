@@ -27,6 +27,8 @@ from reconciler.api.secret import Secret
 from reconciler.api.wire import LARGEST_REPLY, proxy_for
 from reconciler.errors import OutcomeUnknown, ReconcilerError, Redirected, Unavailable
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:

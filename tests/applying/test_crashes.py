@@ -36,6 +36,8 @@ from reconciler.journal.journal import Journal
 from reconciler.resource import Manifest, Ref, RemoteId
 from reconciler.sealed import RefHole, Template
 
+pytestmark = pytest.mark.slow
+
 SLO = Ref("SLO", "checkout")
 VIEW = Ref("SavedView", "errors")
 
@@ -162,7 +164,7 @@ def settle_all(site: Site) -> int:
     with journal.locked():
         for ref in unsettled:
             if ref in (SLO, VIEW):
-                journal.append([Settled(journal.now(), ref, true_id(site, ref))])
+                journal.append([Settled(at=journal.now(), ref=ref, remote_id=true_id(site, ref))])
     return len(unsettled)
 
 

@@ -19,12 +19,11 @@ from pathlib import Path
 import pytest
 from harness.doors import APPLY, begun, command, read_to_end, read_until
 from harness.forked import Came, Launch, run_all
-from harness.stores import NO_TIME
+from harness.stores import journal_at
 from harness.workspaces import PROJECT, WORKSPACE
 
 from reconciler.applying.applied import INTERRUPTED
 from reconciler.commands import root
-from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
 
@@ -82,7 +81,7 @@ def interrupted(
 def journal_of(folder: Path) -> Journal:
     """Read the journal of a folder; it can always be read (I5)."""
     file = folder / ".reconciler" / "local.journal.jsonl"
-    journal = Journal(FileStore(file), "local", "emulator", lambda: NO_TIME)
+    journal = journal_at(file)
     journal.load()
     return journal
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,12 @@ import pytest
 from harness.doors import APPLY, Ran, begun, environment, in_this_process
 from harness.repositories import ISOLATED, git, repository
 from harness.served import Served
-from harness.stores import git_store
+from harness.stores import git_store, journal_on, lease
 from harness.workspaces import workspace
 
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Lease
 
-LEASE = Lease("owner-1", "far", 1, "2025-01-31T09:00:00Z", "2025-01-31T09:15:00Z", "alice")
+LEASE = lease(host="far", actor="alice")
 
 
 @pytest.fixture
@@ -47,7 +45,7 @@ def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ran:
 
 def journal(folder: Path, service: Served) -> Journal:
     """Read the journal of the remote's ref."""
-    found = Journal(git_store(folder), "default", service.base_url, lambda: datetime.now(UTC))
+    found = journal_on(git_store(folder), environment="default", target=service.base_url)
     found.load()
     return found
 

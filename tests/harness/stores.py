@@ -22,7 +22,7 @@ from reconciler.journal.file_store import FileStore
 from reconciler.journal.git_store import GitRemote, GitStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.object_store import Bucket, ObjectStore
-from reconciler.journal.store import Store
+from reconciler.journal.store import Lease, Store
 
 Opening: TypeAlias = Callable[[], Store]
 
@@ -90,12 +90,35 @@ NO_TIME = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
 
 def journal_at(path: Path, *, environment: str = "local", target: str = "emulator") -> Journal:
     """Give the journal of a file, not read yet."""
-    return Journal(FileStore(path), environment, target, lambda: NO_TIME)
+    return Journal(
+        store=FileStore(path), environment=environment, target=target, clock=lambda: NO_TIME
+    )
 
 
-def journal_on(store: Store, actor: str = "someone") -> Journal:
-    """Give a journal over a store, not read yet."""
-    return Journal(store, "local", "emulator", lambda: datetime.now(UTC), lambda: actor)
+def journal_on(
+    store: Store, actor: str = "someone", *, environment: str = "local", target: str = "emulator"
+) -> Journal:
+    """Give a journal over a store, not read yet, at the present time."""
+    return Journal(
+        store=store,
+        environment=environment,
+        target=target,
+        clock=lambda: datetime.now(UTC),
+        who=lambda: actor,
+    )
+
+
+def lease(host: str = "host", pid: int = 1, run: str = "", actor: str = "someone") -> Lease:
+    """Give a lease of fifteen minutes of long ago."""
+    return Lease(
+        owner="owner-1",
+        host=host,
+        pid=pid,
+        since="2025-01-31T09:00:00Z",
+        expires="2025-01-31T09:15:00Z",
+        actor=actor,
+        run=run,
+    )
 
 
 def with_environ(environ: Mapping[str, str]) -> mock._patch_dict:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness.repositories import begin, committed, git
-from harness.stores import NO_TIME, journal_at
+from harness.stores import NO_TIME, journal_at, lease
 from harness.workspaces import PROJECT, Workspace, project_at
 from harness.workspaces import VIEW as VIEW_MANIFEST
 from journals import AT, VIEW, WRITE, read, refused, written
@@ -19,11 +19,10 @@ from reconciler.journal import file_store
 from reconciler.journal.entries import RunEntry, Settled
 from reconciler.journal.file_store import IGNORE, IGNORED, FileStore
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Lease
 from reconciler.points import Point
 
-LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")
-COMPACT = RunEntry("run-2", AT, "someone", "", "", "compact")
+LEASE = lease(pid=7, run="run-1")
+COMPACT = RunEntry(run="run-2", at=AT, actor="someone", commit="", digest="", command="compact")
 
 
 @pytest.fixture
@@ -88,7 +87,7 @@ def begin_anew(file: Path) -> None:
 
 
 def settled() -> Settled:
-    return Settled(AT, VIEW, None)
+    return Settled(at=AT, ref=VIEW, remote_id=None)
 
 
 HARMS: list[Callable[[Path], None]] = [
@@ -246,10 +245,10 @@ def test_linked_project(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
     root = tmp_path / "link" / "project"
     journal = Journal(
-        FileStore(root / ".reconciler" / "journal.jsonl", root),
-        "local",
-        "emulator",
-        lambda: NO_TIME,
+        store=FileStore(root / ".reconciler" / "journal.jsonl", root),
+        environment="local",
+        target="emulator",
+        clock=lambda: NO_TIME,
     )
 
     with journal.locked():

@@ -9,19 +9,26 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from harness.stores import Opening, journal_on
+from harness.stores import Opening, journal_on, lease
 from journals import WRITE, refused, started, written
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Lease, Note, Patience
+from reconciler.journal.store import Note, Patience
 from reconciler.resource import Ref
 
-LEASE = Lease("owner-1", "host", 1, "2025-01-31T09:00:00Z", "2025-01-31T09:15:00Z", "someone")
+LEASE = lease()
 OTHER = replace(LEASE, owner="owner-2", pid=2)
 NOTE = Note("a test", "someone")
-RUN = RunEntry("run-1", "2025-01-31T09:00:00Z", "someone", "abc", "sha256:0", "compact")
+RUN = RunEntry(
+    run="run-1",
+    at="2025-01-31T09:00:00Z",
+    actor="someone",
+    commit="abc",
+    digest="sha256:0",
+    command="compact",
+)
 
 
 def read(place: Opening) -> Journal:

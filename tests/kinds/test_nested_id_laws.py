@@ -286,6 +286,7 @@ def drawn_once(layout: list[list[list[tuple[str, str]]]]) -> Manifest:
     return declared
 
 
+@pytest.mark.slow
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(layouts, min_size=2, max_size=3), st.sampled_from(sorted(REWRITES)), st.booleans())
 def test_kept_whatever_happens(

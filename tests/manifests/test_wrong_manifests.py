@@ -90,6 +90,7 @@ def _processes(cases: Sequence[Wrong], root: Path) -> list[subprocess.CompletedP
     return done
 
 
+@pytest.mark.slow
 def test_limits_in_processes_of_their_own(tmp_path: Path) -> None:
     """What kills or hangs common parsers ends in exit 4 and a complaint, not in a signal."""
     deadly = [case for case in LIMITS if case.code in ("M108", "M109", "M107")]

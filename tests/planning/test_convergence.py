@@ -168,6 +168,7 @@ WAITING_HERE: dict[Position, str] = {
 """Positions of switches that are not drawn here, each with its reason."""
 
 
+@pytest.mark.slow
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(workspaces, min_size=1, max_size=3), profiles(WAITING_HERE))
 def test_settled_at_once(versions: list[tuple[Manifest, ...]], profile: Profile) -> None:
@@ -180,6 +181,7 @@ def test_settled_at_once(versions: list[tuple[Manifest, ...]], profile: Profile)
             assert_settled(site, *declared)
 
 
+@pytest.mark.slow
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(workspaces, workspaces)
 def test_way_back(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> None:
@@ -200,6 +202,7 @@ def test_way_back(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> 
         ] == []
 
 
+@pytest.mark.slow
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(workspaces, workspaces)
 def test_deed_as_word(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> None:

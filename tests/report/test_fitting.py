@@ -17,6 +17,8 @@ from reconciler.report.journal_text import history_text
 from reconciler.report.safe import columns
 from reconciler.report.table import Style, fitted
 
+pytestmark = pytest.mark.slow
+
 WORDS = st.text(st.sampled_from("ab語 \n"), max_size=300)
 PAINT = re.compile(r"\x1b\[[0-9;]*m")
 
