@@ -27,8 +27,6 @@ from reconciler.planning.plan import Place
 from reconciler.project import Guards
 from reconciler.resource import Action, Manifest, Ref
 
-pytestmark = pytest.mark.slow
-
 IDS = [f"2f6a1c1e-7f0e-4c39-9c1a-{number:012x}" for number in range(12)]
 REAL = Place("local", "https://api.example.com")
 

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from harness.profiles import WAITING, Position, profiles
 from harness.sites import (
     ALERT_ID,

@@ -23,8 +23,6 @@ from reconciler.document import Json
 from reconciler.planning.drift import find_drift
 from reconciler.resource import Manifest
 
-pytestmark = pytest.mark.slow
-
 EVERYTHING = (
     manifest("SLO/checkout", {**SLO_SPEC, "labels": {"team": "a"}}),
     manifest("AlertDefinition/errors", ALERT_SPEC, ALERT_ID),
