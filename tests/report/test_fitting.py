@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.journal.runs import RunSummary
-from reconciler.report.changes.text import wrapped
-from reconciler.report.journal_text import history_text
+from reconciler.report.journal import history_text
 from reconciler.report.safe import columns
-from reconciler.report.table import Style, fitted
+from reconciler.report.table import Style, fitted, wrapped
 
 pytestmark = pytest.mark.slow
 
