@@ -26,10 +26,7 @@ SOURCES = ("reconciler", "scripts", "benchmarks")
 LONGEST_FILE = 400
 NO_COVER = 0
 BANNED_MODULES = {"utils", "helpers", "common", "base", "core", "types", "constants"}
-BANNED_ROLES = {
-    *("Manager", "Handler", "Processor", "Service"),
-    *("Factory", "Engine", "Context"),
-}
+BANNED_ROLES = {*("Manager", "Handler", "Processor", "Service"), *("Factory", "Engine", "Context")}
 # "The service" is the word for the other side, and this is where it stands.
 OTHER_SIDE = {("reconciler/project/choosing.py", "Service")}
 HEAVY = {"httpx", "aiohttp", "pydantic", "starlette", "deepdiff", "yaml", "uvicorn"}

@@ -41,12 +41,7 @@ def manifest_of(file: Path) -> dict[str, Any]:
         content = content["alertDefProperties"]
     if kind == "Dashboard":
         content = {"dashboard": content}
-    return {
-        "apiVersion": "reconciler/v1",
-        "kind": kind,
-        "metadata": metadata,
-        "spec": content,
-    }
+    return {"apiVersion": "reconciler/v1", "kind": kind, "metadata": metadata, "spec": content}
 
 
 @pytest.fixture(params=FILES, ids=lambda file: f"{file.parent.name}/{file.name}")

@@ -28,24 +28,10 @@ from harness.sites import (
 
 from reconciler.applying.applied import Applied
 from reconciler.emulator import create_app
-from reconciler.errors import (
-    PRECEDENCE,
-    JournalError,
-    Locked,
-    NotAuthorised,
-    Unavailable,
-    worst,
-)
+from reconciler.errors import PRECEDENCE, JournalError, Locked, NotAuthorised, Unavailable, worst
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease
-from reconciler.resource import (
-    NOBODY,
-    InDoubt,
-    Overtaken,
-    Ref,
-    Refused,
-    Skipped,
-)
+from reconciler.resource import NOBODY, InDoubt, Overtaken, Ref, Refused, Skipped
 
 REF = Ref("Dashboard", "checkout")
 EVERYTHING = [

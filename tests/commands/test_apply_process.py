@@ -205,12 +205,7 @@ def test_unreadable_journal(folder: Path, service: Served) -> None:
 
     codes = [
         in_this_process(folder, service.base_url, *words).code
-        for words in (
-            ["plan"],
-            [*APPLY, "--yes"],
-            ["drift"],
-            ["journal", "verify"],
-        )
+        for words in (["plan"], [*APPLY, "--yes"], ["drift"], ["journal", "verify"])
     ]
 
     assert codes == [8, 8, 8, 8]

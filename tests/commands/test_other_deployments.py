@@ -58,11 +58,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.promise("P52")
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    ("settings", "hint"),
-    [
-        ("", RAW_HINT),
-        (", authorization: bearer", BEARER_HINT),
-    ],
+    ("settings", "hint"), [("", RAW_HINT), (", authorization: bearer", BEARER_HINT)]
 )
 def test_refused_key(shop: Shop, command: str, settings: str, hint: str) -> None:
     """A 401 says how the key was sent, and the setting for the other way."""

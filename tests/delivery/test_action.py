@@ -60,10 +60,7 @@ def on(job: Job, forge: FakeForge, name: str, payload: Any, run: int, *, token: 
     """Give the job as it runs on an event."""
     more = {"GITHUB_RUN_ID": str(run), "GITHUB_SHA": git(job.workspace, "rev-parse", "HEAD")}
     about = variables(job.temporary, name, payload, **more)
-    addresses = {
-        "GITHUB_API_URL": forge.url,
-        "GITHUB_GRAPHQL_URL": f"{forge.url}/graphql",
-    }
+    addresses = {"GITHUB_API_URL": forge.url, "GITHUB_GRAPHQL_URL": f"{forge.url}/graphql"}
     key = {} if token == READ_ONLY else {"RECONCILER_API_KEY": KEY}
     return Job(job.workspace, job.temporary, {**about, **addresses, **key}, token, job.installs)
 

@@ -104,9 +104,7 @@ TIMED = {
     "createdAt": "2025-01-30T12:00:00.000Z",
 }
 ONE_WIDGET = {
-    "sections": [
-        {"id": {"value": "s"}, "rows": [{"id": {"value": "r"}, "widgets": [TIMED]}]},
-    ]
+    "sections": [{"id": {"value": "s"}, "rows": [{"id": {"value": "r"}, "widgets": [TIMED]}]}]
 }
 
 

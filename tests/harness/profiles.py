@@ -28,7 +28,7 @@ WAITING: dict[Position, str] = {
     **{
         ("staleReads", number): "an apply reads what it wrote, and here would read the old"
         for number in NUMBERS["staleReads"][1:]
-    },
+    }
 }
 """Positions that no random service has yet, each with its reason."""
 

@@ -30,16 +30,7 @@ from reconciler.journal.journal import Journal
 from reconciler.planning.plan import Place, make_plan
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
-from reconciler.resource import (
-    Action,
-    Change,
-    Manifest,
-    Outcome,
-    Plan,
-    Ref,
-    RemoteId,
-    Source,
-)
+from reconciler.resource import Action, Change, Manifest, Outcome, Plan, Ref, RemoteId, Source
 from reconciler.sealed import RefHole, Template, references_in, secret_values
 
 SALT = "local\0emulator"

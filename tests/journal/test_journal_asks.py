@@ -14,10 +14,7 @@ from harness.stores import NO_TIME, journal_at, lease
 from journals import AT, RUN, WRITE, filled, read, refused, started, written
 
 from reconciler.errors import InvalidInput, JournalError, Locked
-from reconciler.journal.entries import (
-    Header,
-    RunEntry,
-)
+from reconciler.journal.entries import Header, RunEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease, Note

@@ -8,11 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from harness.stores import lease
-from journals import (
-    AT,
-    RUN,
-    VIEW,
-)
+from journals import AT, RUN, VIEW
 
 from reconciler.document import ABSENT, Json
 from reconciler.errors import JournalError

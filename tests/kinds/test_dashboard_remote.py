@@ -181,9 +181,7 @@ def test_lock_of_someone_else(site: Site) -> None:
     site.apply(CHECKOUT)
     stored = record(site)
     site.outside(
-        "PUT",
-        DASHBOARDS,
-        {"dashboard": stored["dashboard"], "requestId": "x", "isLocked": True},
+        "PUT", DASHBOARDS, {"dashboard": stored["dashboard"], "requestId": "x", "isLocked": True}
     )
 
     assert site.change(CHECKOUT).action.word == "keep"

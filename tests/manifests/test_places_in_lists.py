@@ -20,11 +20,7 @@ from pasted_records import SPECS
         ((3, 2, None), "in the order that is meant first; then remove `order`"),
     ],
 )
-def test_contradicted_places(
-    tmp_path: Path,
-    orders: tuple[int | None, ...],
-    said: str,
-) -> None:
+def test_contradicted_places(tmp_path: Path, orders: tuple[int | None, ...], said: str) -> None:
     """Where `order` contradicts the list it is one complaint, with the order that it tells."""
     workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", PROJECT)

@@ -104,13 +104,7 @@ ADDED = (
         (SLO, Unknown(None, "no id"), Action.CREATE, Evidence.NONE, (CannotBeAsked("no id"),)),
         (VIEW, Unknown(None, "no read"), Action.CREATE, Evidence.NONE, (NO_READ,)),
         (VIEW, Unknown(7, "no read"), Action.ASSERT, Evidence.NONE, (NO_READ,)),
-        (
-            ALERT,
-            Unknown("id", "no read"),
-            Action.ASSERT,
-            Evidence.NONE,
-            (NO_READ,),
-        ),
+        (ALERT, Unknown("id", "no read"), Action.ASSERT, Evidence.NONE, (NO_READ,)),
     ],
 )
 def test_nothing_known(
@@ -253,11 +247,7 @@ def test_lost_replace() -> None:
     asserted = decided(ALERT, SPEC, Unknown("id", "no read"), memory)
     updated = decided(SLO, {"name": "x"}, Seen("id", dict(SPEC)), memory)
 
-    assert told(asserted) == (
-        Action.ASSERT,
-        Evidence.NONE,
-        (NO_READ, WriteLost(AT)),
-    )
+    assert told(asserted) == (Action.ASSERT, Evidence.NONE, (NO_READ, WriteLost(AT)))
     assert told(updated) == (Action.UPDATE, Evidence.LIVE, (WriteLost(AT),))
     assert updated.body == {"name": "x"}
     assert "request-0" not in (asserted.request_id, updated.request_id)

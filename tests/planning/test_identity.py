@@ -159,10 +159,7 @@ def test_another_object(site: Site) -> None:
 @pytest.mark.promise("P11")
 @pytest.mark.parametrize(
     ("first", "second"),
-    [
-        (view("errors"), view("copy", 1, name="Other")),
-        (dashboard(slugName="kept"), None),
-    ],
+    [(view("errors"), view("copy", 1, name="Other")), (dashboard(slugName="kept"), None)],
 )
 def test_two_for_one_object(site: Site, first: Manifest, second: Manifest | None) -> None:
     """Two manifests that are about one object are both blocked, each naming the other."""

@@ -220,12 +220,7 @@ def test_rewritten_by_a_replace(tmp_path: Path) -> None:
 
 def test_rewritten_policies(tmp_path: Path) -> None:
     """Policies are rewritten by name, wherever they stand."""
-    site = RewritingSite(
-        tmp_path,
-        "POST",
-        "*/atomicOverwriteLogPolicies",
-        describe_alike,
-    )
+    site = RewritingSite(tmp_path, "POST", "*/atomicOverwriteLogPolicies", describe_alike)
     declared = policy_set(policy("a"), policy("b"))
 
     site.apply(declared)

@@ -241,9 +241,7 @@ NOTIFICATION = strict(level={"enum": ["warning"]}, message=MESSAGE)
 RUN = strict(
     tool=strict(
         driver=strict(
-            name=text(),
-            semanticVersion=text(r"^\d+\.\d+\.\d+"),
-            rules=many(RULE, uniqueItems=True),
+            name=text(), semanticVersion=text(r"^\d+\.\d+\.\d+"), rules=many(RULE, uniqueItems=True)
         )
     ),
     automationDetails=strict(id=text(r"/$")),

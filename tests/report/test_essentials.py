@@ -51,10 +51,7 @@ NEW = {
         NEW_BY_KIND["Dashboard"],
         ['sections: 1 ("Orders")', 'widgets: 5 ("W0", "W1", "W2", …)'],
     ),
-    "LogPolicySet": (
-        NEW_BY_KIND["LogPolicySet"],
-        ['policies: 1 ("Noise")'],
-    ),
+    "LogPolicySet": (NEW_BY_KIND["LogPolicySet"], ['policies: 1 ("Noise")']),
 }
 
 

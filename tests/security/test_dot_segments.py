@@ -19,14 +19,7 @@ from reconciler.addresses import is_part, steps_in
 from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import InvalidInput, JournalError
-from reconciler.journal.entries import (
-    Entry,
-    Identified,
-    Kept,
-    Settled,
-    Started,
-    WrittenEntry,
-)
+from reconciler.journal.entries import Entry, Identified, Kept, Settled, Started, WrittenEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.project import unsafe_base_url
