@@ -9,7 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
-from processes import ALERT_ID, APPLY, KEY, Ended, Served, edit, in_this_process, journal, workspace
+from harness.doors import APPLY, KEY, Ran, in_this_process
+from harness.served import Served
+from harness.sites import ALERT_ID
+from harness.workspaces import edit, journal, workspace
 
 from reconciler.emulator import create_app
 from reconciler.journal.entries import Backup, RunEntry, Started, entry_document
@@ -65,7 +68,7 @@ def edit_all(folder: Path) -> None:
     edit(folder, "seconds: 900", "seconds: 60")
 
 
-def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ended:
+def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ran:
     """Run one command on the workspace."""
     return in_this_process(folder, service.base_url, *arguments, more=more)
 
