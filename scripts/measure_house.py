@@ -33,7 +33,7 @@ BEFORE = {
     "modules imported by an `apply`": ("194", "217", "143"),
     "biggest file": ("295", "362", "396"),
 }
-"""What this script measured at db1069e, at b47190d, right before the moves, and right after them."""
+"""What this script measured at db1069e, right before the moves (b47190d) and right after them."""
 
 # Runs one command line and leaves the files whose functions ran, in the order of their first
 # call, and the modules that were imported.
