@@ -30,7 +30,8 @@ async def find_drift(
     asked = [
         one
         for one in manifests
-        if BY_NAME[one.ref.kind].readable and history.of(one.ref).last is not None
+        if BY_NAME[one.ref.kind].readable_by(api.assumptions)
+        and history.of(one.ref).last is not None
     ]
     observations = dict(
         zip((one.ref for one in asked), await observe_all(api, asked, history), strict=True)
@@ -39,6 +40,8 @@ async def find_drift(
         await proof(api, manifests, observations.values())
     return tuple(
         _drift(manifest, observations.get(manifest.ref), history.of(manifest.ref), salt)
+        if BY_NAME[manifest.ref.kind].readable_by(api.assumptions)
+        else Drift(manifest.ref, manifest.source, "unseen", note=BY_NAME[manifest.ref.kind].limits)
         for manifest in sorted(manifests, key=lambda one: one.ref)
     )
 
@@ -46,8 +49,6 @@ async def find_drift(
 def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, salt: str) -> Drift:
     kind = BY_NAME[manifest.ref.kind]
     ref, source, last = manifest.ref, manifest.source, memory.last
-    if not kind.readable:
-        return Drift(ref, source, "unseen", note=kind.limits)
     if last is None:
         return Drift(ref, source, "unapplied", note="the journal has no write of it")
     match observation:

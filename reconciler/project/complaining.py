@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ValidationError
 
-from reconciler.assumptions import Assumptions, ParameterNames
+from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
 from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
 from reconciler.project.settings import (
@@ -109,6 +109,8 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("environments", "guards", "kinds"): Limits,
     ("environments", "api"): Assumptions,
     ("environments", "api", "parameterNames"): ParameterNames,
+    ("environments", "api", "reads"): Read,
+    ("environments", "api", "reads", "lists"): Listing,
 }
 
 
