@@ -118,8 +118,9 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
 def _routes(deployment: Deployment) -> list[Route]:
     """Give one route per path; `/slos/validate` comes before `/slos/{id}`, which it fits."""
     endpoints = [
-        *(endpoint for resource in RESOURCES for endpoint in resource.endpoints),
         *extra_endpoints(deployment.profile),
+        # What the document shows is never anything else, whatever a profile says.
+        *(endpoint for resource in RESOURCES for endpoint in resource.endpoints),
     ]
     paths = sorted({endpoint.path for endpoint in endpoints}, key=lambda path: ("{" in path, path))
     return [

@@ -268,11 +268,17 @@ class Profile:
     ] = "map"
     reads: Annotated[
         dict[Literal["AlertDefinition", "SavedView"], ExtraRead],
-        Field(description="Reads of one record that the document does not show, by kind."),
+        Field(
+            description="Reads of one record that the document does not show, by kind.",
+            json_schema_extra={"default": {}},
+        ),
     ] = field(default_factory=dict)
     lists: Annotated[
         dict[Literal["AlertDefinition", "SLO", "Dashboard", "SavedView"], ExtraList],
-        Field(description="Lists of all there is that the document does not show, by kind."),
+        Field(
+            description="Lists of all there is that the document does not show, by kind.",
+            json_schema_extra={"default": {}},
+        ),
     ] = field(default_factory=dict)
     read_names: Annotated[
         Literal["camel", "snake"],
@@ -287,7 +293,12 @@ class Profile:
 def load_profile(path: Path) -> Profile:
     """Read a profile from a JSON file. Raises UnreadableSettingsError, which names the fault."""
     try:
-        # As JSON, because only that may be strict and still make a dataclass of an object.
-        return TypeAdapter(Profile).validate_json(json.dumps(settings_in(path)))
+        return profile_of(settings_in(path))
     except ValidationError as problem:
         raise UnreadableSettingsError.from_model(path, problem) from None
+
+
+def profile_of(settings: object) -> Profile:
+    """Make a profile of what a file of it would hold. Raises pydantic's ValidationError."""
+    # As JSON, because only that may be strict and still make a dataclass of an object.
+    return TypeAdapter(Profile).validate_json(json.dumps(settings))

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kill_points import die
+from profiles import as_file
 from races import rivals
 from stage import Stage, Tally, at_point
 from stores import BUCKET, git, git_environ, object_service, repository
@@ -42,7 +43,7 @@ class SharedStage(Stage):
         self.folder = self.machines[0]
         self.emulator.order(
             begin={
-                "profile": dict(self.world.profile),
+                "profile": as_file(self.world.profile),
                 "alertIds": self.world.alert_ids,
                 "foreign": self.world.foreign,
             }

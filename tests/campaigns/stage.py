@@ -16,6 +16,7 @@ from typing import Any
 from forks import Ended, Meddle, command, environment, warm
 from invariants import Evidence, Live, Step, objects, violations
 from journal_text import read
+from profiles import as_file
 from watched_emulator import Emulator
 from worlds import KEY, World, world
 
@@ -87,7 +88,7 @@ class Stage:
         self.folder.mkdir()
         self.emulator.order(
             begin={
-                "profile": dict(self.world.profile),
+                "profile": as_file(self.world.profile),
                 "alertIds": self.world.alert_ids,
                 "foreign": self.world.foreign,
             }
