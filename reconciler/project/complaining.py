@@ -12,6 +12,7 @@ from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
 from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
 from reconciler.project.settings import (
+    DriftIgnore,
     EmbeddedEmulator,
     Environment,
     Guards,
@@ -103,6 +104,7 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
 
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): ProjectFile,
+    ("driftIgnore",): DriftIgnore,
     ("environments",): Environment,
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "guards"): Guards,
