@@ -183,12 +183,12 @@ class Job:
         return made, applied
 
     def _drift(self) -> None:
-        """Compare live with what was last applied."""
+        """Compare live with what was last applied, and remember it where that is asked for."""
         with self._opened() as bench:
-            found = asyncio.run(drift_now(bench, bench.journal().history))
-        self.result = replace(self.result, drifts=found)
-        data(drift_text(found, stdout_style(verbose=False)))
-        code = exit_code_of(found)
+            look = drift_now(bench, remember=self.talk.inputs.remember)
+        self.result = replace(self.result, look=look)
+        data(drift_text(look, stdout_style(verbose=False)))
+        code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             self._failed(Failure(code=code, errors=("some resources could not be read",)))
 

@@ -216,8 +216,7 @@ class DriftIgnore(_Strict):
     @classmethod
     def _leads_somewhere(cls, path: object) -> object:
         steps = path.split(".") if isinstance(path, str) else path
-        is_list = isinstance(steps, list) and all(isinstance(one, str) for one in steps)
-        if not is_list or not steps or not all(steps):
+        if not isinstance(steps, list) or not steps or not all(map(_is_step, steps)):
             said = "must be steps joined by dots, as dashboard.description, or a list of them"
             raise PydanticCustomError("ignored_path", "{said}", {"said": said})
         return path
@@ -241,6 +240,10 @@ class DriftIgnore(_Strict):
     def covers(self, path: Sequence[str | int]) -> bool:
         """Tell whether a field is meant, or one that it is inside of."""
         return _leads(_steps(self.path), [str(step) for step in path])
+
+
+def _is_step(step: object) -> bool:
+    return isinstance(step, str) and step != ""
 
 
 def _steps(path: str | list[str]) -> list[str]:

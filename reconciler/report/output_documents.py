@@ -61,6 +61,30 @@ class DriftCounts(_Part):
     unapplied: Annotated[int, Field(description="The journal has no write of them.")] = 0
 
 
+class EditDocument(_Part):
+    """The last edit of something, as far as the service tells it."""
+
+    who: str | None = None
+    at: str | None = None
+    how: str | None = None
+    revision: str | None = None
+
+
+class IgnoredDocument(FieldDocument):
+    """A difference that raises no alarm, the rule that says so, and why."""
+
+    rule: str
+    reason: str
+
+
+class WayOutDocument(_Part):
+    """What can be done about drift: a command, and the whole sentence."""
+
+    way: Literal["put-back", "take-over"]
+    command: str
+    said: str
+
+
 class DriftedDocument(_Part):
     """One resource; in `fields`, `before` is what was applied and `after` is live."""
 
@@ -73,6 +97,32 @@ class DriftedDocument(_Part):
         list[list[str | int]],
         Field(description="Fields that the answer leaves out, so that nobody knows what they are."),
     ] = []
+    cause: Annotated[
+        Literal["edited", "rewritten", "gone", "unreadable"] | None,
+        Field(
+            description="Who or what made it so: others, or the service by itself, as far as there "
+            "is a sure sign; null where nothing drifted."
+        ),
+    ] = None
+    edit: Annotated[
+        EditDocument | None, Field(description="The last edit, as far as the service tells it.")
+    ] = None
+    ignored: Annotated[
+        list[IgnoredDocument],
+        Field(description="Differences that `driftIgnore:` expects; they are not in `fields`."),
+    ] = []
+    ways_out: Annotated[list[WayOutDocument], Field(description="What can be done about it.")] = []
+    is_new: Annotated[
+        bool | None,
+        Field(
+            description="Whether it was not so when drift was last remembered; null where it never "
+            "was, or nothing was found."
+        ),
+    ] = None
+    since: Annotated[
+        str | None,
+        Field(description="When drift was last remembered, of what is new; else since when known."),
+    ] = None
 
 
 class DriftDocument(_Part):
@@ -83,6 +133,12 @@ class DriftDocument(_Part):
     target: str
     drifted: bool
     summary: DriftCounts
+    ignored: Annotated[int, Field(description="How many differences `driftIgnore:` expects.")] = 0
+    since: Annotated[
+        str | None, Field(description="When drift was last remembered; null for never.")
+    ] = None
+    new: Annotated[int, Field(description="How many findings were not there then.")] = 0
+    notes: Annotated[list[str], Field(description="Rules that silenced nothing.")] = []
     resources: list[DriftedDocument]
 
 

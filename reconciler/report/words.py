@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from reconciler.document import ABSENT, Json, Missing, Path, stored_name, value_at
 from reconciler.report.safe import ELLIPSIS, safe
-from reconciler.resource import Action, Change, Drift, Evidence, Plan, Remembered, Seen
+from reconciler.resource import Action, Change, Evidence, Look, Plan, Remembered, Seen
 from reconciler.sealed import references_in
 
 _IDENTITIES = (("id", "value"), ("policy", "name"), ("id",), ("name",), ("fieldName",))
@@ -202,12 +202,13 @@ def lost_json(change: Change) -> str:
     return json.dumps(list(change.lost), ensure_ascii=True)
 
 
-def drift_summary(drifts: Sequence[Drift]) -> str:
+def drift_summary(look: Look) -> str:
     """Give the counts of a comparison with live in one line, the worst first."""
-    counts = Counter(drift.state for drift in drifts)
+    counts = Counter(drift.state for drift in look.found)
     drifted = counts["drifted"] + counts["gone"]
     words = [
         f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",
+        *([f"{look.new:,} new since {look.since}"] if look.new else []),
         f"{counts['same']:,} as applied",
     ]
     if counts["unread"]:
@@ -216,4 +217,6 @@ def drift_summary(drifts: Sequence[Drift]) -> str:
         words.append(f"{counts['unseen']:,} that the API cannot show")
     if counts["unapplied"]:
         words.append(f"{counts['unapplied']:,} never applied")
+    if look.ignored:
+        words.append(f"{plural(look.ignored, 'difference')} ignored")
     return ", ".join(words)

@@ -26,10 +26,13 @@ from reconciler.resource.plan import (
     Change,
     Drift,
     Evidence,
+    Ignored,
+    Look,
     Objection,
     Orphan,
     Plan,
     UnsettledCreate,
+    WayOut,
 )
 from reconciler.resource.reason import (
     AnotherId,
@@ -79,8 +82,10 @@ __all__ = [
     "EditedBy",
     "Evidence",
     "GoneSince",
+    "Ignored",
     "InDoubt",
     "IncidentsUnread",
+    "Look",
     "LooksLike",
     "LostUnseen",
     "Manifest",
@@ -116,6 +121,7 @@ __all__ = [
     "Unknown",
     "Unread",
     "UnsettledCreate",
+    "WayOut",
     "WriteLost",
     "Written",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
@@ -260,7 +261,7 @@ class Look:
     `driftIgnore` that silenced nothing, `aimless` those about nothing that is declared.
     """
 
-    found: tuple[Drift, ...]
+    found: Sequence[Drift]
     since: str = ""
     idle: tuple[str, ...] = ()
     aimless: tuple[str, ...] = ()

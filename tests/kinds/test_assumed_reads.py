@@ -71,7 +71,7 @@ def reading(tmp_path: Path) -> Site:
 def drifts(site: Site, *manifests: Manifest) -> dict[str, Drift]:
     """Compare live with what was applied."""
     history = site.journal.history
-    found = site.ask(lambda api: find_drift(api, manifests, history, SALT))
+    found = site.ask(lambda api: find_drift(api, manifests, history, SALT)).found
     return {str(one.ref): one for one in found}
 
 

@@ -45,7 +45,7 @@ def drift_of(site: Site, one: Manifest, memory: Memory, answer: Meddler) -> Drif
     """Compare what the service answers with what was applied."""
     site.meddle("GET", "*", answer)
     history = History({one.ref: memory})
-    (found,) = site.ask(lambda api: find_drift(api, (one,), history, SALT))
+    (found,) = site.ask(lambda api: find_drift(api, (one,), history, SALT)).found
     return found
 
 

@@ -17,7 +17,7 @@ from reconciler.report.html import drift_html, plan_html
 from reconciler.report.html.cards import marked
 from reconciler.report.html.element import Markup, element
 from reconciler.report.html.style import STYLE
-from reconciler.resource import Action, Drift, Plan
+from reconciler.resource import Action, Drift, Look, Plan
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "script", "header", "main", "footer"),
@@ -68,7 +68,7 @@ def test_every_change_is_in_the_page(plan: Plan) -> None:
 @given(drifts=st.lists(DRIFTS, max_size=5))
 def test_drift_is_a_page_too(drifts: list[Drift]) -> None:
     """What drifted has one card each, and foreign text stays text."""
-    reader = Reader(drift_html(drifts, f"{MARK}<b>", "emulator"))
+    reader = Reader(drift_html(Look(drifts), f"{MARK}<b>", "emulator"))
 
     drifted = sum(drift.drifted for drift in drifts)
     identities = [value for _, name, value in reader.attributes if name == "id"]
