@@ -91,13 +91,13 @@ class History:
 
     `seed` goes into the ids of requests: attempts are counted here, and a journal that
     was lost, or of which this is an old copy, may have counted the same ones. `looked` is
-    when drift was last remembered, "" for never, and `drifts` what had drifted then.
+    when drift was last remembered, None for never, and `drifts` what had drifted then.
     """
 
     memories: dict[Ref, Memory] = field(default_factory=dict)
     begun: bool = False
     seed: str = field(default="", compare=False)
-    looked: str = ""
+    looked: str | None = None
     drifts: dict[Ref, SeenDrift] = field(default_factory=dict)
 
     def of(self, ref: Ref) -> Memory:

@@ -181,7 +181,7 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     kept.extend(_runs(entries))
     for ref, memory in sorted(history.memories.items()):
         kept.extend(_resource(ref, memory, at))
-    if history.looked:
+    if history.looked is not None:
         drifts = tuple(drift for _, drift in sorted(history.drifts.items()))
         kept.append(Drifted(at=history.looked, found=drifts))
     return kept

@@ -80,7 +80,7 @@ async def find_drift(
     rules = dict.fromkeys(rule.shown for rule in ignore)
     return Look(
         tuple(found),
-        since=history.looked,
+        since=history.looked or "",
         idle=tuple(rule for rule in rules if rule in about - used),
         aimless=tuple(rule for rule in rules if rule not in about),
     )

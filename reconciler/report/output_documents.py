@@ -196,6 +196,7 @@ class EntryDocument(_Part):
         "kept",
         "renamed",
         "forgotten",
+        "drifted",
         "override",
         "moved",
         "arrived",

@@ -15,6 +15,7 @@ from reconciler.commands.root import run
 from reconciler.document import Json
 from reconciler.journal.entries import (
     Arrived,
+    Drifted,
     Entry,
     Forgotten,
     Identified,
@@ -26,6 +27,7 @@ from reconciler.journal.entries import (
     Renamed,
     Rewritten,
     RunEntry,
+    SeenDrift,
     Settled,
     Started,
     Stored,
@@ -76,6 +78,7 @@ ENTRIES: list[Entry] = [
     Override(at="at", reason="because"),
     Renamed(at="at", ref=REF, was=Ref("SLO", "b"), run="r"),
     Forgotten(at="at", ref=REF),
+    Drifted(at="at", found=(SeenDrift(ref=REF, how="sha256:0", since="at"),), over=(REF,)),
     Moved(at="at", run="r", to="git:refs/reconciler/local"),
     Arrived(at="at", run="r", origin=".reconciler/local.journal.jsonl"),
     Kept(
