@@ -123,6 +123,13 @@ async def list_existing(api: Api, kind: Kind) -> tuple[Existing, ...] | None:
 
 async def _listed(api: Api, name: str, id_form: IdForm, listing: Listing) -> tuple[Existing, ...]:
     answer = await api.read(listing.path, assumed=True)
+    return existing_in(answer, name, id_form, listing)
+
+
+def existing_in(
+    answer: Json | Missing, name: str, id_form: IdForm, listing: Listing
+) -> tuple[Existing, ...]:
+    """Give what an answer lists, each record once. Raises UnreadableReply as `list_existing`."""
     what = f"`api.reads.lists.{name}`: the answer to GET {listing.path}"
     steps = steps_of(listing.items)
     items = value_at(answer, steps)
