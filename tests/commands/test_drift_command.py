@@ -265,3 +265,32 @@ def test_put_back_with_what_it_refers_to(applied: Shop) -> None:
     assert way["command"] == "reconciler apply -e local"
     assert applied.run(*shlex.split(way["command"])[1:], "--yes").code == 0
     assert looked(applied)["drifted"] is False
+
+
+def test_job(applied: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job counts what drifted, what of it is new and what is expected, and remembers if asked."""
+    output = applied.root / "output"
+    monkeypatch.setenv("GITHUB_OUTPUT", str(output))
+    ignoring(applied, EXPECTED)
+
+    def job(remember: str) -> dict[str, str]:
+        output.write_text("")
+        monkeypatch.setenv("INPUT_REMEMBER", remember)
+        assert applied.run("ci", "drift").code == 0
+        lines = output.read_text().splitlines()
+        return {name: lines[at + 1] for at, line in enumerate(lines) if (name := _named(line))}
+
+    job("true")
+    edit(applied, description="theirs", labels={"team": "b"})
+    first, second, third = job("false"), job("true"), job("true")
+
+    counts = [(one["drifted"], one["drift-new"], one["drift-ignored"]) for one in (first, second)]
+    assert counts == [("1", "1", "1")] * 2
+    assert (third["drifted"], third["drift-new"]) == ("1", "0")
+    assert len(entries(applied)) == 3
+
+
+def _named(line: str) -> str:
+    """Give the output that a line of the file begins, "" for any other line."""
+    name, found, _ = line.partition("<<")
+    return name if found else ""
