@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from forks import Ended, Meddle, command, environment, warm
+from harness.profiles import as_file
 from invariants import Evidence, Live, Step, objects, violations
 from journal_text import read
-from profiles import as_file
 from watched_emulator import Emulator
 from worlds import KEY, World, world
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forks import Ended
+from harness.profiles import reads_of
 from invariants import FORBIDDEN
-from profiles import reads_of
 from world_service import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS, Live, Request
 from worlds import SECRET
 

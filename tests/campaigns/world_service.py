@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from forks import Child, start
-from profiles import as_file
+from harness.profiles import as_file
 
 API_ROOT = "/mgmt/openapi/latest"
 DASHBOARDS = "/v1/dashboards/dashboards"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from profiles import reads_of
+from harness.profiles import reads_of
 from world_content import Content, Spec
 from world_deeds import WAITING_DEEDS, Deed, alert_id
 from world_edits import Editor
@@ -63,7 +63,7 @@ class Thing:
 
 
 @dataclass
-class Workspace:
+class Files:
     """The manifests. `blind` and `hopeless` are as a `Round` has them.
 
     `renamed` are old and new refs of what the journal has to be told of.

@@ -10,7 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from shops import ROOT, Shop
+from harness.routes import API_ROOT
+from harness.workspaces import Shop
 
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
@@ -61,7 +62,7 @@ def edit(shop: Shop, **fields: Any) -> None:
             items = (await client.get("/web/slos")).json()["items"]
             known = next(one for one in items if one["name"] == "Checkout" and one["description"])
             body = {name: known[name] for name in ("id", *WRITTEN)}
-            answer = await client.put(f"{ROOT}/v1/slo/slos", json={**body, **fields})
+            answer = await client.put(f"{API_ROOT}/v1/slo/slos", json={**body, **fields})
             assert answer.status_code == 200, answer.text
 
     asyncio.run(change())

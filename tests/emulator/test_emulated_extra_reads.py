@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from emulated import ALERTS, DASHBOARDS, VIEWS, Emulated
+from harness.emulated import Emulated
+from harness.routes import ALERTS, DASHBOARDS, VIEWS
 
 from reconciler.emulator import create_app, profile_of
 from reconciler.emulator.openapi import openapi_document

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from profiles import profile
-from shops import Shop
-from sites import (
+from harness.profiles import profile
+from harness.routes import ALERTS, VIEWS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    ALERTS,
     SALT,
     VIEW_SPEC,
-    VIEWS,
     Meddler,
     Site,
     answer_with,
@@ -23,6 +21,7 @@ from sites import (
     manifest,
     outcomes,
 )
+from harness.workspaces import Shop
 
 from reconciler.document import Json
 from reconciler.emulator import create_app

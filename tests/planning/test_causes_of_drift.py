@@ -7,9 +7,9 @@ import struct
 from pathlib import Path as Folder
 
 import pytest
+from harness.sites import ALERT_ID, ALERT_SPEC, SALT, Meddler, Site, answer_with, manifest
 from hypothesis import given
 from hypothesis import strategies as st
-from sites import ALERT_ID, ALERT_SPEC, SALT, Meddler, Site, answer_with, manifest
 
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json
