@@ -19,7 +19,7 @@ from reconciler.report.changes.fields import drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
-from reconciler.report.reasons import drift_note, look_notes, way_out_words
+from reconciler.report.reasons import WAYS, drift_note, look_notes, way_out_words
 from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
@@ -230,7 +230,7 @@ def drift_text(look: Look, style: Style) -> str:
     unread = f", {counts['unread']} that could not be read" if counts["unread"] else ""
     rest = f", {counts['unapplied']} never applied" if counts["unapplied"] else ""
     ignored = f", {plural(look.ignored, 'difference')} ignored" if look.ignored else ""
-    new = f", {look.new} new since {look.since}" if look.new else ""
+    new = f", {look.new} new since {safe(look.since)}" if look.new else ""
     closing = f"{head}{new}; {same}, {hidden}{unread}{rest}{ignored}."
     lines.extend(fitted(f"note: {safe(note)}", style) for note in look_notes(look))
     lines.append(fitted(style.paint(closing, Colour.BOLD), style))
@@ -297,14 +297,16 @@ def _head(look: Look, environment: str) -> Iterator[str]:
 
 def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
     """Yield for the first few how each is put back or taken over."""
-    told = [drift for drift in found if drift.ways_out]
-    for drift in told[:MOST_WAYS]:
+    several = [drift for drift in found if drift.ways_out]
+    for drift in several[:MOST_WAYS]:
         yield f"- {code(str(drift.ref), LONGEST_CELL)}"
         for way in drift.ways_out:
-            yield f"  - {code(way_out_words(way).replace('`', ''), LONGEST_NOTE)}"
-    if len(told) > MOST_WAYS:
-        yield f"- and {len(told) - MOST_WAYS:,} more: `drift` tells the commands of each"
-    if told:
+            words = (way.before.replace("`", ""), way.command, way.after)
+            told = " ".join(code(one, LONGEST_NOTE) for one in words if one)
+            yield f"  - {WAYS[way.way]}: {told}"
+    if len(several) > MOST_WAYS:
+        yield f"- and {len(several) - MOST_WAYS:,} more: `drift` tells the commands of each"
+    if several:
         yield ""
 
 

@@ -94,14 +94,14 @@ def drift_age(drift: Drift) -> str:
     return f"{'new' if drift.is_new else 'known'} since {drift.since}"
 
 
-_WAYS = {"put-back": "put back", "take-over": "take over"}
+WAYS = {"put-back": "put back", "take-over": "take over"}
 
 
 def way_out_words(way: WayOut) -> str:
     """Say what can be done about drift: ``put back: `reconciler apply a.yaml` ``."""
     before = f"{way.before} " if way.before else ""
     after = f", {way.after}" if way.after else ""
-    return f"{_WAYS[way.way]}: {before}`{way.command}`{after}"
+    return f"{WAYS[way.way]}: {before}`{way.command}`{after}"
 
 
 def look_notes(look: Look) -> Iterator[str]:

@@ -126,7 +126,7 @@ def drift_summary(look: Look) -> str:
     drifted = counts["drifted"] + counts["gone"]
     words = [
         f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",
-        *([f"{look.new:,} new since {look.since}"] if look.new else []),
+        *([f"{look.new:,} new since the last look"] if look.new else []),
         f"{counts['same']:,} as applied",
     ]
     if counts["unread"]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from random_plans import MARK
 from sample_plans import updated
-from test_outcomes import DRIFTS
+from test_outcomes import LOOKS
 from test_plan_markdown import spoken
 
 from reconciler.report.drift import drift_markdown
 from reconciler.report.markdown import COMMENT_BYTES
-from reconciler.resource import Drift, Look, Ref, Source
+from reconciler.resource import Drift, Look, Ref, Source, WayOut
 
 
 def drifted(name: str, text: str = "Live") -> Drift:
@@ -78,10 +79,25 @@ def test_a_long_drift_leaves_out_whole_diffs() -> None:
 
 
 @settings(max_examples=settings().max_examples // 2)
-@given(drifts=st.lists(DRIFTS, max_size=5))
-def test_foreign_text_stands_only_in_code(drifts: list[Drift]) -> None:
+@given(look=LOOKS)
+def test_foreign_text_stands_only_in_code(look: Look) -> None:
     """Whatever somebody typed into the service, it stands in code and nowhere else."""
-    assert MARK not in spoken(drift_markdown(Look(drifts), MARK))
+    assert MARK not in spoken(drift_markdown(look, MARK))
+
+
+def test_the_rest_leaves_room_for_diffs() -> None:
+    """However long names, notes and commands are, what is no diff takes two thirds at most."""
+    long = "x" * 3_000
+    way = WayOut("put-back", long, long, long)
+    many = [
+        replace(drifted(f"view-{number}"), note=long, ways_out=(way, way), since=long, is_new=True)
+        for number in range(400)
+    ]
+
+    markdown = drift_markdown(Look(many, idle=(long,) * 40, aimless=(long,) * 40), "local")
+
+    assert len(markdown.encode()) <= COMMENT_BYTES
+    assert len(markdown.partition("<details")[0].encode()) <= COMMENT_BYTES * 2 // 3
 
 
 def test_an_alert_has_nothing_to_show() -> None:

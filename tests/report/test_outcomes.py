@@ -18,6 +18,8 @@ from reconciler.report.drift import MOST_FIELDS, drift_json, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import (
     Drift,
+    Edit,
+    Ignored,
     InDoubt,
     Look,
     Outcome,
@@ -26,6 +28,7 @@ from reconciler.resource import (
     Skipped,
     Source,
     Unchanged,
+    WayOut,
     Written,
 )
 
@@ -54,6 +57,22 @@ DRIFTS = st.builds(
     st.lists(a_difference(), max_size=3).map(tuple),
     TEXTS,
     VALUES,
+    cause=st.sampled_from([None, "edited", "rewritten"]),
+    edit=st.builds(Edit, who=TEXTS, at=TEXTS, how=TEXTS, revision=TEXTS),
+    ignored=st.lists(st.builds(Ignored, a_difference(), TEXTS, TEXTS), max_size=2).map(tuple),
+    ways_out=st.lists(
+        st.builds(WayOut, st.sampled_from(["put-back", "take-over"]), TEXTS, TEXTS, TEXTS),
+        max_size=2,
+    ).map(tuple),
+    is_new=st.sampled_from([None, True, False]),
+    since=TEXTS,
+)
+LOOKS = st.builds(
+    Look,
+    st.lists(DRIFTS, max_size=5),
+    since=TEXTS,
+    idle=st.lists(TEXTS, max_size=2).map(tuple),
+    aimless=st.lists(TEXTS, max_size=2).map(tuple),
 )
 
 
@@ -173,14 +192,16 @@ def test_a_move_by_hand() -> None:
     assert "      ↕ rows.a: moves from place 1 to place 2\n" in text
 
 
-@given(drifts=st.lists(DRIFTS, max_size=5))
-def test_foreign_text_in_drift_is_harmless(drifts: Sequence[Drift]) -> None:
+@given(look=LOOKS)
+def test_foreign_text_in_drift_is_harmless(look: Look) -> None:
     """What somebody typed into a dashboard cannot move the cursor, and the JSON is sound."""
-    document = json.loads(drift_json(Look(drifts), "local", "emulator"))
+    document = json.loads(drift_json(look, "local", "emulator"))
 
-    assert unsafe_in(drift_text(Look(drifts), PLAIN)) == set()
-    assert document["drifted"] == any(drift.drifted for drift in drifts)
-    assert sum(document["summary"].values()) == len(drifts)
+    for style in (PLAIN, Style(verbose=True)):
+        assert unsafe_in(drift_text(look, style)) == set()
+    assert document["drifted"] == any(drift.drifted for drift in look.found)
+    assert sum(document["summary"].values()) == len(look.found)
+    assert document["ignored"] == sum(len(drift.ignored) for drift in look.found)
 
 
 def test_sides_that_are_absent_are_left_out_of_drift() -> None:
