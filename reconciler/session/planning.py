@@ -208,7 +208,7 @@ def drift_now(bench: Bench, *, remember: bool = False, patience: Patience | None
 
 async def _look(bench: Bench, history: History) -> Look:
     async with open_api(bench) as api:
-        return await find_drift(
+        look = await find_drift(
             api,
             bench.workspace.manifests,
             history,
@@ -216,3 +216,5 @@ async def _look(bench: Bench, history: History) -> Look:
             ignore=bench.project.settings.drift_ignore,
             prove=not isinstance(bench.target, Embedded),
         )
+    # Of a part nobody can tell which rules are of no use.
+    return look if bench.whole else replace(look, idle=(), aimless=())

@@ -148,6 +148,13 @@ def test_idle_rules_are_said(applied: Shop) -> None:
     assert "silenced nothing" in applied.run("drift").out
 
 
+def test_rules_of_a_part(applied: Shop) -> None:
+    """Of a part of the manifests nothing is said of rules, which may be about the rest."""
+    ignoring(applied, EXPECTED)
+
+    assert looked(applied, "manifests/shop.yaml")["notes"] == []
+
+
 def test_nothing_is_written_unasked(applied: Shop) -> None:
     """Without `--remember` a look leaves the journal as it is, and says nothing of new or old."""
     edit(applied, description="theirs")
