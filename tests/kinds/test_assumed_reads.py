@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,21 @@ from harness.sites import (
     outcomes,
 )
 from harness.workspaces import Shop
+from hypothesis import given
+from hypothesis import strategies as st
 
+from reconciler.assumptions import Assumptions, Listing
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.errors import ReconcilerError
+from reconciler.errors import ReconcilerError, UnreadableReply
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.assumed_reads import Existing, list_existing
+from reconciler.kinds.assumed_reads import (
+    Existing,
+    Found,
+    existing_in,
+    list_existing,
+    read_record,
+)
 from reconciler.planning.drift import find_drift
 from reconciler.resource import (
     CannotBeCreated,
@@ -364,3 +375,54 @@ def test_nothing_waits_for_lists(tmp_path: Path) -> None:
     without(site, "saved_views")
 
     assert {one.state for one in drifts(site, VIEW, other).values()} == {"gone"}
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.just(ALERT_ID)
+names = st.sampled_from(["data", "id", "name", "items", "alert_def_properties", "enabled", "type"])
+answers: st.SearchStrategy[Any] = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4),
+    max_leaves=12,
+)
+PLACES = st.sampled_from([{}, {"record": "data"}, {"record": "data", "spec": "items"}])
+
+
+@dataclass(frozen=True)
+class Told:
+    """A door whose every answer is the same."""
+
+    answer: Any
+    assumptions: Assumptions
+
+    async def read(self, _: str, *, assumed: bool) -> Any:
+        """Answer."""
+        assert assumed
+        return self.answer
+
+
+@given(answers, PLACES)
+def test_any_answer(answer: Any, places: dict[str, str]) -> None:
+    """Whatever comes is a record with a name, of the id that was asked for, or is unreadable."""
+    reads = {"AlertDefinition": {"path": "/x/{id}", **places}}
+    door: Any = Told(answer, Assumptions.model_validate({"reads": reads}))
+    kind = BY_NAME["AlertDefinition"]
+    try:
+        found = asyncio.run(read_record(door, kind.name, kind.spec, kind.id_form, ALERT_ID))
+    except UnreadableReply:
+        return
+    assert isinstance(found, Found)
+    assert isinstance(found.spec["name"], str)
+    assert found.record.get("id") in (None, "", ALERT_ID)
+
+
+@given(answers, st.sampled_from([{}, {"items": "data"}, {"items": "data.items", "id": "name"}]))
+def test_any_list(answer: Any, places: dict[str, str]) -> None:
+    """Whatever comes is a list of ids that differ, or is unreadable."""
+    listing = Listing.model_validate({"path": "/x", **places})
+    kind = BY_NAME["AlertDefinition"]
+    try:
+        found = existing_in(answer, kind.name, kind.id_form, listing)
+    except UnreadableReply:
+        return
+    assert {kind.id_form.parse(one.remote_id) for one in found} <= {ALERT_ID}
+    assert len(found) == len({one.remote_id for one in found})
