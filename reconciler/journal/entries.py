@@ -113,6 +113,24 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Imported:
+    """A manifest was made of what was seen live, or in an export: nothing was sent.
+
+    `declared` is what the next merge starts from. `adopted` says that the manifest was there,
+    and that it took over what is live.
+    """
+
+    run: str
+    at: str
+    ref: Ref
+    remote_id: RemoteId | None
+    declared: dict[str, Json]
+    origin: Literal["live", "export"]
+    revision: str = ""
+    adopted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RefusedEntry:
     """The service said no, so nothing changed."""
 
@@ -159,6 +177,7 @@ class Kept:
     rewritten: tuple[Rewritten, ...] = ()
     instead_of: RemoteId | None = None
     revision: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +227,7 @@ class Arrived:
 
 
 AboutWrites: TypeAlias = (
-    Started | Identified | WrittenEntry | Stored | RefusedEntry | Settled | Kept
+    Started | Identified | WrittenEntry | Stored | Imported | RefusedEntry | Settled | Kept
 )
 AboutResource: TypeAlias = AboutWrites | Renamed | Forgotten
 AboutRun: TypeAlias = RunEntry | Override

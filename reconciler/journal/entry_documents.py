@@ -18,6 +18,7 @@ from reconciler.journal.entries import (
     Forgotten,
     Header,
     Identified,
+    Imported,
     Kept,
     Moved,
     Override,
@@ -43,6 +44,7 @@ NAMES: dict[type[Entry], str] = {
     Identified: "identified",
     WrittenEntry: "written",
     Stored: "stored",
+    Imported: "imported",
     RefusedEntry: "refused",
     Settled: "settled",
     Kept: "kept",
@@ -123,6 +125,14 @@ def _particulars(entry: AboutWrites) -> Document:
             }
         case Stored(rewritten=rewritten):
             return {"rewritten": [_rewritten_document(one) for one in rewritten]}
+        case Imported():
+            return {
+                "remoteId": entry.remote_id,
+                "declared": entry.declared,
+                "origin": entry.origin,
+                **({"revision": entry.revision} if entry.revision else {}),
+                **({"adopted": True} if entry.adopted else {}),
+            }
         case RefusedEntry(message=message):
             return {"message": message}
         case Identified() | Settled():
@@ -152,6 +162,7 @@ def _kept_document(entry: Kept) -> Document:
             "declared": entry.declared,
             "rewritten": [_rewritten_document(one) for one in entry.rewritten],
             **({"revision": entry.revision} if entry.revision else {}),
+            **({"origin": entry.origin} if entry.origin else {}),
         }
     return document
 
@@ -238,6 +249,17 @@ def _stored(document: Document) -> Stored:
     return Stored(*_run_at_ref(document), _pairs(document["rewritten"]))
 
 
+def _imported(document: Document) -> Imported:
+    return Imported(
+        *_run_at_ref(document),
+        _remote_id(document["remoteId"]),
+        _object(document["declared"]),
+        "live" if document["origin"] == "live" else "export",
+        str(document.get("revision", "")),
+        document.get("adopted") is True,
+    )
+
+
 def _refused(document: Document) -> RefusedEntry:
     return RefusedEntry(*_run_at_ref(document), _text(document["message"]))
 
@@ -283,6 +305,7 @@ def _kept(document: Document) -> Kept:
         written_at=_text(last["at"]),
         rewritten=_pairs(last["rewritten"]),
         revision=str(last.get("revision", "")),
+        origin=str(last.get("origin", "")),
     )
 
 
@@ -292,6 +315,7 @@ _PARSERS: dict[str, Callable[[Document], Entry]] = {
     "identified": _identified,
     "written": _written,
     "stored": _stored,
+    "imported": _imported,
     "refused": _refused,
     "settled": _settled,
     "kept": _kept,

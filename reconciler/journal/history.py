@@ -12,6 +12,7 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Imported,
     Kept,
     Moved,
     Override,
@@ -29,13 +30,17 @@ from reconciler.resource import Ref, RemoteId
 
 @dataclass(frozen=True, slots=True)
 class LastWrite:
-    """The last write that the service acknowledged."""
+    """The last write that the service acknowledged.
+
+    `origin` is "live" or "export" where nothing was written: then it is what was seen there.
+    """
 
     remote_id: RemoteId | None
     declared: dict[str, Json]
     at: str
     rewritten: tuple[Rewritten, ...] = ()
     revision: str = ""
+    origin: str = ""
 
 
 @dataclass(slots=True)
@@ -168,6 +173,8 @@ def _take(memory: Memory, entry: AboutWrites) -> None:
             _take_written(memory, entry)
         case Stored():
             _take_stored(memory, entry)
+        case Imported():
+            _take_imported(memory, entry)
         case RefusedEntry() | Settled():
             _take_answer(memory, entry)
         case Kept():
@@ -213,6 +220,15 @@ def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
     return later
 
 
+def _take_imported(memory: Memory, entry: Imported) -> None:
+    """Take what was seen; a write in doubt stays one."""
+    memory.remote_id, memory.exists = entry.remote_id, True
+    memory.instead_of, memory.formerly = None, None
+    memory.last = LastWrite(
+        entry.remote_id, entry.declared, entry.at, revision=entry.revision, origin=entry.origin
+    )
+
+
 def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
     memory.attempts += 1
     if isinstance(entry, RefusedEntry):
@@ -234,5 +250,10 @@ def _take_kept(memory: Memory, entry: Kept) -> None:
     memory.instead_of = entry.instead_of
     if entry.declared is not None:
         memory.last = LastWrite(
-            entry.written_as, entry.declared, entry.written_at, entry.rewritten, entry.revision
+            entry.written_as,
+            entry.declared,
+            entry.written_at,
+            entry.rewritten,
+            entry.revision,
+            entry.origin,
         )

@@ -13,6 +13,7 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Imported,
     Kept,
     Moved,
     Override,
@@ -27,7 +28,16 @@ from reconciler.journal.entries import (
 from reconciler.journal.history import History, Memory
 from reconciler.resource import Ref
 
-OUTCOMES = ("written", "adopted", "refused", "settled", "renamed", "forgotten", "unanswered")
+OUTCOMES = (
+    "written",
+    "adopted",
+    "imported",
+    "refused",
+    "settled",
+    "renamed",
+    "forgotten",
+    "unanswered",
+)
 """What can become of a resource in a run, in the order that counts are given in."""
 
 
@@ -100,7 +110,7 @@ def _take(run: RunSummary, entry: Entry) -> None:
             run.overrides.append(entry)
         case Stored() | Kept() | RunEntry() | Moved() | Arrived():
             pass
-        case WrittenEntry(adopted=True):
+        case WrittenEntry(adopted=True) | Imported(adopted=True):
             run.outcomes[entry.ref] = "adopted"
         case _:
             run.outcomes[entry.ref] = _BECAME[type(entry)]
@@ -110,6 +120,7 @@ _BECAME: dict[type[Entry], str] = {
     Started: "unanswered",
     Identified: "unanswered",
     WrittenEntry: "written",
+    Imported: "imported",
     RefusedEntry: "refused",
     Settled: "settled",
     Renamed: "renamed",
@@ -153,6 +164,7 @@ _VERBS = {
     Identified: "identified",
     WrittenEntry: "written",
     Stored: "stored otherwise",
+    Imported: "imported",
     RefusedEntry: "refused",
     Settled: "settled",
     Kept: "kept",
@@ -205,5 +217,6 @@ def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:
             written_at=last.at,
             rewritten=last.rewritten,
             revision=last.revision,
+            origin=last.origin,
         )
     yield kept

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from typing import assert_never
 
@@ -219,26 +220,45 @@ def kind_like(record: Json) -> Kind | None:
     return found[0] if len(found) == 1 else None
 
 
-def _fits(record: Json, kind: Kind) -> bool:
+def kind_hinted(record: Json) -> Kind | None:
+    """Give the only kind that has one of the lists or objects of a record; None where none has.
+
+    Much may be wrong with the record: this serves to say what.
+    """
+    found = [kind for kind in KINDS if _has_part_of_its_own(_repaired_as(record, kind), kind)]
+    return found[0] if len(found) == 1 else None
+
+
+def _repaired_as(record: Json, kind: Kind) -> Json:
     for made in Mould(kind.spec, kind.id_form, has_id=True).rounds(record):
         record = repaired(record, made)
-    findings = [*islice(lint(record, kind.spec), 1000)]
-    if any(one.severity is Severity.ERROR or one.code == "M302" for one in findings):
+    return record
+
+
+def _fits(record: Json, kind: Kind) -> bool:
+    record = _repaired_as(record, kind)
+    if not _has_part_of_its_own(record, kind):
         return False
+    findings = islice(lint(record, kind.spec), 1000)
+    return not any(one.severity is Severity.ERROR or one.code == "M302" for one in findings)
+
+
+def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
     content = record.get(kind.spec.bare, record) if isinstance(record, dict) else None
     return isinstance(content, dict) and not _parts_of_its_own(kind).isdisjoint(
         key for key, value in content.items() if isinstance(value, dict | list)
     )
 
 
-def _parts_of_its_own(kind: Kind) -> set[str]:
+@cache
+def _parts_of_its_own(kind: Kind) -> frozenset[str]:
     """Give the names of lists and objects that no other kind has."""
     others = {name for one in KINDS if one is not kind for name in _content(one)}
-    return {
+    return frozenset(
         name
         for name, facts in _content(kind).items()
         if name not in others and (facts.part is not None or facts.items is not None)
-    }
+    )
 
 
 def _content(kind: Kind) -> dict[str, Facts]:

@@ -11,6 +11,7 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Imported,
     Kept,
     Moved,
     Override,
@@ -109,6 +110,9 @@ def _particulars(entry: AboutWrites) -> str:
             said = known + (f": {message}" if message else "")
         case Stored(rewritten=rewritten):
             said = f": {plural(len(rewritten), 'field')} not as sent"
+        case Imported(remote_id=remote_id, origin=origin):
+            known = f" ({remote_id})" if remote_id is not None else ""
+            said = f"{known} from {'the service' if origin == 'live' else 'an export'}"
         case RefusedEntry(message=message):
             said = f": {message}"
         case Settled(remote_id=remote_id):
