@@ -42,17 +42,17 @@ def _found(document: Json, where: str, withheld: Withheld, depth: int) -> Iterat
     if kind is not None:
         yield record_of(whole, kind, where, withheld)
         return
-    inner = [*_members(document)]
-    if inner and depth and len(inner) <= MOST_RECORDS:
-        for number, member in inner:
-            place = f"{where}, {number}" if number else where
-            yield from _found(member, place, withheld, depth - 1)
-        return
     hinted = kind_hinted(whole)
     if hinted is not None:
         yield record_of(whole, hinted, where, withheld)
         return
-    yield Left(where, "it holds nothing that is known here", ExitCode.INVALID)
+    inner = [*_members(document)]
+    if not (inner and depth and len(inner) <= MOST_RECORDS):
+        yield Left(where, "it holds nothing that is known here", ExitCode.INVALID)
+        return
+    for number, member in inner:
+        place = f"{where}, {number}" if number else where
+        yield from _found(member, place, withheld, depth - 1)
 
 
 def _as_whole(document: Json) -> Json:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import assert_never
 
 from reconciler.document import Json, Path, value_at
-from reconciler.kinds import KINDS
+from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.fields import Fate
 from reconciler.kinds.kind import Kind
@@ -221,12 +221,17 @@ def kind_like(record: Json) -> Kind | None:
 
 
 def kind_hinted(record: Json) -> Kind | None:
-    """Give the only kind that has one of the lists or objects of a record; None where none has.
+    """Give the only kind that a record looks like, though much is wrong with it; None for none.
 
-    Much may be wrong with the record: this serves to say what.
+    It has a name, and one of the lists or objects that no other kind has.
     """
-    found = [kind for kind in KINDS if _has_part_of_its_own(_repaired_as(record, kind), kind)]
+    found = [kind for kind in KINDS if _looks_like(_repaired_as(record, kind), kind)]
     return found[0] if len(found) == 1 else None
+
+
+def _looks_like(record: Json, kind: Kind) -> bool:
+    is_named = kind.singleton or isinstance(value_at(record, kind.title), str)
+    return is_named and _has_part_of_its_own(record, kind)
 
 
 def _repaired_as(record: Json, kind: Kind) -> Json:
@@ -245,19 +250,19 @@ def _fits(record: Json, kind: Kind) -> bool:
 
 def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
     content = record.get(kind.spec.bare, record) if isinstance(record, dict) else None
-    return isinstance(content, dict) and not _parts_of_its_own(kind).isdisjoint(
+    return isinstance(content, dict) and not _parts_of_its_own(kind.name).isdisjoint(
         key for key, value in content.items() if isinstance(value, dict | list)
     )
 
 
 @cache
-def _parts_of_its_own(kind: Kind) -> frozenset[str]:
+def _parts_of_its_own(name: str) -> frozenset[str]:
     """Give the names of lists and objects that no other kind has."""
-    others = {name for one in KINDS if one is not kind for name in _content(one)}
+    others = {field for one in KINDS if one.name != name for field in _content(one)}
     return frozenset(
-        name
-        for name, facts in _content(kind).items()
-        if name not in others and (facts.part is not None or facts.items is not None)
+        field
+        for field, facts in _content(BY_NAME[name]).items()
+        if field not in others and (facts.part is not None or facts.items is not None)
     )
 
 

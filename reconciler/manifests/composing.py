@@ -206,7 +206,7 @@ def _flow_entry(key: str, value: Json) -> str | None:
 
 def _flow_scalar(value: Json) -> str | None:
     if isinstance(value, dict | list):
-        return None if value else ("[]" if isinstance(value, list) else "{}")
+        return None
     if not isinstance(value, str):
         return _scalar(value)
     is_plain = _LIKE_A_WORD.fullmatch(value) and value.isprintable()
