@@ -14,11 +14,11 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
+    LastWrite,
     Moved,
     Override,
     RefusedEntry,
     Renamed,
-    Rewritten,
     RunEntry,
     Settled,
     Started,
@@ -28,22 +28,7 @@ from reconciler.journal.entries import (
 from reconciler.resource import Ref, RemoteId
 
 
-@dataclass(frozen=True, slots=True)
-class LastWrite:
-    """The last write that the service acknowledged.
-
-    `origin` is "live" or "export" where nothing was written: then it is what was seen there.
-    """
-
-    remote_id: RemoteId | None
-    declared: dict[str, Json]
-    at: str
-    rewritten: tuple[Rewritten, ...] = ()
-    revision: str = ""
-    origin: str = ""
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Memory:
     """What the journal knows of one resource.
 
@@ -204,7 +189,11 @@ def _take_stored(memory: Memory, entry: Stored) -> None:
 def _take_written(memory: Memory, entry: WrittenEntry) -> None:
     if memory.pending is not None:
         memory.last = LastWrite(
-            entry.remote_id, memory.pending.declared, entry.at, revision=entry.revision
+            remote_id=entry.remote_id,
+            at=entry.at,
+            declared=memory.pending.declared,
+            rewritten=(),
+            revision=entry.revision,
         )
         memory.protected = memory.pending.protect
     memory.remote_id, memory.exists = entry.remote_id, True
@@ -221,12 +210,21 @@ def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
 
 
 def _take_imported(memory: Memory, entry: Imported) -> None:
-    """Take what was seen; a write in doubt stays one."""
+    """Take what was seen. What was seen live leaves no write in doubt, and an export does."""
     memory.remote_id, memory.exists = entry.remote_id, True
     memory.instead_of, memory.formerly = None, None
     memory.last = LastWrite(
-        entry.remote_id, entry.declared, entry.at, revision=entry.revision, origin=entry.origin
+        remote_id=entry.remote_id,
+        at=entry.at,
+        declared=entry.declared,
+        rewritten=(),
+        revision=entry.revision,
+        origin=entry.origin,
     )
+    if entry.origin == "live":
+        # Another write must not repeat their request ids.
+        memory.attempts += len(memory.earlier) + (memory.pending is not None)
+        memory.pending, memory.earlier = None, ()
 
 
 def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
@@ -246,14 +244,7 @@ def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
 def _take_kept(memory: Memory, entry: Kept) -> None:
     """Take what a compacted journal says; the writes in doubt stand in lines before it."""
     memory.remote_id, memory.exists = entry.remote_id, entry.exists
-    memory.attempts, memory.protected = entry.attempts, entry.protected
+    memory.attempts, memory.protected = entry.attempts, entry.protect
     memory.instead_of = entry.instead_of
-    if entry.declared is not None:
-        memory.last = LastWrite(
-            entry.written_as,
-            entry.declared,
-            entry.written_at,
-            entry.rewritten,
-            entry.revision,
-            entry.origin,
-        )
+    if entry.last is not None:
+        memory.last = entry.last

@@ -23,7 +23,6 @@ from reconciler.journal.entries import (
     Stored,
     WrittenEntry,
 )
-from reconciler.journal.entry_documents import NAMES
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary
 from reconciler.report.changes.text import wrapped
@@ -96,7 +95,7 @@ def _words(entry: Entry) -> str:
             said = str(entry.ref)
         case _:
             said = f"{entry.ref}{_particulars(entry)}"
-    return f"{NAMES[type(entry)]:10}  {said}"
+    return f"{entry.entry:10}  {said}"
 
 
 def _particulars(entry: AboutWrites) -> str:
@@ -105,14 +104,10 @@ def _particulars(entry: AboutWrites) -> str:
             said = f" ({operation})"
         case Identified(remote_id=remote_id):
             said = f" as {remote_id}"
-        case WrittenEntry(remote_id=remote_id, message=message):
-            known = f" ({remote_id})" if remote_id is not None else ""
-            said = known + (f": {message}" if message else "")
+        case WrittenEntry() | Imported():
+            said = _landed(entry)
         case Stored(rewritten=rewritten):
             said = f": {plural(len(rewritten), 'field')} not as sent"
-        case Imported(remote_id=remote_id, origin=origin):
-            known = f" ({remote_id})" if remote_id is not None else ""
-            said = f"{known} from {'the service' if origin == 'live' else 'an export'}"
         case RefusedEntry(message=message):
             said = f": {message}"
         case Settled(remote_id=remote_id):
@@ -122,3 +117,10 @@ def _particulars(entry: AboutWrites) -> str:
         case _:
             assert_never(entry)
     return said
+
+
+def _landed(entry: WrittenEntry | Imported) -> str:
+    known = f" ({entry.remote_id})" if entry.remote_id is not None else ""
+    if isinstance(entry, Imported):
+        return f"{known}, as {'it is live' if entry.origin == 'live' else 'in an export'}"
+    return known + (f": {entry.message}" if entry.message else "")

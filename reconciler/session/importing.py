@@ -533,7 +533,16 @@ class _Import:
         run = str(uuid4())
         journal = self.journal
         commit = applied_commit(self.bench.project)
-        journal.begin(RunEntry(run, journal.now(), journal.actor, commit, "", "import"))
+        journal.begin(
+            RunEntry(
+                run=run,
+                at=journal.now(),
+                actor=journal.actor,
+                commit=commit,
+                digest="",
+                command="import",
+            )
+        )
         at = journal.now()
         for start in range(0, len(self.found), TOGETHER):
             entries: list[Entry] = []
@@ -575,7 +584,15 @@ class _Import:
         manifest = Manifest(ref, spec, Source("", 1), remote_id)
         seen = Seen(remote_id, self.spool.record(one).spec)
         declared = kind.complete(manifest, seen, Memory())
-        return ImportedEntry(run, at, ref, remote_id, declared, one.origin, one.revision)
+        return ImportedEntry(
+            run=run,
+            at=at,
+            ref=ref,
+            remote_id=remote_id,
+            origin=one.origin,
+            declared=declared,
+            revision=one.revision,
+        )
 
     def _warn_of_keys(self, record: Record, ref: Ref, file: Path, drawn: Draft) -> None:
         """Show the literals that look like keys where they stand now."""
