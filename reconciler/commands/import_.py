@@ -34,7 +34,6 @@ NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
     type=click.Path(path_type=Path),
     help="Import exports: files and folders of JSON or YAML, told apart by their shape.",
 )
-@click.option("--all", "everything", is_flag=True, help="Import all that the service can list.")
 @click.option(
     "--to",
     metavar="FOLDER",
@@ -43,12 +42,6 @@ NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
 )
 @click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON beside short manifests.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
-@click.option(
-    "--parameterise",
-    metavar="NAME,NAME",
-    help="With --from: make variables of what differs between exports of these environments, "
-    "one path each, in this order.",
-)
 @options.connected
 @lock_timeout
 @options.formats("text", "json")
@@ -56,11 +49,9 @@ def import_(  # noqa: PLR0913 - one for each option
     *,
     words_given: tuple[str, ...],
     exports: tuple[Path, ...],
-    everything: bool,
     to: Path | None,
     keep_json: bool,
     dry_run: bool,
-    parameterise: str | None,
     asked: Asked,
     patience: Patience,
     form: str,
@@ -72,25 +63,17 @@ def import_(  # noqa: PLR0913 - one for each option
     """
     paths = (*exports, *map(Path, words_given)) if exports else ()
     live = () if exports else live_of(words_given)
-    if not (paths or live or everything):
+    if not (paths or live):
         raise UsageError(
-            "say what to import: `import dashboard ID`, `import slo ID`, `import policies`, "
-            "`import --from PATH` or `import --all`"
-        )
-    names = tuple(filter(None, map(str.strip, (parameterise or "").split(","))))
-    if parameterise is not None and (len(names) != len(paths) or len(names) < 2):  # noqa: PLR2004 - what differs has two sides
-        raise UsageError(
-            "--parameterise A,B wants two environments or more, and --from as many paths, "
-            "one for each in the same order"
+            "say what to import: `import dashboard ID`, `import slo ID`, "
+            "`import policies` or `import --from PATH`"
         )
     wanted = Wanted(
         live=live,
         exports=paths,
-        everything=everything,
         to=to,
         keep_json=keep_json,
         dry_run=dry_run,
-        parameterise=names,
     )
     result = import_now(asked, wanted, patience)
     code = worst(result.exit_codes)

@@ -16,7 +16,7 @@ SPEC: Path = ("spec",)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IdPlace:
     """Where ids are told apart: the environment, and whether the project has no other."""
 
     environment: str
@@ -36,7 +36,7 @@ def draft_of(
     ref: Ref,
     mentions: Sequence[Mention],
     known: Known,
-    place: Place,
+    place: IdPlace,
     *,
     json_name: str = "",
 ) -> Draft | Left:
@@ -63,7 +63,7 @@ def draft_of(
     return Draft(text, export)
 
 
-def _metadata(record: Record, ref: Ref, place: Place) -> dict[str, Json]:
+def _metadata(record: Record, ref: Ref, place: IdPlace) -> dict[str, Json]:
     metadata: dict[str, Json] = {"name": ref.name}
     ids = dict(record.ids)
     if record.remote_id is not None and not ids and not place.alone:

@@ -15,8 +15,10 @@ LONGEST = 60
 
 MARK = 8
 _RESERVED = frozenset(
-    ("con", "prn", "aux", "nul", "reconciler")
-    + tuple(f"{device}{number}" for device in ("com", "lpt") for number in range(10))
+    (
+        *("con", "prn", "aux", "nul", "reconciler"),
+        *(f"{device}{number}" for device in ("com", "lpt") for number in range(10)),
+    )
 )
 """Names that no file may have somewhere, and that of the project file."""
 

@@ -28,9 +28,10 @@ class Record:
     """What is to become a manifest: `spec` in the form of one, and nothing that only answers have.
 
     `where` says for people where it was found. `comments` stand above the places that they are
-    about, by their paths in `spec`, and `keys` are the places of literals that look like keys.
-    `expressions` are written in the place of values, by their paths. `ids` are those that
-    environments have for it, where there are several, and `only` those that it is limited to.
+    about, by their paths in `spec`, `keys` are the places of literals that look like keys, and
+    `untold` is what an answer lacked: in what, and what it is called. `expressions` are written
+    instead of values, by their paths. `ids` are those that environments have for it, where
+    there are several, and `only` those that it is limited to.
     """
 
     kind: Kind
@@ -39,6 +40,7 @@ class Record:
     where: str
     comments: Mapping[Path, str] = field(default_factory=dict)
     keys: tuple[Finding, ...] = ()
+    untold: tuple[tuple[Path, str], ...] = ()
     expressions: Mapping[Path, str] = field(default_factory=dict)
     ids: Mapping[str, RemoteId] = field(default_factory=dict)
     only: tuple[str, ...] = ()
@@ -109,16 +111,21 @@ def judged(record: Record, withheld: Withheld) -> Record | Left:
     return replace(
         record,
         spec=ordered,
-        comments={**dict(islice(_missing(kind, spec), MOST_COMMENTS)), **record.comments},
+        comments=dict(islice(_missing(record), MOST_COMMENTS)),
         keys=tuple(one for one in findings if one.code == LITERAL_KEY),
     )
 
 
-def _missing(kind: Kind, spec: dict[str, Json]) -> Iterator[tuple[Path, str]]:
+def _missing(record: Record) -> Iterator[tuple[Path, str]]:
     """Yield what a write needs and the record does not tell, as comments at their places."""
-    for finding in kind.check(spec):
-        if finding.code == MISSING:
-            yield finding.path, f"{finding.message}: write it here before this is changed"
+    untold: dict[Path, list[str]] = {}
+    for path, name in record.untold:
+        untold.setdefault(path, []).append(name)
+    for finding in record.kind.check(record.spec):
+        if finding.code == MISSING and finding.path not in untold:
+            yield finding.path, f"{finding.message}; add it before this is changed"
+    for path, names in untold.items():
+        yield path, f"{', '.join(names)}: not told by the service; add it before this is changed"
 
 
 def _refused(record: Record, why: str) -> Left:

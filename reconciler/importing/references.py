@@ -89,43 +89,55 @@ def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
 
 
 def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
-    """Number the circles of a graph: what is in one with others has its number. No recursion."""
-    order, low = dict[Ref, int](), dict[Ref, int]()
-    stack: list[Ref] = []
-    waiting: set[Ref] = set()
-    circles: dict[Ref, int] = {}
+    """Give each resource that is in a circle of references the number of that circle.
+
+    Circles that share a resource are one.
+    """
+    walk = _Walk(edges)
     for start in edges:
-        if start in order:
-            continue
-        work = [(start, iter([*edges[start]]))]
-        order[start] = low[start] = len(order)
-        stack.append(start)
-        waiting.add(start)
-        while work:
-            ref, rest = work[-1]
+        if start not in walk.number:
+            walk.from_(start)
+    return walk.circles
+
+
+@dataclass(slots=True)
+class _Walk:
+    """A walk in depth that finds what leads back to itself; it does not recurse.
+
+    `number` tells when a resource was met, and `lowest` the earliest that it leads back to.
+    """
+
+    edges: Mapping[Ref, Iterable[Ref]]
+    number: dict[Ref, int] = field(default_factory=dict)
+    lowest: dict[Ref, int] = field(default_factory=dict)
+    open: dict[Ref, None] = field(default_factory=dict)
+    circles: dict[Ref, int] = field(default_factory=dict)
+
+    def from_(self, start: Ref) -> None:
+        trail = [(start, self._enter(start))]
+        while trail:
+            ref, rest = trail[-1]
             other = next(rest, None)
             if other is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[ref])
-                if low[ref] == order[ref]:
-                    _close(ref, stack, waiting, circles)
-            elif other not in order:
-                order[other] = low[other] = len(order)
-                stack.append(other)
-                waiting.add(other)
-                work.append((other, iter([*edges.get(other, ())])))
-            elif other in waiting:
-                low[ref] = min(low[ref], order[other])
-    return circles
+                trail.pop()
+                self._leave(ref, trail[-1][0] if trail else None)
+            elif other not in self.number:
+                trail.append((other, self._enter(other)))
+            elif other in self.open:
+                self.lowest[ref] = min(self.lowest[ref], self.number[other])
 
+    def _enter(self, ref: Ref) -> Iterator[Ref]:
+        self.number[ref] = self.lowest[ref] = len(self.number)
+        self.open[ref] = None
+        return iter([*self.edges.get(ref, ())])
 
-def _close(ref: Ref, stack: list[Ref], waiting: set[Ref], circles: dict[Ref, int]) -> None:
-    """Take what belongs together off the stack; one alone is in no circle."""
-    members: list[Ref] = []
-    while not members or members[-1] != ref:
-        members.append(stack.pop())
-        waiting.discard(members[-1])
-    if len(members) > 1:
-        number = len(circles)
-        circles.update(dict.fromkeys(members, number))
+    def _leave(self, ref: Ref, before: Ref | None) -> None:
+        if before is not None:
+            self.lowest[before] = min(self.lowest[before], self.lowest[ref])
+        if self.lowest[ref] < self.number[ref]:
+            return
+        members: list[Ref] = []
+        while not members or members[-1] != ref:
+            members.append(self.open.popitem()[0])
+        if len(members) > 1:
+            self.circles.update(dict.fromkeys(members, len(self.circles)))

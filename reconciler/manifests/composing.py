@@ -86,22 +86,27 @@ def check_writable(document: Json) -> None:
     while stack:
         value, path = stack.pop()
         nodes += 1
-        if nodes > MOST_NODES // 2:
-            raise UnwritableError((), f"it holds more than {MOST_NODES // 2:,} values")
-        if isinstance(value, str):
-            _check_text(value, path)
-        elif isinstance(value, dict | list):
-            if len(path) >= DEEPEST - 1:
-                raise UnwritableError(path, f"it is nested deeper than {DEEPEST} levels")
-            inner = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, one in inner:
-                if isinstance(key, str):
+        match value:
+            case str():
+                _check_text(value, path)
+            case dict():
+                stack.extend((one, (*path, key)) for key, one in value.items())
+                for key in value:
                     _check_key(key, path)
-                stack.append((one, (*path, key)))
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise UnwritableError(path, "it holds a number that is not finite")
-        elif isinstance(value, int) and abs(value) > EXACT_INTEGER:
-            raise UnwritableError(path, "it holds a number beyond ±2^53, which would lose digits")
+            case list():
+                stack.extend((one, (*path, index)) for index, one in enumerate(value))
+            case int() | float():
+                _check_number(value, path)
+        if nodes > MOST_NODES // 2 or len(path) >= DEEPEST:
+            said = f"it holds more than {MOST_NODES // 2:,} values, or {DEEPEST} levels of them"
+            raise UnwritableError(path, said)
+
+
+def _check_number(number: float, path: Path) -> None:
+    if not math.isfinite(number):
+        raise UnwritableError(path, "it holds a number that is not finite")
+    if isinstance(number, int) and abs(number) > EXACT_INTEGER:
+        raise UnwritableError(path, "it holds a number beyond ±2^53, which would lose digits")
 
 
 def _check_text(text: str, path: Path) -> None:

@@ -1,0 +1,75 @@
+"""New files of a project: where they may be, what is there already, and writing them for good."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.files import display_name, read_file
+from reconciler.source.ignoring import is_installed
+from reconciler.source.writing import sync_folder, write_new_file
+
+
+def folder_inside(folder: Path, root: Path) -> Path:
+    """Give a folder of the project once all links are followed; `root` holds none itself.
+
+    Raises UsageError for one that leads out of it, or in which no manifest is looked for.
+    """
+    real = Path(os.path.realpath(folder))
+    if not real.is_relative_to(root):
+        raise UsageError(f"{folder} leads out of the project folder {root}")
+    passed = next(filter(is_installed, real.relative_to(root).parts), "")
+    if passed:
+        raise UsageError(f"{folder}: no manifest is looked for in `{passed}`")
+    return real
+
+
+def names_in(folder: Path) -> set[str]:
+    """Give what is in a folder, as file systems compare it that do not tell capitals apart.
+
+    Raises InvalidInput where it cannot be read.
+    """
+    try:
+        return {name.casefold() for name in os.listdir(folder)}  # noqa: PTH208 - names only
+    except FileNotFoundError:
+        return set()
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def holds(file: Path, text: str, root: Path) -> bool:
+    """Tell whether a file of the project has this very text."""
+    found = read_file(file, display_name(file, root), [root])
+    return not isinstance(found, Complaint) and found == text
+
+
+def write_new(texts: Sequence[tuple[Path, str]], root: Path) -> None:
+    """Write new files one after the other, with the folders that they need.
+
+    They are there for good once `settle` has returned. Raises InvalidInput where one of them
+    is there by now, or cannot be written.
+    """
+    for file, text in texts:
+        name = display_name(file, root)
+        try:
+            if not file.parent.is_dir():
+                file.parent.mkdir(parents=True, exist_ok=True)
+            folder_inside(file.parent, root)
+            write_new_file(file, text.encode("utf-8"))
+        except FileExistsError as error:
+            raise InvalidInput(f"{name}: there by now, and nothing is written over it") from error
+        except OSError as error:
+            raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
+
+
+def settle(folders: set[Path], root: Path) -> None:
+    """Wait until the names of new files, and of new folders, are kept."""
+    try:
+        for one in {above for folder in folders for above in (folder, *folder.parents)}:
+            if one.is_relative_to(root):
+                sync_folder(one)
+    except OSError as error:
+        raise InvalidInput(f"the folder cannot be written: {error.strerror}") from error
