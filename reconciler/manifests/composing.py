@@ -97,6 +97,8 @@ def check_writable(document: Json) -> None:
                 stack.extend((one, (*path, index)) for index, one in enumerate(value))
             case int() | float():
                 _check_number(value, path)
+            case None:
+                pass
         if nodes > MOST_NODES // 2 or len(path) >= DEEPEST:
             said = f"it holds more than {MOST_NODES // 2:,} values, or {DEEPEST} levels of them"
             raise UnwritableError(path, said)

@@ -358,7 +358,8 @@ class _Work:
 
 def how_to_get(kind: str, remote_id: RemoteId) -> str:
     """Say how to import what is only mentioned."""
-    noun = noun_of(BY_NAME[kind])
+    noun, shown = noun_of(BY_NAME[kind]), str(remote_id)
     if noun:
-        return f"`{on_service(f'import {noun}', str(remote_id))}`"
+        # What begins with a dash would be taken for an option.
+        return f"`{on_service(f'import {noun}', f'-- {shown}' if shown[0] == '-' else shown)}`"
     return "export it in the web interface, and import that file with `import --from`"
