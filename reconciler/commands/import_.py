@@ -42,6 +42,12 @@ NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
 )
 @click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON beside short manifests.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option(
+    "--parameterise",
+    metavar="NAME,NAME",
+    help="With --from: make variables of what differs between exports of these environments, "
+    "one path each, in this order.",
+)
 @options.connected
 @lock_timeout
 @options.formats("text", "json")
@@ -52,6 +58,7 @@ def import_(  # noqa: PLR0913 - one for each option
     to: Path | None,
     keep_json: bool,
     dry_run: bool,
+    parameterise: str | None,
     asked: Asked,
     patience: Patience,
     form: str,
@@ -68,12 +75,14 @@ def import_(  # noqa: PLR0913 - one for each option
             "say what to import: `import dashboard ID`, `import slo ID`, "
             "`import policies` or `import --from PATH`"
         )
+    names = environments_in(parameterise, len(paths))
     wanted = Wanted(
         live=live,
         exports=paths,
         to=to,
         keep_json=keep_json,
         dry_run=dry_run,
+        parameterise=names,
     )
     result = import_now(asked, wanted, patience)
     code = worst(result.exit_codes)
@@ -86,6 +95,19 @@ def import_(  # noqa: PLR0913 - one for each option
     if not asked.quiet:
         words(summary_of(result, dry_run=dry_run))
     return code
+
+
+def environments_in(given: str | None, paths: int) -> tuple[str, ...]:
+    """Read names with commas between them, as many as there are paths. Raises UsageError."""
+    if given is None:
+        return ()
+    names = tuple(filter(None, map(str.strip, given.split(","))))
+    if len(names) != paths or len(names) < 2:  # noqa: PLR2004 - what differs has two sides
+        raise UsageError(
+            "--parameterise A,B wants two environments or more, and --from as many paths, "
+            "one for each in the same order"
+        )
+    return names
 
 
 def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:

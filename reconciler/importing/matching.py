@@ -52,10 +52,11 @@ class Brief:
     @property
     def thing(self) -> Object | None:
         """Which object it is, None where nothing tells."""
-        if self.kind.singleton:
+        if self.kind.singleton and not self.record.elsewhere:
             return self.kind.name, ""
         known = self.record.remote_id
-        return None if known is None else (self.kind.name, known)
+        is_here = known is not None and not self.record.elsewhere
+        return (self.kind.name, known) if is_here and known is not None else None
 
     @property
     def said(self) -> str:
@@ -66,6 +67,8 @@ class Brief:
     @property
     def is_remembered(self) -> bool:
         """Whether the journal is told of it: what was seen, and exports of what never can be."""
+        if self.record.elsewhere:
+            return False
         return self.origin == "live" or (not self.kind.readable and self.thing is not None)
 
 
@@ -163,7 +166,10 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
     things = [_titled(one, remembered) for one in new]
     for one, thing, ref in zip(new, things, named(things, taken), strict=True):
         plain = named([thing], ())[0]
-        if one.thing is None and plain in taken:
+        if one.record.elsewhere and plain in there.elsewhere:
+            said = "it is declared for other environments already"
+            result.left.append(Left(str(plain), said))
+        elif one.thing is None and plain in taken:
             result.left.append(_twin(one, plain, by_ref.get(plain)))
         else:
             result.new.append(Named(one, ref))
@@ -173,7 +179,8 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
 
 def _titled(one: Brief, remembered: Mapping[Object, str]) -> Titled:
     known_as = remembered.get(one.thing, "") if one.thing is not None else ""
-    return Titled(one.kind.name, one.title, one.record.remote_id, one.mark, known_as)
+    title = f"{one.title} {one.record.suffix}".strip()
+    return Titled(one.kind.name, title, one.record.remote_id, one.mark, known_as)
 
 
 def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iterator[Brief]:

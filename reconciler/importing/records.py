@@ -31,7 +31,8 @@ class Record:
     about, by their paths in `spec`, `keys` are the places of literals that look like keys, and
     `untold` is what an answer lacked: in what, and what it is called. `expressions` are written
     instead of values, by their paths. `ids` are those that environments have for it, where
-    there are several, and `only` those that it is limited to.
+    there are several, and `only` those that it is limited to. A `suffix` tells names apart, and
+    what is `elsewhere` is nothing to the environment of this run.
     """
 
     kind: Kind
@@ -44,6 +45,8 @@ class Record:
     expressions: Mapping[Path, str] = field(default_factory=dict)
     ids: Mapping[str, RemoteId] = field(default_factory=dict)
     only: tuple[str, ...] = ()
+    suffix: str = ""
+    elsewhere: bool = False
 
     @property
     def title(self) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeAlias
+
+from pydantic.alias_generators import to_camel
 
 from reconciler.document import Json
 from reconciler.errors import ExitCode
 from reconciler.importing.records import Left, Record, record_of
 from reconciler.kinds import KINDS
 from reconciler.kinds.judging import kind_hinted, kind_like
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import facts_at, facts_of
 from reconciler.manifests.expressions import Withheld
 from reconciler.resource import API_VERSION
 
@@ -62,9 +67,20 @@ def _as_whole(document: Json) -> Json:
     for kind in KINDS:
         if kind.singleton and kind.destroyable:
             whole: Json = {kind.destroyable[0]: document}
-            if kind_like(whole) is kind:
+            if kind_like(whole) is kind and all(map(partial(_is_member, kind), document)):
                 return whole
     return document
+
+
+def _is_member(kind: Kind, item: Json) -> bool:
+    """Tell whether an item is one of a kind's list, and not a thing of another kind."""
+    part = facts_at(kind.spec, (*kind.destroyable, 0)).part
+    if part is None or not isinstance(item, dict) or kind_hinted(item) is not None:
+        return False
+    inner = facts_of(part)[part.bare].part if part.bare else None
+    held = item.get(part.bare, item) if part.bare else item
+    known = facts_of(inner or part).keys() - {"id", "name", "description"}
+    return isinstance(held, dict) and not known.isdisjoint(map(to_camel, held))
 
 
 def _members(document: Json) -> Iterator[tuple[str, Json]]:

@@ -90,22 +90,18 @@ def check_writable(document: Json) -> None:
             case str():
                 _check_text(value, path)
             case dict():
-                stack.extend((one, (*path, key)) for key, one in value.items())
-                for key in value:
-                    _check_key(key, path)
+                stack.extend((one, _checked(key, path)) for key, one in value.items())
             case list():
                 stack.extend((one, (*path, index)) for index, one in enumerate(value))
-            case int() | float():
+            case _:
                 _check_number(value, path)
-            case None:
-                pass
         if nodes > MOST_NODES // 2 or len(path) >= DEEPEST:
             said = f"it holds more than {MOST_NODES // 2:,} values, or {DEEPEST} levels of them"
             raise UnwritableError(path, said)
 
 
-def _check_number(number: float, path: Path) -> None:
-    if not math.isfinite(number):
+def _check_number(number: float | None, path: Path) -> None:
+    if number is not None and not math.isfinite(number):
         raise UnwritableError(path, "it holds a number that is not finite")
     if isinstance(number, int) and abs(number) > EXACT_INTEGER:
         raise UnwritableError(path, "it holds a number beyond ±2^53, which would lose digits")
@@ -125,14 +121,16 @@ def _check_text(text: str, path: Path) -> None:
         raise UnwritableError(path, f"it holds a text longer than {LONGEST_SCALAR >> 20} MB")
 
 
-def _check_key(key: str, path: Path) -> None:
+def _checked(key: str, path: Path) -> Path:
+    """Give the place of a field whose name can be written."""
     if len(key) > LONGEST_KEY:
         raise UnwritableError(path, f"it has a field whose name is longer than {LONGEST_KEY}")
     if key.isascii() and key.isprintable():
-        return
+        return (*path, key)
     found = first_forbidden(key.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
     if found is not None or BIDIRECTIONAL.search(key):
         raise UnwritableError(path, "it has a field whose name no manifest can hold")
+    return (*path, key)
 
 
 class _Layout:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from reconciler.document import Json, identical
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.manifests.editing import with_variables
+from reconciler.project import Variable
 from reconciler.source.diagnostic import Complaint
-from reconciler.source.files import display_name, read_file
+from reconciler.source.files import display_name, read_file, read_own_file
 from reconciler.source.ignoring import is_installed
-from reconciler.source.writing import sync_folder, write_new_file
+from reconciler.source.reading import read_text
+from reconciler.source.writing import replace_file, sync_folder, write_new_file
 
 
 def folder_inside(folder: Path, root: Path) -> Path:
@@ -73,3 +77,41 @@ def settle(folders: set[Path], root: Path) -> None:
                 sync_folder(one)
     except OSError as error:
         raise InvalidInput(f"the folder cannot be written: {error.strerror}") from error
+
+
+def add_variables(file: Path, variables: Mapping[str, Mapping[str, Variable]]) -> None:
+    """Write variables into a project file, by environment; all else of it stays.
+
+    Raises InvalidInput where they have to be added by hand.
+    """
+    said = "; ".join(
+        f"{name}: {', '.join(f'{key}: {value}' for key, value in more.items())}"
+        for name, more in variables.items()
+    )
+    by_hand = f"{file.name} cannot be written: add these variables by hand ({said})"
+    text = read_own_file(file, file.name)
+    if isinstance(text, Complaint):
+        raise InvalidInput(f"{by_hand}: {text.message}")
+    before = read_text(text, is_json=False)
+    after = with_variables(text, variables)
+    reading = read_text(after, is_json=False)
+    wanted = _with_variables(before.documents[0].value, variables)
+    if reading.has_errors or not identical(reading.documents[0].value, wanted):
+        raise InvalidInput(by_hand)
+    try:
+        replace_file(file, after.encode("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{by_hand}: {error.strerror}") from error
+
+
+def _with_variables(document: Json, variables: Mapping[str, Mapping[str, Variable]]) -> Json:
+    whole = document if isinstance(document, dict) else {}
+    environments = whole.get("environments")
+    named = dict(environments) if isinstance(environments, dict) else {}
+    for name, more in variables.items():
+        one = named.get(name)
+        settings = one if isinstance(one, dict) else {}
+        there = settings.get("variables")
+        held = there if isinstance(there, dict) else {}
+        named[name] = {**settings, "variables": {**held, **more}}
+    return {**whole, "environments": named}

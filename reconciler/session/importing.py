@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -12,10 +12,12 @@ from uuid import uuid4
 
 from reconciler.advice import on_manifests, on_service
 from reconciler.document import Json, covers
-from reconciler.errors import InvalidInput
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.expressions import Word, expression
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.matching import Brief, Matched, Named, There, matched, not_imported
 from reconciler.importing.names import file_names
+from reconciler.importing.parameters import parameterised
 from reconciler.importing.records import Left, Record
 from reconciler.journal.entries import Entry, RunEntry
 from reconciler.journal.entries import Imported as ImportedEntry
@@ -25,9 +27,16 @@ from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.manifests.expressions import Scope, Withheld, withheld_from
-from reconciler.manifests.placing import folder_inside, holds, names_in, settle, write_new
+from reconciler.manifests.placing import (
+    add_variables,
+    folder_inside,
+    holds,
+    names_in,
+    settle,
+    write_new,
+)
 from reconciler.points import Point, reached
-from reconciler.project import with_target
+from reconciler.project import Variable, with_target
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
@@ -36,6 +45,7 @@ from reconciler.sealed import holds_seal, resolve
 from reconciler.session.gathering import Gathered, Spool, read_exports, read_live
 from reconciler.session.opening import Bench, open_api, open_target, read_workspace
 from reconciler.session.projects import Asked, applied_commit, journal_of, loaded
+from reconciler.slips import nearest
 from reconciler.source.files import display_name
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
@@ -56,6 +66,7 @@ class Wanted:
     to: Path | None = None
     keep_json: bool = False
     dry_run: bool = False
+    parameterise: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +148,7 @@ class _Work:
     matched: Matched = field(default_factory=Matched)
     files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
+    variables: dict[str, dict[str, Variable]] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -159,9 +171,31 @@ class _Work:
         withheld = withheld_from(os.environ)
         if self.wanted.live:
             return asyncio.run(self._live(withheld))
+        if self.wanted.parameterise:
+            return self._of_environments(withheld)
         gathered = Gathered()
         for one in read_exports(self.wanted.exports, self.root, withheld, self.asked.waits):
             gathered.take(one if isinstance(one, Left) else self.spool.keep(one, "export"))
+        return gathered
+
+    def _of_environments(self, withheld: Withheld) -> Gathered:
+        """Join exports of several environments. Raises UsageError for one that there is not."""
+        names, gathered = self.wanted.parameterise, Gathered()
+        project = self.bench.project
+        check_environments(names, project.settings.environments, self.bench.name)
+        found: dict[str, list[Record]] = {}
+        for name, path in zip(names, self.wanted.exports, strict=True):
+            found[name] = []
+            for one in read_exports([path], self.root, withheld, self.asked.waits):
+                if isinstance(one, Left):
+                    gathered.take(one)
+                else:
+                    found[name].append(one)
+        known = {name: one.variables for name, one in project.settings.environments.items()}
+        joined = parameterised(found, self.bench.name, known)
+        self.variables = joined.variables
+        gathered.left.extend(joined.left)
+        gathered.briefs.extend(self.spool.keep(one, "export") for one in joined.records)
         return gathered
 
     async def _live(self, withheld: Withheld) -> Gathered:
@@ -288,6 +322,7 @@ class _Work:
         )
         journal.begin(begun)
         new = self.matched.new
+        self._declare_variables()
         for start in range(0, len(new), TOGETHER):
             folders: set[Path] = set()
             entries: list[Entry] = []
@@ -303,6 +338,23 @@ class _Work:
         ]
         if known:
             journal.append(known)
+
+    def _declare_variables(self) -> None:
+        """Write the variables that new manifests need into the project file, before those."""
+        new = self.matched.new
+        text = "\n".join(one for each in new for one in each.brief.record.expressions.values())
+        used = {
+            name: {key: value for key, value in more.items() if _names(key, text)}
+            for name, more in self.variables.items()
+        }
+        used = {name: more for name, more in used.items() if more}
+        file = self.bench.project.file
+        if used and file is not None:
+            add_variables(file, used)
+            names = sorted({key for more in used.values() for key in more})
+            self.asked.voice.say(
+                safe(f"{file.name}: {plural(len(names), 'variable')} added: {', '.join(names)}")
+            )
 
     def _written(self, one: Named, run: RunEntry, folders: set[Path]) -> Iterator[Entry]:
         """Write one manifest, and give what the journal keeps of it."""
@@ -354,6 +406,24 @@ class _Work:
             text = Text(name, document, prefix=("spec",), ref=str(ref))
             found = [text.complaint(one) for one in record.keys]
             self.asked.voice.complain(found, verbose=self.asked.verbose)
+
+
+def _names(key: str, text: str) -> bool:
+    return expression(Word.VARIABLE, key) in text
+
+
+def check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
+    """Raise UsageError unless these are environments, and the one of this run is among them."""
+    unknown = next((name for name in names if name not in known), "")
+    if unknown:
+        near = nearest(unknown, known)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise UsageError(f"`{unknown}` is no environment of reconciler.yaml{hint}")
+    if here not in names or len(set(names)) < len(names):
+        raise UsageError(
+            f"--parameterise wants different environments, and that of this run among them: "
+            f"choose one of {', '.join(names)} with -e, not `{here}`"
+        )
 
 
 def how_to_get(kind: str, remote_id: RemoteId) -> str:

@@ -74,7 +74,7 @@ class World:
     @property
     def _has_policies(self) -> bool:
         """Whether an empty list of policies can be told from none."""
-        return self.profile.get("requiredLists", "sent") == "sent"
+        return bool(self.profile.get("requiredLists", "sent") == "sent")
 
     def live(self, tally: Tally) -> None:
         """Apply, forget, import, plan, and import again."""
@@ -144,9 +144,13 @@ class World:
                 documents.append((kind, metadata, spec))
                 slos += [f"SLO/{name}"] if kind == "SLO" else []
         if self._has_policies:
-            documents.append(("LogPolicySet", {"name": "all"}, content.spec("LogPolicySet", "", [])))
+            documents.append(
+                ("LogPolicySet", {"name": "all"}, content.spec("LogPolicySet", "", []))
+            )
         texts = [
-            json.dumps({"apiVersion": "reconciler/v1", "kind": kind, "metadata": meta, "spec": spec})
+            json.dumps(
+                {"apiVersion": "reconciler/v1", "kind": kind, "metadata": meta, "spec": spec}
+            )
             for kind, meta, spec in documents
         ]
         (self.folder / "all.yaml").write_text("\n---\n".join(texts))
@@ -199,15 +203,20 @@ class World:
     def _run(self, *arguments: str) -> Ran:
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
-            code = run([arguments[0], "--project", str(self.folder / "reconciler.yaml"), *arguments[1:]])
+            code = run(
+                [arguments[0], "--project", str(self.folder / "reconciler.yaml"), *arguments[1:]]
+            )
         return Ran(code, out.getvalue(), err.getvalue()[-1500:])
 
     def _bytes(self) -> dict[str, bytes]:
         return {
             str(file): file.read_bytes()
             for file in sorted(self.folder.rglob("*"))
-            if file.is_file() and ".exports" not in file.parts and file.suffix != ".db"
-            and not file.name.startswith("data.db") and not file.name.endswith(".lock")
+            if file.is_file()
+            and ".exports" not in file.parts
+            and file.suffix != ".db"
+            and not file.name.startswith("data.db")
+            and not file.name.endswith(".lock")
         }
 
 
@@ -218,7 +227,9 @@ def _exports(records: list[dict[str, Any]], chance: random.Random) -> Iterator[s
         case 0:
             yield json.dumps(records)
         case 1:
-            yield json.dumps({"items": records, "pagination": {"totalSize": len(records)}}, indent=1)
+            yield json.dumps(
+                {"items": records, "pagination": {"totalSize": len(records)}}, indent=1
+            )
         case 2:
             yield from (json.dumps(one) for one in records)
         case _:
