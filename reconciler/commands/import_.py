@@ -34,6 +34,7 @@ NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
     type=click.Path(path_type=Path),
     help="Import exports: files and folders of JSON or YAML, told apart by their shape.",
 )
+@click.option("--all", "everything", is_flag=True, help="Import all that the service can list.")
 @click.option(
     "--to",
     metavar="FOLDER",
@@ -55,6 +56,7 @@ def import_(  # noqa: PLR0913 - one for each option
     *,
     words_given: tuple[str, ...],
     exports: tuple[Path, ...],
+    everything: bool,
     to: Path | None,
     keep_json: bool,
     dry_run: bool,
@@ -70,15 +72,16 @@ def import_(  # noqa: PLR0913 - one for each option
     """
     paths = (*exports, *map(Path, words_given)) if exports else ()
     live = () if exports else live_of(words_given)
-    if not (paths or live):
+    if sum(map(bool, (paths, live, everything))) != 1:
         raise UsageError(
-            "say what to import: `import dashboard ID`, `import slo ID`, "
-            "`import policies` or `import --from PATH`"
+            "say what to import, one of: `import dashboard ID`, `import slo ID`, "
+            "`import policies`, `import --from PATH`, `import --all`"
         )
     names = environments_in(parameterise, len(paths))
     wanted = Wanted(
         live=live,
         exports=paths,
+        everything=everything,
         to=to,
         keep_json=keep_json,
         dry_run=dry_run,

@@ -31,7 +31,7 @@ _NAMED = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n")
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _LIKE_A_WORD = re.compile(rf"[^\W\d][\w./@+-]*(?: [\w./@+-]+)*|{_UUID}|[0-9]+[smhdw]")
-_PLAIN = re.compile(r"[^\W\d_/(](?:.*\S)?|[_/(].*\S")
+_PLAIN = re.compile(r"[^\W\d_/($](?:.*\S)?|[_/($].*\S")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _ENDS_PLAIN = re.compile(r": | #|:\Z|\t")
 _ONLY_BLANKS = re.compile(r"^[ \t]+$", re.MULTILINE)
@@ -191,7 +191,7 @@ class _Layout:
             return None
         if isinstance(value, list):
             parts = [_flow_scalar(one) for one in value]
-        elif len(value) > MOST_IN_FLOW:
+        elif len(value) > MOST_IN_FLOW or _may_grow(value):
             return None
         else:
             parts = [_flow_entry(key, one) for key, one in value.items()]
@@ -201,6 +201,13 @@ class _Layout:
         if len(shown) > WIDEST_FLOW:
             return None
         return f"[{shown}]" if isinstance(value, list) else f"{{{shown}}}"
+
+
+def _may_grow(fields: dict[str, Json]) -> bool:
+    """Tell a lone text, as a query, which is no id in its wrapper."""
+    key, value = next(iter(fields.items()))
+    is_id = isinstance(value, str) and (key == "value" or re.fullmatch(_UUID, value) is not None)
+    return len(fields) == 1 and isinstance(value, str) and not is_id
 
 
 def _flow_entry(key: str, value: Json) -> str | None:

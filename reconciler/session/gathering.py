@@ -19,6 +19,7 @@ from reconciler.importing.records import Left, Record, judged
 from reconciler.importing.references import mentions_in
 from reconciler.importing.shapes import found_in
 from reconciler.journal.history import History, Memory
+from reconciler.kinds import KINDS
 from reconciler.kinds.kind import Kind, observe
 from reconciler.manifests.expressions import Withheld
 from reconciler.manifests.workspace import sources_of
@@ -30,6 +31,11 @@ from reconciler.waits import Deed, Waits
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+
+
+NO_LIST = (
+    "no list of them is known here: import each by its id, or with `import --from` from exports"
+)
 
 
 class Spool:
@@ -112,6 +118,25 @@ async def read_live(
     for key in kinds:
         gathered.take(found[key])
     return gathered
+
+
+async def list_all(api: Api) -> tuple[list[tuple[Kind, str]], list[Left]]:
+    """Give what the service can be asked for by a list, and of which kinds it has none."""
+    found: list[tuple[Kind, str]] = []
+    left: list[Left] = []
+    for kind in KINDS:
+        names = await _listed(api, kind)
+        if names is None:
+            left.append(Left(kind.name, NO_LIST))
+        else:
+            found.extend((kind, name) for name in names)
+    return found, left
+
+
+async def _listed(api: Api, kind: Kind) -> Sequence[str] | None:
+    """Give what a kind's things can be asked for by; None where nothing lists them."""
+    del api
+    return (kind.name,) if kind.singleton and kind.readable else None
 
 
 def _probe(kind: Kind, name: str) -> Manifest:

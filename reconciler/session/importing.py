@@ -42,9 +42,10 @@ from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.sealed import holds_seal, resolve
-from reconciler.session.gathering import Gathered, Spool, read_exports, read_live
+from reconciler.session.gathering import Gathered, Spool, list_all, read_exports, read_live
 from reconciler.session.opening import Bench, open_api, open_target, read_workspace
 from reconciler.session.projects import Asked, applied_commit, journal_of, loaded
+from reconciler.signals.mentions import ALERTS, mentioned_alerts
 from reconciler.slips import nearest
 from reconciler.source.files import display_name
 from reconciler.source.parsed import Text
@@ -63,6 +64,7 @@ class Wanted:
 
     live: tuple[tuple[Kind, str], ...] = ()
     exports: tuple[Path, ...] = ()
+    everything: bool = False
     to: Path | None = None
     keep_json: bool = False
     dry_run: bool = False
@@ -149,6 +151,7 @@ class _Work:
     files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
     variables: dict[str, dict[str, Variable]] = field(default_factory=dict)
+    mentioned: dict[str, str] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -169,7 +172,7 @@ class _Work:
     def gathered(self) -> Gathered:
         """Read what is wanted."""
         withheld = withheld_from(os.environ)
-        if self.wanted.live:
+        if self.wanted.live or self.wanted.everything:
             return asyncio.run(self._live(withheld))
         if self.wanted.parameterise:
             return self._of_environments(withheld)
@@ -201,7 +204,13 @@ class _Work:
     async def _live(self, withheld: Withheld) -> Gathered:
         history = self.journal.history
         async with open_api(self.bench) as api:
-            return await read_live(api, self.wanted.live, history, withheld, self.spool)
+            wanted, left = [*self.wanted.live], list[Left]()
+            if self.wanted.everything:
+                wanted, left = await list_all(api)
+                self.mentioned = await mentioned_alerts(api)
+            gathered = await read_live(api, wanted, history, withheld, self.spool)
+            gathered.left.extend(left)
+            return gathered
 
     def match(self, briefs: Sequence[Brief]) -> None:
         """Tell what is there already, and give all else its name and its file.
@@ -214,8 +223,14 @@ class _Work:
             self.result.skipped.append(self._declared(one, manifest))
         self._choose_files()
         for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
-            said = f"found, not imported: {ref} refers to it; {how_to_get(kind, remote_id)}"
-            self.result.skipped.append(Left(f"{kind} {remote_id}", said))
+            self._note_found(kind, remote_id, f"{ref} refers to it")
+        for alert, said in self.mentioned.items():
+            if (ALERTS, alert) not in self.matched.known.refs:
+                self._note_found(ALERTS, alert, said)
+
+    def _note_found(self, kind: str, remote_id: RemoteId, said: str) -> None:
+        why = f"found, not imported: {said}; {how_to_get(kind, remote_id)}"
+        self.result.skipped.append(Left(f"{kind} {remote_id}", why))
 
     def _declared(self, one: Brief, manifest: Manifest) -> Left:
         """Say that there is a manifest, and note it where the journal does not know it yet."""
