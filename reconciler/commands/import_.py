@@ -17,6 +17,7 @@ from reconciler.kinds import KINDS
 from reconciler.kinds.kind import Kind
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.session.gathering import Sources
 from reconciler.session.importing import Result, Wanted, import_now, noun_of
 from reconciler.session.projects import Asked
 from reconciler.slips import nearest
@@ -78,15 +79,8 @@ def import_(  # noqa: PLR0913 - one for each option
             "`import policies`, `import --from PATH`, `import --all`"
         )
     names = environments_in(parameterise, len(paths))
-    wanted = Wanted(
-        live=live,
-        exports=paths,
-        everything=everything,
-        to=to,
-        keep_json=keep_json,
-        dry_run=dry_run,
-        parameterise=names,
-    )
+    what = Sources(live=live, exports=paths, everything=everything, environments=names)
+    wanted = Wanted(what=what, to=to, keep_json=keep_json, dry_run=dry_run)
     result = import_now(asked, wanted, patience)
     code = worst(result.exit_codes)
     if not asked.quiet:

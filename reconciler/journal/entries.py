@@ -79,9 +79,6 @@ _Operation = Annotated[
     Literal["create", "replace"],
     _read_by(lambda value: "create" if value == "create" else "replace"),
 ]
-_Origin = Annotated[
-    Literal["live", "export"], _read_by(lambda value: "live" if value == "live" else "export")
-]
 _Count = Annotated[int, Field(strict=True)]
 _Object = Annotated[Document, _instance_of(dict)]
 _Ref = Annotated[Ref, _read_by(_ref)]
@@ -134,8 +131,8 @@ _Pairs = Annotated[
 class LastWrite(_Line):
     """The last write that the service acknowledged.
 
-    `revision` is what a read shows until somebody writes again, where it was told. `origin` is
-    "live" or "export" where nothing was written: then it is what was seen there.
+    `revision` is what a read shows until somebody writes again, where it was told, and
+    `origin` that of an `Imported`, where nothing was written.
     """
 
     remote_id: _Id
@@ -241,15 +238,11 @@ class Stored(_OfWrite):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported(_OfWrite):
-    """A manifest is about what was seen live, or stood in an export: nothing was sent.
-
-    `declared` is what the next merge starts from, as after a write. `adopted` says that the
-    manifest was there before, and took over what is live. `revision` is as that of a write.
-    """
+    """A manifest is about what was seen "live", or in an "export", its `origin`, or `adopted` it."""
 
     entry: Literal["imported"] = "imported"
     remote_id: _Id
-    origin: _Origin
+    origin: _Text
     declared: _Object
     adopted: _Flag = False
     revision: _Said = ""

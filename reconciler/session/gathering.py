@@ -5,25 +5,31 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from reconciler.document import Json, value_at
 from reconciler.document import Path as Place
-from reconciler.errors import ExitCode, ReconcilerError
+from reconciler.errors import ExitCode, ReconcilerError, UsageError
 from reconciler.importing.matching import Brief, Origin
 from reconciler.importing.names import content_mark
+from reconciler.importing.parameters import parameterised
 from reconciler.importing.records import Left, Record, judged
 from reconciler.importing.references import mentions_in
 from reconciler.importing.shapes import found_in
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import KINDS
 from reconciler.kinds.kind import Kind, observe
-from reconciler.manifests.expressions import Withheld
+from reconciler.manifests.expressions import Withheld, withheld_from
 from reconciler.manifests.workspace import sources_of
+from reconciler.project import Variable
 from reconciler.resource import Absent, Manifest, Observation, Ref, Seen, Source
+from reconciler.session.opening import Bench, open_api
+from reconciler.session.projects import Asked
+from reconciler.signals.mentions import mentioned_alerts
+from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import find_files
 from reconciler.source.parsed import Reading, complaints_of_text
@@ -74,12 +80,31 @@ class Spool:
         return replace(brief.record, spec=self.spec(brief))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What is to be imported: things of the service by what they are asked for, or exports.
+
+    Exports of `environments`, one path for each, become manifests with variables.
+    """
+
+    live: tuple[tuple[Kind, str], ...] = ()
+    exports: tuple[Path, ...] = ()
+    everything: bool = False
+    environments: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Gathered:
-    """What was found, and what was not."""
+    """What was found, and what was not.
+
+    `variables` are those that it needs, by environment, and `mentioned` are alerts that the
+    service tells of elsewhere, by their ids, with words about each.
+    """
 
     briefs: list[Brief] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    variables: Mapping[str, Mapping[str, Variable]] = field(default_factory=dict)
+    mentioned: Mapping[str, str] = field(default_factory=dict)
 
     def take(self, found: Brief | Left) -> None:
         """Note one of them."""
@@ -87,6 +112,61 @@ class Gathered:
             self.left.append(found)
         else:
             self.briefs.append(found)
+
+
+def gather(asked: Asked, bench: Bench, what: Sources, history: History, spool: Spool) -> Gathered:
+    """Read all that is wanted.
+
+    Raises UsageError for environments there are not, and what is about the service as a whole.
+    """
+    withheld = withheld_from(os.environ)
+    if what.live or what.everything:
+        return asyncio.run(_from_service(bench, what, history, withheld, spool))
+    root, gathered = bench.project.root.resolve(), Gathered()
+    if not what.environments:
+        for one in read_exports(what.exports, root, withheld, asked.waits):
+            gathered.take(one if isinstance(one, Left) else spool.keep(one, "export"))
+        return gathered
+    environments = bench.project.settings.environments
+    _check_environments(what.environments, environments, bench.name)
+    found: dict[str, list[Record]] = {}
+    for name, path in zip(what.environments, what.exports, strict=True):
+        read = [*read_exports([path], root, withheld, asked.waits)]
+        found[name] = [one for one in read if isinstance(one, Record)]
+        gathered.left.extend(one for one in read if isinstance(one, Left))
+    known = {name: one.variables for name, one in environments.items()}
+    joined = parameterised(found, bench.name, known)
+    gathered.variables = joined.variables
+    gathered.left.extend(joined.left)
+    gathered.briefs.extend(spool.keep(one, "export") for one in joined.records)
+    return gathered
+
+
+async def _from_service(
+    bench: Bench, what: Sources, history: History, withheld: Withheld, spool: Spool
+) -> Gathered:
+    async with open_api(bench) as api:
+        if not what.everything:
+            return await read_live(api, what.live, history, withheld, spool)
+        wanted, left = await list_all(api)
+        gathered = await read_live(api, wanted, history, withheld, spool)
+        gathered.left.extend(left)
+        gathered.mentioned = await mentioned_alerts(api)
+        return gathered
+
+
+def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
+    """Raise UsageError unless these are environments, and the one of this run is among them."""
+    unknown = next((name for name in names if name not in known), "")
+    if unknown:
+        near = nearest(unknown, known)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise UsageError(f"`{unknown}` is no environment of reconciler.yaml{hint}")
+    if here not in names or len(set(names)) < len(names):
+        raise UsageError(
+            f"--parameterise wants different environments, and that of this run among them: "
+            f"choose one of {', '.join(names)} with -e, not `{here}`"
+        )
 
 
 async def read_live(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -12,12 +11,11 @@ from uuid import uuid4
 
 from reconciler.advice import on_manifests, on_service
 from reconciler.document import Json, covers
-from reconciler.errors import InvalidInput, UsageError
+from reconciler.errors import InvalidInput
 from reconciler.expressions import Word, expression
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.matching import Brief, Matched, Named, There, matched, not_imported
 from reconciler.importing.names import file_names
-from reconciler.importing.parameters import parameterised
 from reconciler.importing.records import Left, Record
 from reconciler.journal.entries import Entry, RunEntry
 from reconciler.journal.entries import Imported as ImportedEntry
@@ -26,7 +24,7 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.manifests.expressions import Scope, Withheld, withheld_from
+from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.placing import (
     add_variables,
     folder_inside,
@@ -36,17 +34,16 @@ from reconciler.manifests.placing import (
     write_new,
 )
 from reconciler.points import Point, reached
-from reconciler.project import Variable, with_target
+from reconciler.project import with_target
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.sealed import holds_seal, resolve
-from reconciler.session.gathering import Gathered, Spool, list_all, read_exports, read_live
-from reconciler.session.opening import Bench, open_api, open_target, read_workspace
+from reconciler.session.gathering import Gathered, Sources, Spool, gather
+from reconciler.session.opening import Bench, open_target, read_workspace
 from reconciler.session.projects import Asked, applied_commit, journal_of, loaded
-from reconciler.signals.mentions import ALERTS, mentioned_alerts
-from reconciler.slips import nearest
+from reconciler.signals.mentions import ALERTS
 from reconciler.source.files import display_name
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
@@ -60,15 +57,12 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is to be imported: things of the service by what they are asked for, or exports."""
+    """What is to be imported, and how it is to be written."""
 
-    live: tuple[tuple[Kind, str], ...] = ()
-    exports: tuple[Path, ...] = ()
-    everything: bool = False
+    what: Sources
     to: Path | None = None
     keep_json: bool = False
     dry_run: bool = False
-    parameterise: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +105,10 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     journal = journal_of(bench.project, bench.name, bench.environment, bench.target, asked.voice)
     loaded(journal, asked.waits, asked.voice)
     with TemporaryFile() as stream:
-        work = _Work(asked, wanted, bench, journal, Spool(stream))
-        gathered = work.gathered()
-        work.result.skipped.extend(gathered.left)
-        work.match(gathered.briefs)
+        spool = Spool(stream)
+        gathered = gather(asked, bench, wanted.what, journal.history, spool)
+        work = _Work(asked, wanted, bench, journal, spool, gathered)
+        work.match()
         if wanted.dry_run:
             work.rehearse()
         elif work.has_work:
@@ -146,12 +140,11 @@ class _Work:
     bench: Bench
     journal: Journal
     spool: Spool
+    gathered: Gathered
     result: Result = field(default_factory=Result)
     matched: Matched = field(default_factory=Matched)
     files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
-    variables: dict[str, dict[str, Variable]] = field(default_factory=dict)
-    mentioned: dict[str, str] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -169,62 +162,19 @@ class _Work:
         workspace = self.bench.workspace
         return There(workspace.manifests, workspace.elsewhere, self.journal.history)
 
-    def gathered(self) -> Gathered:
-        """Read what is wanted."""
-        withheld = withheld_from(os.environ)
-        if self.wanted.live or self.wanted.everything:
-            return asyncio.run(self._live(withheld))
-        if self.wanted.parameterise:
-            return self._of_environments(withheld)
-        gathered = Gathered()
-        for one in read_exports(self.wanted.exports, self.root, withheld, self.asked.waits):
-            gathered.take(one if isinstance(one, Left) else self.spool.keep(one, "export"))
-        return gathered
-
-    def _of_environments(self, withheld: Withheld) -> Gathered:
-        """Join exports of several environments. Raises UsageError for one that there is not."""
-        names, gathered = self.wanted.parameterise, Gathered()
-        project = self.bench.project
-        check_environments(names, project.settings.environments, self.bench.name)
-        found: dict[str, list[Record]] = {}
-        for name, path in zip(names, self.wanted.exports, strict=True):
-            found[name] = []
-            for one in read_exports([path], self.root, withheld, self.asked.waits):
-                if isinstance(one, Left):
-                    gathered.take(one)
-                else:
-                    found[name].append(one)
-        known = {name: one.variables for name, one in project.settings.environments.items()}
-        joined = parameterised(found, self.bench.name, known)
-        self.variables = joined.variables
-        gathered.left.extend(joined.left)
-        gathered.briefs.extend(self.spool.keep(one, "export") for one in joined.records)
-        return gathered
-
-    async def _live(self, withheld: Withheld) -> Gathered:
-        history = self.journal.history
-        async with open_api(self.bench) as api:
-            wanted, left = [*self.wanted.live], list[Left]()
-            if self.wanted.everything:
-                wanted, left = await list_all(api)
-                self.mentioned = await mentioned_alerts(api)
-            gathered = await read_live(api, wanted, history, withheld, self.spool)
-            gathered.left.extend(left)
-            return gathered
-
-    def match(self, briefs: Sequence[Brief]) -> None:
+    def match(self) -> None:
         """Tell what is there already, and give all else its name and its file.
 
         Raises InvalidInput where another file of that name is there.
         """
-        self.matched = matched(briefs, self.there)
-        self.result.skipped.extend(self.matched.left)
+        self.matched = matched(self.gathered.briefs, self.there)
+        self.result.skipped.extend((*self.gathered.left, *self.matched.left))
         for one, manifest in self.matched.declared:
             self.result.skipped.append(self._declared(one, manifest))
         self._choose_files()
         for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
             self._note_found(kind, remote_id, f"{ref} refers to it")
-        for alert, said in self.mentioned.items():
+        for alert, said in self.gathered.mentioned.items():
             if (ALERTS, alert) not in self.matched.known.refs:
                 self._note_found(ALERTS, alert, said)
 
@@ -360,7 +310,7 @@ class _Work:
         text = "\n".join(one for each in new for one in each.brief.record.expressions.values())
         used = {
             name: {key: value for key, value in more.items() if _names(key, text)}
-            for name, more in self.variables.items()
+            for name, more in self.gathered.variables.items()
         }
         used = {name: more for name, more in used.items() if more}
         file = self.bench.project.file
@@ -425,20 +375,6 @@ class _Work:
 
 def _names(key: str, text: str) -> bool:
     return expression(Word.VARIABLE, key) in text
-
-
-def check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
-    """Raise UsageError unless these are environments, and the one of this run is among them."""
-    unknown = next((name for name in names if name not in known), "")
-    if unknown:
-        near = nearest(unknown, known)
-        hint = f"; did you mean `{near}`?" if near else ""
-        raise UsageError(f"`{unknown}` is no environment of reconciler.yaml{hint}")
-    if here not in names or len(set(names)) < len(names):
-        raise UsageError(
-            f"--parameterise wants different environments, and that of this run among them: "
-            f"choose one of {', '.join(names)} with -e, not `{here}`"
-        )
 
 
 def how_to_get(kind: str, remote_id: RemoteId) -> str:
