@@ -23,6 +23,7 @@ from reconciler.resource.outcome import (
 )
 from reconciler.resource.plan import (
     Action,
+    ActionWord,
     Change,
     Drift,
     Evidence,
@@ -67,6 +68,7 @@ __all__ = [
     "NOBODY",
     "Absent",
     "Action",
+    "ActionWord",
     "AnotherId",
     "AnotherObject",
     "CannotBeAsked",
