@@ -14,6 +14,7 @@ from reconciler.importing.records import Left, Record, record_of
 from reconciler.kinds import KINDS
 from reconciler.kinds.judging import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
+from reconciler.kinds.pasted import in_told_order
 from reconciler.kinds.shape import facts_at, facts_of
 from reconciler.manifests.expressions import Withheld
 from reconciler.resource import API_VERSION
@@ -66,7 +67,7 @@ def _as_whole(document: Json) -> Json:
         return document
     for kind in KINDS:
         if kind.singleton and kind.destroyable:
-            whole: Json = {kind.destroyable[0]: document}
+            whole = in_told_order({kind.destroyable[0]: document}, kind.spec)
             if kind_like(whole) is kind and all(map(partial(_is_member, kind), document)):
                 return whole
     return document

@@ -35,6 +35,7 @@ _PLAIN = re.compile(r"[^\W\d_/($](?:.*\S)?|[_/($].*\S")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _ENDS_PLAIN = re.compile(r": | #|:\Z|\t")
 _ONLY_BLANKS = re.compile(r"^[ \t]+$", re.MULTILINE)
+_UNSEEN = re.compile("[\u2028\u2029\ufeff]")
 _BEYOND_BMP = 0xFFFF
 _JOINER = "\u200d"
 
@@ -64,6 +65,7 @@ def composed_json(document: Json) -> str:
     """Give a document as the text of a JSON file. Raises UnwritableError as `composed` does."""
     check_writable(document)
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = _UNSEEN.sub(lambda found: _escaped(found[0]), text)
     for line in text.split("\n"):
         if BIDIRECTIONAL.search(line):
             raise UnwritableError((), "JSON cannot hold its bidirectional characters unseen")
