@@ -107,6 +107,7 @@ PRINTED = [
     (["plan", "--format", "jsonl"], "plan-line", True),
     (["apply", "--yes", "--format", "json"], "applied", False),
     (["drift", "--format", "json"], "drift", False),
+    (["import", "policies", "--dry-run", "--format", "json"], "imported", False),
     (["plan", "--format", "json"], "plan", False),
     (["journal", "show", "--format", "json"], "journal-entries", False),
     (["journal", "history", "--format", "json"], "journal-history", False),

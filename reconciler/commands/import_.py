@@ -10,11 +10,11 @@ import click
 from reconciler.commands import options
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, json_data, words
-from reconciler.document import Json
 from reconciler.errors import UsageError, worst
 from reconciler.journal.store import Patience
 from reconciler.kinds import KINDS
 from reconciler.kinds.kind import Kind
+from reconciler.report.imported import ImportDocument
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.session.gathering import Sources
@@ -137,7 +137,7 @@ def lines_of(result: Result) -> list[str]:
     return [os.path.relpath(file) for one in result.imported for file in one.files]
 
 
-def document_of(result: Result) -> Json:
+def document_of(result: Result) -> ImportDocument:
     """Give the JSON form."""
     return {
         "imported": [

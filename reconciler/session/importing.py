@@ -104,6 +104,8 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     bench = _opened(asked)
     journal = journal_of(bench.project, bench.name, bench.environment, bench.target, asked.voice)
     loaded(journal, asked.waits, asked.voice)
+    if wanted.to is not None:
+        folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
     with TemporaryFile() as stream:
         spool = Spool(stream)
         gathered = gather(asked, bench, wanted.what, journal.history, spool)

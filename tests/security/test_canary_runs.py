@@ -52,6 +52,7 @@ COMMANDS = (
     *("plan --out plan.json", "apply --yes", "apply --yes", "apply --yes --format json"),
     *("apply --yes -v", "drift", "drift --format json", "validate", "apply --expect sha256:0"),
     *("journal show", "journal verify", "doctor", "incidents list", "usage", "policies list"),
+    *("import dashboard checkout", "import --from .", "import --all --format json"),
     *("events list", "cases list", "conformance", "incidents close x --yes", "plan --nonsense"),
 )
 BAD_MANIFESTS = (
