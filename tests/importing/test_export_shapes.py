@@ -113,7 +113,10 @@ def test_policies() -> None:
     """Stored policies are one set in the order that they tell, however they are listed."""
     other = {**POLICY, "name": "blocked", "order": 1, "enabled": False}
 
-    for document in ([POLICY, other], {"policies": [POLICY, other]}):
+    listed: list[Json] = [POLICY, other]
+    whole: Json = {"policies": listed}
+
+    for document in (listed, whole):
         one = only(document)
         assert one.kind.name == "LogPolicySet"
         assert [item["policy"]["name"] for item in one.spec["policies"]] == ["blocked", "kept"]  # type: ignore[call-overload,index,union-attr]  # of this shape
