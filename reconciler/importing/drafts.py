@@ -9,7 +9,7 @@ from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
 from reconciler.importing.records import Left, Record
 from reconciler.importing.references import Known, Mention, with_references
-from reconciler.manifests.composing import UnwritableError, composed, composed_json
+from reconciler.manifests.composing import UnwritableError, composed_json, laid_out
 from reconciler.resource import API_VERSION, Ref
 
 SPEC: Path = ("spec",)
@@ -57,7 +57,7 @@ def draft_of(
             "metadata": _metadata(record, ref, place),
             "spec": spec,
         }
-        text = composed(document, {(*SPEC, *path): said for path, said in comments.items()})
+        text = laid_out(document, {(*SPEC, *path): said for path, said in comments.items()})
     except UnwritableError as error:
         return Left(f"{record.called} ({record.where})", error.why, ExitCode.INVALID)
     return Draft(text, export)

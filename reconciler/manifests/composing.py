@@ -10,7 +10,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -57,8 +57,17 @@ def composed(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHI
     of fields is that of the document. Raises UnwritableError for what cannot be read back.
     """
     check_writable(dict(document))
-    lines = [*_Layout(comments).entries(document, "", ())]
-    return checked_size("\n".join(lines) + "\n")
+    return laid_out(document, comments)
+
+
+def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHING) -> str:
+    """Give the text of a document that `check_writable` lets pass, as `composed` does.
+
+    Raises UnwritableError for one that is too large.
+    """
+    layout = _Layout(comments)
+    layout.entries(document, "", ())
+    return checked_size("\n".join(layout.lines) + "\n")
 
 
 def composed_json(document: Json) -> str:
@@ -139,50 +148,53 @@ class _Layout:
     """Lines of a document; the comments are those that are wanted above some of them."""
 
     def __init__(self, comments: Mapping[Path, str]) -> None:
+        self.lines: list[str] = []
         self._comments = comments
         self._commented = {path[:length] for path in comments for length in range(len(path))}
 
-    def entries(self, fields: Mapping[str, Json], indent: str, path: Path) -> Iterator[str]:
+    def entries(
+        self, fields: Mapping[str, Json], indent: str, path: Path, *, dash: str = ""
+    ) -> None:
+        """Add the fields of an object; the first one stands behind a dash where there is one."""
         for key, value in fields.items():
-            yield from self._comment(indent, (*path, key))
-            yield from self._named(f"{indent}{_key(key)}:", value, indent, (*path, key))
+            here = (*path, key)
+            if self._comments:
+                self._comment(indent[: -len(dash)] if dash else indent, here)
+            head = f"{indent[: -len(dash)]}{dash}" if dash else indent
+            dash = ""
+            self._named(f"{head}{_key(key)}:", value, indent, here)
 
-    def _items(self, items: Sequence[Json], indent: str, path: Path) -> Iterator[str]:
+    def _items(self, items: Sequence[Json], indent: str, path: Path) -> None:
         for index, item in enumerate(items):
             here = (*path, index)
-            yield from self._comment(indent, here)
+            if self._comments:
+                self._comment(indent, here)
             if isinstance(item, dict) and item and self._in_flow(item, here) is None:
-                lines = self.entries(item, indent + STEP, here)
-                first = next(lines)
-                while first.lstrip().startswith("#"):
-                    yield indent + first.lstrip()
-                    first = next(lines)
-                yield f"{indent}- {first[len(indent) + len(STEP) :]}"
-                yield from lines
+                self.entries(item, indent + STEP, here, dash="- ")
             else:
-                yield from self._named(f"{indent}-", item, indent, here)
+                self._named(f"{indent}-", item, indent, here)
 
-    def _named(self, head: str, value: Json, indent: str, path: Path) -> Iterator[str]:
-        """Yield a value behind its key or its dash, on that line as far as it fits."""
+    def _named(self, head: str, value: Json, indent: str, path: Path) -> None:
+        """Add a value behind its key or its dash, on that line as far as it fits."""
         if isinstance(value, str):
-            yield from _text_lines(head, value, indent)
+            self.lines.extend(_text_lines(head, value, indent))
             return
         if not isinstance(value, dict | list):
-            yield f"{head} {_scalar(value)}"
+            self.lines.append(f"{head} {_scalar(value)}")
             return
         flow = self._in_flow(value, path)
         if flow is not None:
-            yield f"{head} {flow}"
+            self.lines.append(f"{head} {flow}")
             return
-        yield head
+        self.lines.append(head)
         if isinstance(value, dict):
-            yield from self.entries(value, indent + STEP, path)
+            self.entries(value, indent + STEP, path)
         else:
-            yield from self._items(value, indent + STEP, path)
+            self._items(value, indent + STEP, path)
 
-    def _comment(self, indent: str, path: Path) -> Iterator[str]:
+    def _comment(self, indent: str, path: Path) -> None:
         for line in self._comments.get(path, "").splitlines():
-            yield f"{indent}# {line}"
+            self.lines.append(f"{indent}# {line}")
 
     def _in_flow(self, value: dict[str, Json] | list[Json], path: Path) -> str | None:
         """Give what is small and plain as it stands on one line; None for anything else."""
@@ -236,18 +248,18 @@ def _key(key: str) -> str:
     return key if is_plain else _quoted(key)
 
 
-def _text_lines(head: str, text: str, indent: str) -> Iterator[str]:
-    wants_block = "\n" in text or BIDIRECTIONAL.search(text) is not None
+def _text_lines(head: str, text: str, indent: str) -> list[str]:
+    wants_block = "\n" in text or (not text.isascii() and BIDIRECTIONAL.search(text) is not None)
     if not (wants_block and _fits_block(text)):
-        yield f"{head} {_line(text)}"
-        return
+        return [f"{head} {_line(text)}"]
     body = text.removesuffix("\n")
     kept = "-" if body == text else "+" if body.endswith("\n") else ""
     # Without the number, blanks that the text begins with would be taken for its indentation.
     begins = "2" if text[0] in " \n\t" else ""
-    yield f"{head} |{begins}{kept}"
-    for line in body.split("\n"):
-        yield f"{indent}{STEP}{line}" if line else ""
+    return [
+        f"{head} |{begins}{kept}",
+        *(f"{indent}{STEP}{line}" if line else "" for line in body.split("\n")),
+    ]
 
 
 def _fits_block(text: str) -> bool:

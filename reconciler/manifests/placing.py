@@ -14,7 +14,7 @@ from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import display_name, read_file, read_own_file
 from reconciler.source.ignoring import is_installed
 from reconciler.source.reading import read_text
-from reconciler.source.writing import replace_file, sync_folder, write_new_file
+from reconciler.source.writing import replace_file, sync_folder, write_new_files
 
 
 def folder_inside(folder: Path, root: Path) -> Path:
@@ -56,17 +56,18 @@ def write_new(texts: Sequence[tuple[Path, str]], root: Path) -> None:
     They are there for good once `settle` has returned. Raises InvalidInput where one of them
     is there by now, or cannot be written.
     """
-    for file, text in texts:
-        name = display_name(file, root)
-        try:
-            if not file.parent.is_dir():
-                file.parent.mkdir(parents=True, exist_ok=True)
-            folder_inside(file.parent, root)
-            write_new_file(file, text.encode("utf-8"))
-        except FileExistsError as error:
-            raise InvalidInput(f"{name}: there by now, and nothing is written over it") from error
-        except OSError as error:
-            raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
+    try:
+        for folder in {file.parent for file, _ in texts}:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, exist_ok=True)
+            folder_inside(folder, root)
+        write_new_files([(file, text.encode("utf-8")) for file, text in texts])
+    except FileExistsError as error:
+        name = display_name(Path(str(error.filename2 or error.filename)), root)
+        raise InvalidInput(f"{name}: there by now, and nothing is written over it") from error
+    except OSError as error:
+        name = display_name(Path(str(error.filename or root)), root)
+        raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
 
 
 def settle(folders: set[Path], root: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -147,6 +147,7 @@ class _Work:
     matched: Matched = field(default_factory=Matched)
     files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
+    left_behind: set[Path] = field(default_factory=set)
 
     @property
     def root(self) -> Path:
@@ -216,7 +217,8 @@ class _Work:
             files = self._files_of(one)
             taken += [file for file in files if file.name.casefold() in there[file.parent]]
         owners = {file: one for one in new for file in self._files_of(one)}
-        others = [file for file in taken if not self._is_ours(file, owners[file])]
+        self.left_behind = {file for file in taken if self._is_ours(file, owners[file])}
+        others = [file for file in taken if file not in self.left_behind]
         if others:
             named = ", ".join(display_name(one, self.root) for one in others[:MOST_NAMED])
             more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
@@ -291,12 +293,7 @@ class _Work:
         new = self.matched.new
         self._declare_variables()
         for start in range(0, len(new), TOGETHER):
-            folders: set[Path] = set()
-            entries: list[Entry] = []
-            for one in self.asked.waits.each(Deed.WRITING, new[start : start + TOGETHER]):
-                entries.extend(self._written(one, begun, folders))
-            settle(folders, self.root)
-            reached(Point.FILES_SYNCED)
+            entries = self._written(new[start : start + TOGETHER], begun)
             if entries:
                 journal.append(entries)
         known = [
@@ -323,23 +320,34 @@ class _Work:
                 safe(f"{file.name}: {plural(len(names), 'variable')} added: {', '.join(names)}")
             )
 
-    def _written(self, one: Named, run: RunEntry, folders: set[Path]) -> Iterator[Entry]:
-        """Write one manifest, and give what the journal keeps of it."""
-        record, drawn = self._drawn(one)
-        if isinstance(drawn, Left):
-            self.result.skipped.append(drawn)
-            return
-        texts = self._texts(one, drawn)
-        new = [(file, text) for file, text in texts if not holds(file, text, self.root)]
+    def _written(self, some: Sequence[Named], run: RunEntry) -> list[Entry]:
+        """Write some manifests, and give what the journal keeps of them."""
+        texts: list[tuple[Path, str]] = []
+        drawn: list[tuple[Named, Record, Draft]] = []
+        for one in self.asked.waits.each(Deed.WRITING, some):
+            record, draft = self._drawn(one)
+            if isinstance(draft, Left):
+                self.result.skipped.append(draft)
+                continue
+            # What a run left that was stopped is there already, as it would be written.
+            own = self._texts(one, draft)
+            new = [each for each in own if each[0] not in self.left_behind]
+            drawn.append((one, record, draft))
+            texts.extend(new)
+            if new:
+                self._note(one, [file for file, _ in new])
         reached(Point.FILE_BEGUN)
-        write_new(new, self.root)
+        write_new(texts, self.root)
         reached(Point.FILE_WRITTEN)
-        folders.update(file.parent for file, _ in new)
-        if new:
-            self._note(one, [file for file, _ in new])
-        self._warn(record, one.ref, drawn)
-        if one.brief.is_remembered:
-            yield self._entry(one.brief, one.ref, record.spec, run)
+        settle({file.parent for file, _ in texts}, self.root)
+        reached(Point.FILES_SYNCED)
+        for one, record, draft in drawn:
+            self._warn(record, one.ref, draft)
+        return [
+            self._entry(one.brief, one.ref, record.spec, run)
+            for one, record, _ in drawn
+            if one.brief.is_remembered
+        ]
 
     def _entry(self, one: Brief, ref: Ref, spec: dict[str, Json], run: RunEntry) -> Entry:
         """Give what the journal keeps: the document as a plan will declare it."""
