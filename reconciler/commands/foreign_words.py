@@ -26,8 +26,8 @@ _SETUP = (
     "`reconciler validate`"
 )
 _TAKE_OVER = (
-    "write it as a manifest with `metadata.id`, the body of the API under `spec`; "
-    "`reconciler plan` shows whether the two agree"
+    "`reconciler import` makes manifests of what is there, live or in exports; `reconciler plan` "
+    "shows whether the two agree"
 )
 _FORMAT = "there is no formatter here; `reconciler validate` says what is wrong in manifests"
 _BACK = "`git revert` the change of the manifests, then `reconciler apply`"

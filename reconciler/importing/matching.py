@@ -194,8 +194,7 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
         manifest = manifest or next((slugs[key] for key in keys if key in slugs), None)
         if manifest is None and one.thing is None:
             plain = named([_titled(one, {})], ())[0]
-            twin = by_ref.get(plain)
-            manifest = twin if twin is not None and there.id_of(twin) is None else None
+            manifest = by_ref.get(plain)
         if manifest is not None:
             result.declared.append((one, manifest))
             continue

@@ -218,6 +218,22 @@ def test_declared_by_hand(shop: Shop) -> None:
     assert [one["ref"] for one in listed if one["entry"] == "imported"] == ["Dashboard/checkout"]
 
 
+def test_again_without_ids(shop: Shop) -> None:
+    """An export that has no id is what its name says, once it is applied too."""
+    slo = {**stored(shop, "slos")[0]}
+    del slo["id"]
+    export(shop, "slo.json", {**slo, "name": "Another"})
+    first = shop.run("import", "--from", "slo.json")
+    assert shop.run("apply", "--yes").code == 0
+    before = files(shop)
+
+    again = shop.run("import", "--from", "slo.json")
+
+    assert (first.out, first.code) == ("manifests/SLO/another.yaml\n", 0)
+    assert (again.out, again.code) == ("", 0)
+    assert files(shop) == before
+
+
 def test_dry_run(shop: Shop) -> None:
     """A rehearsal names the same files, and writes none."""
     before = files(shop)
