@@ -103,7 +103,7 @@ class World:
 
     @contextmanager
     def _service(self) -> Iterator[None]:
-        from profiles import profile  # noqa: PLC0415 - as the emulator is loaded by then
+        from harness.profiles import profile  # noqa: PLC0415 - as the emulator is loaded by then
 
         create = reconciler.emulator.create_app
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shops import PROJECT, Shop
+from harness.workspaces import SEEDED, Shop
 
 from reconciler import points
 from reconciler.points import Point
@@ -319,7 +319,7 @@ def test_key_literals(shop: Shop) -> None:
 
 def test_several_environments(shop: Shop) -> None:
     """Where a project has other environments, an id is that of this one alone."""
-    shop.settle(PROJECT + "  production:\n    baseUrl: https://api.example.com\n")
+    shop.settle(SEEDED + "  production:\n    baseUrl: https://api.example.com\n")
     export(shop, "alerts.json", stored(shop, "alert_definitions")[:1])
 
     assert shop.run("import", "dashboard", BOARD, "-e", "local").code == 0
