@@ -161,6 +161,26 @@ def _near_miss(word: str, separator: str, name: str, spot: Spot) -> NearMiss | N
     return NearMiss(expression(kind, name), spot, sure=separator == ":")
 
 
+def escaped(text: str) -> str:
+    """Write a text so that reading its expressions gives it back as it is.
+
+    Only what would be read as an expression, or be complained of as nearly one, is escaped;
+    so most texts are given back themselves.
+    """
+    if OPEN not in text:
+        return text
+    written, end = "", 0
+    for match in _EXPRESSION.finditer(text):
+        if _part(match, text) is not None:
+            written += f"{text[end : match.start()]}${match.group()}"
+            end = match.end()
+    written += text[end:]
+    parts = [*parts_of(written)]
+    # What is malformed may hold others, which are seen once it is escaped.
+    is_same = all(isinstance(one, str) for one in parts) and "".join(map(str, parts)) == text
+    return written if is_same else text.replace(OPEN, LITERAL)
+
+
 def may_stand_in(source: str) -> bool:
     """Tell whether a file's text may hold an expression, also where quotes hide its signs."""
     return OPEN in source or _ESCAPED_OPEN.search(source) is not None

@@ -23,6 +23,9 @@ class Point(Enum):
     JOURNAL_OPENED = "journal_opened"
     JOURNAL_WRITTEN = "journal_written"
     JOURNAL_SYNCED = "journal_synced"
+    FILE_BEGUN = "file_begun"
+    FILE_WRITTEN = "file_written"
+    FILES_SYNCED = "files_synced"
 
 
 _watchers: list[Callable[[Point], None]] = []

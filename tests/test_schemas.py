@@ -105,6 +105,7 @@ PRINTED = [
     (["rollback", "last", "--dry-run", "--format", "json"], "plan", False),
     (["rollback", "last", "--yes", "--format", "json"], "applied", False),
     (["drift", "--format", "json"], "drift", False),
+    (["import", "policies", "--dry-run", "--format", "json"], "imported", False),
     (["plan", "--format", "json"], "plan", False),
     (["journal", "show", "--format", "json"], "journal-entries", False),
     (["journal", "history", "--format", "json"], "journal-history", False),

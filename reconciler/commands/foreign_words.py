@@ -26,8 +26,8 @@ _SETUP = (
     "`reconciler validate`"
 )
 _TAKE_OVER = (
-    "write it as a manifest with `metadata.id`, the body of the API under `spec`; "
-    "`reconciler plan` shows whether the two agree"
+    "`reconciler import` makes manifests of what is there, live or in exports; `reconciler plan` "
+    "shows whether the two agree"
 )
 _FORMAT = "there is no formatter here; `reconciler validate` says what is wrong in manifests"
 _BACK = (
@@ -57,7 +57,7 @@ COMMAND_WORDS = {
     "`reconciler journal history` tells who applied what, and when": "history log runs",
     _DELETE: "destroy delete down uninstall rm remove prune",
     _SETUP: "init new start bootstrap setup",
-    _TAKE_OVER: "import adopt pull export dump generate clone",
+    _TAKE_OVER: "adopt pull export dump generate clone",
     _FORMAT: "fmt format tidy",
     _BACK: "undo revert restore reset",
     _KEY: "login logout auth configure config whoami",

@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
     "rollback": ("rollback", "rollback", "Put back what was declared before a run."),
     "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
+    "import": ("import_", "import_", "Make manifests of what is there already."),
     "journal": ("journal", "journal", "Show, verify and settle what was written."),
     "events": ("events", "events", "List the events of alerts."),
     "incidents": ("incidents", "incidents", "List incidents and their events; close them."),

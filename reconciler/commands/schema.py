@@ -17,6 +17,7 @@ from reconciler.project import ProjectFile
 from reconciler.report.applied import AppliedDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift import DriftDocument
+from reconciler.report.imported import ImportDocument
 from reconciler.report.journal import EntriesDocument, HistoryDocument, VerifiedDocument
 from reconciler.report.plan.document import PlanDocument, PlanLine
 from reconciler.report.probed import ConformanceDocument, DoctorDocument
@@ -43,6 +44,7 @@ def schemas() -> dict[str, Schema]:
         "complaints": _of(ComplaintsDocument, "What validate found"),
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
         "applied": _of(AppliedDocument, "What an apply did"),
+        "imported": _of(ImportDocument, "What an import wrote"),
         "drift": _of(DriftDocument, "What drifted"),
         "journal-entries": _of(EntriesDocument, "What a journal holds"),
         "journal-history": _of(HistoryDocument, "The runs of a journal"),

@@ -21,20 +21,7 @@ from pydantic.alias_generators import to_camel
 
 from reconciler.document import ABSENT
 from reconciler.errors import JournalError
-from reconciler.journal.fields import Count as _Count
-from reconciler.journal.fields import Document
-from reconciler.journal.fields import Flag as _Flag
-from reconciler.journal.fields import GivenObject as _GivenObject
-from reconciler.journal.fields import KnownId as _KnownId
-from reconciler.journal.fields import MaybeId as _Id
-from reconciler.journal.fields import NamedRef as _Ref
-from reconciler.journal.fields import Object as _Object
-from reconciler.journal.fields import Operation as _Operation
-from reconciler.journal.fields import PathField as _Path
-from reconciler.journal.fields import PathsField as _Paths
-from reconciler.journal.fields import Said as _Said
-from reconciler.journal.fields import Text as _Text
-from reconciler.journal.fields import Value as _Value
+from reconciler.journal import line_fields as of
 from reconciler.resource import Ref
 
 FORMAT = 1
@@ -71,9 +58,9 @@ class Header(_Line):
 class Rewritten(_Line):
     """A field that the service stored otherwise than it was sent (docs/plan.md)."""
 
-    path: _Path
-    sent: _Value = ABSENT
-    got: _Value = ABSENT
+    path: of.PathField
+    sent: of.Value = ABSENT
+    got: of.Value = ABSENT
 
 
 _Pairs = Annotated[
@@ -85,29 +72,31 @@ _Pairs = Annotated[
 class LastWrite(_Line):
     """The last write that the service acknowledged.
 
-    `revision` is what a read shows until somebody writes again, where it was told.
+    `revision` is what a read shows until somebody writes again, where it was told, and
+    `origin` that of an `Imported`, where nothing was written.
     """
 
-    remote_id: _Id
-    at: _Text
-    declared: _Object
+    remote_id: of.MaybeId
+    at: of.Text
+    declared: of.Object
     rewritten: _Pairs
-    revision: _Said = ""
+    revision: of.Said = ""
+    origin: of.Said = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry(_Line):
-    at: _Text
+    at: of.Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfResource(_Entry):
-    ref: _Ref
+    ref: of.NamedRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfWrite(_OfResource):
-    run: _Text
+    run: of.Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +107,12 @@ class RunEntry(_Entry):
     """
 
     entry: Literal["run"] = "run"
-    run: _Text
-    actor: _Text
-    commit: _Text
-    digest: _Text
-    command: _Text
-    outcomes: Mapping[_Text, _Count] = field(default_factory=dict)
+    run: of.Text
+    actor: of.Text
+    commit: of.Text
+    digest: of.Text
+    command: of.Text
+    outcomes: Mapping[of.Text, of.Count] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,12 +123,12 @@ class Started(_OfWrite):
     """
 
     entry: Literal["started"] = "started"
-    operation: _Operation
-    remote_id: _Id
-    request_id: _Text
-    seen: _Text
-    declared: _Object
-    protect: _Flag = False
+    operation: of.Operation
+    remote_id: of.MaybeId
+    request_id: of.Text
+    seen: of.Text
+    declared: of.Object
+    protect: of.Flag = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +140,10 @@ class Backup(_OfWrite):
     """
 
     entry: Literal["backup"] = "backup"
-    remote_id: _Id
-    size: _Count
-    live: _GivenObject = None
-    unseen: _Paths = ()
+    remote_id: of.MaybeId
+    size: of.Count
+    live: of.GivenObject = None
+    unseen: of.PathsField = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,8 +154,8 @@ class Identified(_OfWrite):
     """
 
     entry: Literal["identified"] = "identified"
-    remote_id: _KnownId
-    instead_of: _Id = None
+    remote_id: of.KnownId
+    instead_of: of.MaybeId = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,15 +168,15 @@ class WrittenEntry(_OfWrite):
     """
 
     entry: Literal["written"] = "written"
-    remote_id: _Id
-    message: _Said = ""
-    adopted: _Flag = False
-    revision: _Said = ""
-    instead_of: _Id = None
+    remote_id: of.MaybeId
+    message: of.Said = ""
+    adopted: of.Flag = False
+    revision: of.Said = ""
+    instead_of: of.MaybeId = None
 
     @model_validator(mode="before")
     @classmethod
-    def _adopted(cls, document: Document) -> Document:
+    def _adopted(cls, document: of.Document) -> of.Document:
         """Read what told that it was adopted by its message, until that was a field of its own."""
         if "message" not in document:
             return document
@@ -204,11 +193,26 @@ class Stored(_OfWrite):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(_OfWrite):
+    """A manifest is about what was seen live, or stood in an export: nothing was sent.
+
+    `origin` is "live" or "export"; `adopted` says that the manifest took over what is live.
+    """
+
+    entry: Literal["imported"] = "imported"
+    remote_id: of.MaybeId
+    origin: of.Text
+    declared: of.Object
+    adopted: of.Flag = False
+    revision: of.Said = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedEntry(_OfWrite):
     """The service said no, so nothing changed."""
 
     entry: Literal["refused"] = "refused"
-    message: _Text
+    message: of.Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +220,7 @@ class Settled(_OfResource):
     """A person said what became of a create; `remote_id` is None where it never happened."""
 
     entry: Literal["settled"] = "settled"
-    remote_id: _Id
+    remote_id: of.MaybeId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +228,7 @@ class Override(_Entry):
     """A person applied more than a guard allows, and why."""
 
     entry: Literal["override"] = "override"
-    reason: _Text
+    reason: of.Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,11 +239,11 @@ class Kept(_OfResource):
     """
 
     entry: Literal["kept"] = "kept"
-    remote_id: _Id
-    exists: _Flag
-    attempts: _Count
-    protect: _Flag
-    instead_of: _Id = None
+    remote_id: of.MaybeId
+    exists: of.Flag
+    attempts: of.Count
+    protect: of.Flag
+    instead_of: of.MaybeId = None
     # What is left out is None here, and null is refused.
     last: Annotated[LastWrite | None, GetPydanticSchema(lambda _, read: read(LastWrite))] = None
 
@@ -252,8 +256,8 @@ class Renamed(_OfResource):
     """
 
     entry: Literal["renamed"] = "renamed"
-    was: _Ref
-    run: _Text = ""
+    was: of.NamedRef
+    run: of.Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,8 +275,8 @@ class Moved(_Entry):
     """
 
     entry: Literal["moved"] = "moved"
-    run: _Text
-    to: _Text
+    run: of.Text
+    to: of.Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,24 +288,24 @@ class Arrived(_Entry):
     """
 
     entry: Literal["arrived"] = "arrived"
-    run: _Text
-    origin: _Text
+    run: of.Text
+    origin: of.Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenDrift(_Line):
     """What drifted: of which resource, a digest of how, and since when that is known."""
 
-    ref: _Ref
-    how: _Text
-    since: _Text
+    ref: of.NamedRef
+    how: of.Text
+    since: of.Text
 
 
 _Drifts = Annotated[
     tuple[SeenDrift, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
 ]
 _Refs = Annotated[
-    tuple[_Ref, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
+    tuple[of.NamedRef, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
 ]
 
 
@@ -319,7 +323,7 @@ class Drifted(_Entry):
 
 
 AboutWrites: TypeAlias = (
-    Started | Identified | WrittenEntry | Stored | RefusedEntry | Settled | Kept
+    Started | Identified | WrittenEntry | Stored | Imported | RefusedEntry | Settled | Kept
 )
 Entry: TypeAlias = (
     AboutWrites | Backup | Renamed | Forgotten | RunEntry | Override | Drifted | Moved | Arrived
@@ -331,7 +335,7 @@ ENTRY_NAMES: tuple[str, ...] = tuple(
 
 
 @cache
-def _reader() -> Callable[[Document], Entry]:
+def _reader() -> Callable[[of.Document], Entry]:
     """Give what reads entries. It takes ten milliseconds to make, so only once there is one."""
     adapter = TypeAdapter[Entry](Annotated[Entry, Field(discriminator="entry")])
     return adapter.validator.validate_python
@@ -347,7 +351,7 @@ def _fields(kind: type[_Line]) -> list[tuple[str, str, object]]:
     ]
 
 
-def _document(line: _Line) -> Document:
+def _document(line: _Line) -> of.Document:
     """Give the fields of a line. pydantic would write what no document may hold, as a secret."""
     known = _fields(type(line))  # type: ignore[arg-type]  # mypy knows no class as hashable here
     values = ((key, getattr(line, name), left_out) for name, key, left_out in known)
@@ -366,12 +370,12 @@ def _json(value: Any) -> Any:
             return value
 
 
-def header_document(header: Header) -> Document:
+def header_document(header: Header) -> of.Document:
     """Give a header's JSON form."""
     return {"journal": FORMAT, **_document(header)}
 
 
-def parse_header(document: Document) -> Header:
+def parse_header(document: of.Document) -> Header:
     """Read the first line. Raises JournalError where it is none."""
     if document.get("journal") != FORMAT:
         raise JournalError("the first line is not the header of a journal of this version")
@@ -379,12 +383,12 @@ def parse_header(document: Document) -> Header:
     return Header(**{name: str(document.get(key, "")) for name, key, _ in named})
 
 
-def entry_document(entry: Entry) -> Document:
+def entry_document(entry: Entry) -> of.Document:
     """Give an entry's JSON form."""
     return {"entry": entry.entry, **_document(entry)}
 
 
-def parse_entry(document: Document, number: int) -> Entry:
+def parse_entry(document: of.Document, number: int) -> Entry:
     """Read any other line. Raises JournalError naming the line."""
     try:
         return _reader()(document)

@@ -14,6 +14,7 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Imported,
     Kept,
     LastWrite,
     Moved,
@@ -175,6 +176,8 @@ def _take(memory: Memory, entry: AboutWrites) -> None:
             _take_written(memory, entry)
         case Stored():
             _take_stored(memory, entry)
+        case Imported():
+            _take_imported(memory, entry)
         case RefusedEntry() | Settled():
             _take_answer(memory, entry)
         case Kept():
@@ -222,6 +225,24 @@ def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
     later = replace(memory)
     _take_written(later, entry)
     return later
+
+
+def _take_imported(memory: Memory, entry: Imported) -> None:
+    """Take what was seen. What was seen live leaves no write in doubt, and an export does."""
+    memory.remote_id, memory.exists = entry.remote_id, True
+    memory.instead_of, memory.formerly = None, None
+    memory.last = LastWrite(
+        remote_id=entry.remote_id,
+        at=entry.at,
+        declared=entry.declared,
+        rewritten=(),
+        revision=entry.revision,
+        origin=entry.origin,
+    )
+    if entry.origin == "live":
+        # Another write must not repeat their request ids.
+        memory.attempts += len(memory.earlier) + (memory.pending is not None)
+        memory.pending, memory.earlier = None, ()
 
 
 def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:

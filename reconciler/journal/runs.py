@@ -16,6 +16,7 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Imported,
     Kept,
     Moved,
     Override,
@@ -30,7 +31,16 @@ from reconciler.journal.entries import (
 from reconciler.journal.history import History, Memory
 from reconciler.resource import Ref
 
-OUTCOMES = ("written", "adopted", "refused", "settled", "renamed", "forgotten", "unanswered")
+OUTCOMES = (
+    "written",
+    "adopted",
+    "imported",
+    "refused",
+    "settled",
+    "renamed",
+    "forgotten",
+    "unanswered",
+)
 """What can become of a resource in a run, in the order that counts are given in."""
 
 
@@ -114,7 +124,7 @@ def _take(run: RunSummary, entry: Entry) -> None:
             run.overrides.append(entry)
         case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup() | Drifted():
             pass
-        case WrittenEntry(adopted=True):
+        case WrittenEntry(adopted=True) | Imported(adopted=True):
             run.outcomes[entry.ref] = "adopted"
         case _:
             run.outcomes[entry.ref] = _BECAME[type(entry)]
@@ -124,6 +134,7 @@ _BECAME: dict[type[Entry], str] = {
     Started: "unanswered",
     Identified: "unanswered",
     WrittenEntry: "written",
+    Imported: "imported",
     RefusedEntry: "refused",
     Settled: "settled",
     Renamed: "renamed",
@@ -169,6 +180,7 @@ _VERBS: dict[type[AboutWrites | Forgotten], str] = {
     Identified: "identified",
     WrittenEntry: "written",
     Stored: "stored otherwise",
+    Imported: "imported",
     RefusedEntry: "refused",
     Settled: "settled",
     Kept: "kept",

@@ -105,6 +105,13 @@ class Unordered:
     """A list that is a set: its order means nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Refers:
+    """A field that holds the id of another resource, of the kind of this name."""
+
+    kind: str
+
+
 class Fate(Enum):
     """What becomes of a field that a manifest must not declare, where it is pasted."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from typing import assert_never
 
 from reconciler.document import Json, Path, value_at
-from reconciler.kinds import KINDS
+from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.fields import Fate
 from reconciler.kinds.kind import Kind
@@ -219,26 +220,50 @@ def kind_like(record: Json) -> Kind | None:
     return found[0] if len(found) == 1 else None
 
 
-def _fits(record: Json, kind: Kind) -> bool:
+def kind_hinted(record: Json) -> Kind | None:
+    """Give the only kind that a record looks like, though much is wrong with it; None for none.
+
+    It has a name, and one of the lists or objects that no other kind has.
+    """
+    found = [kind for kind in KINDS if _looks_like(_repaired_as(record, kind), kind)]
+    return found[0] if len(found) == 1 else None
+
+
+def _looks_like(record: Json, kind: Kind) -> bool:
+    is_named = kind.singleton or isinstance(value_at(record, kind.title), str)
+    return is_named and _has_part_of_its_own(record, kind)
+
+
+def _repaired_as(record: Json, kind: Kind) -> Json:
     for made in Mould(kind.spec, kind.id_form, has_id=True).rounds(record):
         record = repaired(record, made)
-    findings = [*islice(lint(record, kind.spec), 1000)]
-    if any(one.severity is Severity.ERROR or one.code == "M302" for one in findings):
+    return record
+
+
+def _fits(record: Json, kind: Kind) -> bool:
+    record = _repaired_as(record, kind)
+    if not _has_part_of_its_own(record, kind):
         return False
+    findings = islice(lint(record, kind.spec), 1000)
+    return not any(one.severity is Severity.ERROR or one.code == "M302" for one in findings)
+
+
+def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
     content = record.get(kind.spec.bare, record) if isinstance(record, dict) else None
-    return isinstance(content, dict) and not _parts_of_its_own(kind).isdisjoint(
+    return isinstance(content, dict) and not _parts_of_its_own(kind.name).isdisjoint(
         key for key, value in content.items() if isinstance(value, dict | list)
     )
 
 
-def _parts_of_its_own(kind: Kind) -> set[str]:
+@cache
+def _parts_of_its_own(name: str) -> frozenset[str]:
     """Give the names of lists and objects that no other kind has."""
-    others = {name for one in KINDS if one is not kind for name in _content(one)}
-    return {
-        name
-        for name, facts in _content(kind).items()
-        if name not in others and (facts.part is not None or facts.items is not None)
-    }
+    others = {field for one in KINDS if one.name != name for field in _content(one)}
+    return frozenset(
+        field
+        for field, facts in _content(BY_NAME[name]).items()
+        if field not in others and (facts.part is not None or facts.items is not None)
+    )
 
 
 def _content(kind: Kind) -> dict[str, Facts]:

@@ -279,6 +279,9 @@ class Kind:
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
     """Turns the content of a `spec.file` into `spec`, where the kind has exports."""
 
+    inner_id: tuple[str, ...] = ()
+    """Where an export holds the id inside `spec`, where that is no part of what is compared."""
+
     destroyable: tuple[str, ...] = ()
     """The keyed list whose removed members are gone for good."""
 

@@ -107,6 +107,40 @@ class Mould:
                 assert_never(read_only.fate)
 
 
+def in_told_order(document: Json, model: type[Part]) -> Json:
+    """Give a document in whose lists items stand in the order that they tell of themselves.
+
+    Only a list of stored things whose members all have a number, and no two the same, tells
+    one; any other stays as it is.
+    """
+    if not isinstance(document, dict):
+        return document
+    ordered = dict(document)
+    for name, facts in facts_of(model).items():
+        items = document.get(name)
+        if isinstance(items, list) and facts.keyed is not None and facts.keyed.distinct:
+            told = [_told_place(item, facts.items) for item in items]
+            if None not in told and len(set(told)) == len(items):
+                both = zip(told, items, strict=True)
+                ordered[name] = [item for _, item in sorted(both, key=lambda one: one[0] or 0)]
+    return ordered
+
+
+def _told_place(item: Json, facts: Facts | None) -> float | None:
+    """Give the number by which a member of a list tells its place."""
+    part = facts.part if facts is not None else None
+    if part is None or not isinstance(item, dict):
+        return None
+    inner = facts_of(part)[part.bare].part if part.bare else part
+    held = item.get(part.bare, item) if part.bare else item
+    for name, one in facts_of(inner or part).items():
+        if one.read_only is not None and one.read_only.fate is Fate.AS_LISTED:
+            number = value_at(held, (name,))
+            if isinstance(number, int | float) and not isinstance(number, bool):
+                return number
+    return None
+
+
 def _negated(holder: dict[str, Json], place: Path, value: Json, opposite: str) -> Repair | None:
     if value is None:
         return Drop(place)

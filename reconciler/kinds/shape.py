@@ -18,6 +18,7 @@ from reconciler.kinds.fields import (
     Observed,
     Part,
     ReadOnly,
+    Refers,
     Unit,
     Unordered,
 )
@@ -39,6 +40,7 @@ class Facts:
     listed: Known | None = None
     bound: AtMost | None = None
     form: Formed | None = None
+    refers: Refers | None = None
     keyed: Keyed | None = None
     unit: Unit | None = None
     observed: bool = False
@@ -98,6 +100,7 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
         bound=bound,
         form=form,
         keyed=keyed,
+        refers=_marker(markers, Refers),
         unit=_marker(markers, Unit),
         observed=_marker(markers, Observed) is not None,
         unordered=_marker(markers, Unordered) is not None,
@@ -181,6 +184,25 @@ def places(document: Json, *steps: str, path: Path = ()) -> Iterator[tuple[Path,
         yield from places(document[steps[0]], *steps[1:], path=(*path, steps[0]))
 
 
+def references_in(document: Json, model: type[Part]) -> Iterator[tuple[Path, str, Json]]:
+    """Yield each place that may hold the id of another resource: path, that one's kind, value."""
+    yield from _references(document, Facts(part=model), ())
+
+
+def _references(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str, Json]]:
+    if isinstance(document, dict) and facts.part is not None:
+        fields = facts_of(facts.part)
+        for key, value in document.items():
+            inside = fields.get(key, NOTHING)
+            if inside.refers is not None:
+                yield (*path, key), inside.refers.kind, value
+            elif isinstance(value, _CONTAINERS):
+                yield from _references(value, inside, (*path, key))
+    elif isinstance(document, list) and facts.items is not None:
+        for index, item in enumerate(document):
+            yield from _references(item, facts.items, (*path, index))
+
+
 _CONTAINERS = (dict, list)
 
 Fields = Mapping[str, Facts]
@@ -198,6 +220,16 @@ def camel_case_known_fields(document: Json, model: type[Part]) -> Json:
 def without_read_only(document: Json, model: type[Part]) -> Json:
     """Give a document without the fields that a manifest must not declare."""
     return _rewritten(document, Facts(part=model), _writable)
+
+
+def in_usual_order(document: Json, model: type[Part]) -> Json:
+    """Give a document whose known fields stand in the order of the model, others after them."""
+    return _rewritten(document, Facts(part=model), _usually_ordered)
+
+
+def _usually_ordered(document: dict[str, Json], fields: Fields) -> dict[str, Json]:
+    known = {name: document[name] for name in fields if name in document}
+    return known if len(known) == len(document) else {**known, **document}
 
 
 def only_writable(document: Json, model: type[Part], ours: Sequence[Json]) -> Json:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import groupby
@@ -33,6 +33,7 @@ from reconciler.kinds.repairs import (
     Unwrap,
     Wrap,
 )
+from reconciler.project import Variable
 from reconciler.resource import Ref, RemoteId
 from reconciler.source.written import Node, Written
 
@@ -291,6 +292,30 @@ def with_id(text: str, ref: Ref, remote_id: RemoteId, environment: str, *, alone
             yaml.dump_all(documents, out)
             return out.getvalue()
     raise InvalidInput(f"{ref} is not in the file any more")
+
+
+def with_variables(text: str, variables: Mapping[str, Mapping[str, Variable]]) -> str:
+    """Give a project file's text with more variables, by environment.
+
+    Raises InvalidInput where it has no such environment.
+    """
+    yaml = YAML(typ="rt", pure=True)
+    yaml.preserve_quotes = True
+    yaml.width = 4096
+    offset = _sequence_offset(text)
+    yaml.indent(mapping=2, sequence=2 + offset, offset=offset)
+    document = yaml.load(text)
+    for name, more in variables.items():
+        environments = document.get("environments") if isinstance(document, CommentedMap) else None
+        if not isinstance(environments, CommentedMap) or name not in environments:
+            raise InvalidInput(f"the project file has no environment `{name}`")
+        if environments[name] is None:
+            environments[name] = CommentedMap()
+        held = environments[name].setdefault("variables", CommentedMap())
+        held.update(more)
+    out = StringIO()
+    yaml.dump(document, out)
+    return out.getvalue()
 
 
 def _put(metadata: CommentedMap, key: str, value: RemoteId | CommentedMap) -> None:

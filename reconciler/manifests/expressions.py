@@ -83,7 +83,7 @@ class Withheld:
     def why_text(self, text: str) -> str:
         """Say why a text that would be sent is refused, "" where it is not."""
         for name, secret in self.values.items():
-            if len(secret) >= SHORTEST_FOUND_INSIDE and secret in text:
+            if _is_long(secret) and secret in text:
                 return f"holds the value of {name}, which must not be sent to the service in a body"
         return ""
 
@@ -99,6 +99,8 @@ class Withheld:
 
     def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
         """Yield the texts of a document that would send such a value, however they came by it."""
+        if not any(map(_is_long, self.values.values())):
+            return
         match document:
             case str():
                 if why := self.why_text(_sent(document)):
@@ -111,6 +113,11 @@ class Withheld:
                     yield from self.findings(item, (*path, index))
             case _:
                 return
+
+
+def _is_long(value: str) -> bool:
+    """Tell a value that is looked for inside others."""
+    return len(value) >= SHORTEST_FOUND_INSIDE
 
 
 def _sent(text: str) -> str:

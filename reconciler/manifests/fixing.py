@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from codecs import BOM_UTF8
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,6 +22,7 @@ from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import Sources, display_name, find_files, read_file
 from reconciler.source.parsed import Reading
 from reconciler.source.reading import read_text
+from reconciler.source.writing import replace_file
 from reconciler.source.written import written
 
 SPEC = ("spec",)
@@ -230,36 +228,6 @@ def replace_text(fix: Fix) -> None:
     try:
         with real.open("rb") as stream:
             mark = BOM_UTF8 if stream.read(len(BOM_UTF8)) == BOM_UTF8 else b""
-        _replace(real, mark + fix.after.encode("utf-8"))
+        replace_file(real, mark + fix.after.encode("utf-8"))
     except OSError as error:
         raise InvalidInput(f"{fix.name} cannot be written: {error.strerror}") from error
-
-
-def _replace(real: Path, content: bytes) -> None:
-    """Write a file at once; one that has several names is written where it stands."""
-    status = real.stat()
-    if status.st_nlink > 1:
-        _overwrite(real, content)
-        return
-    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-                os.fchown(stream.fileno(), status.st_uid, status.st_gid)
-            os.fchmod(stream.fileno(), status.st_mode & 0o7777)
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(name, real)  # noqa: PTH105 - a name, not a path
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)  # noqa: PTH108 - a name, not a path
-        raise
-
-
-def _overwrite(real: Path, content: bytes) -> None:
-    with real.open("r+b") as stream:
-        stream.write(content)
-        stream.truncate()
-        stream.flush()
-        os.fsync(stream.fileno())

@@ -47,6 +47,7 @@ from reconciler.resource import (
     EditedBy,
     Evidence,
     GoneSince,
+    Imported,
     Manifest,
     NeverSeen,
     Observation,
@@ -128,7 +129,7 @@ def _change(
         case Absent():
             return _create(kind, manifest, declared, observation, memory)
         case Remembered():
-            return _against_memory(kind, manifest, declared, observation)
+            return _against_memory(kind, manifest, declared, observation, memory)
         case Unknown():
             return _unseen(kind, manifest, declared, observation, memory)
         case Unread(why=why, exit_code=exit_code):
@@ -330,7 +331,11 @@ def _create(
 
 
 def _against_memory(
-    kind: Kind, manifest: Manifest, declared: dict[str, Json], remembered: Remembered
+    kind: Kind,
+    manifest: Manifest,
+    declared: dict[str, Json],
+    remembered: Remembered,
+    memory: Memory,
 ) -> Change:
     before = remembered.document
     changed = differences(before, declared, kind.exact_shape)
@@ -343,7 +348,14 @@ def _against_memory(
         declared=declared,
         body=declared,
         differences=found,
+        reasons=tuple(_imports(memory)),
     )
+
+
+def _imports(memory: Memory) -> Iterator[Imported]:
+    """Say that what is remembered was never written, only seen."""
+    if memory.last is not None and memory.last.origin:
+        yield Imported(memory.last.at)
 
 
 def _unseen(

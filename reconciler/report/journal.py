@@ -17,6 +17,7 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Imported,
     Kept,
     Moved,
     Override,
@@ -210,9 +211,8 @@ def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case a
             said = f" ({operation})"
         case Identified(remote_id=remote_id):
             said = f" as {remote_id}"
-        case WrittenEntry(remote_id=remote_id, message=message):
-            known = f" ({remote_id})" if remote_id is not None else ""
-            said = known + (f": {message}" if message else "")
+        case WrittenEntry() | Imported():
+            said = _landed(entry)
         case Stored(rewritten=rewritten):
             said = f": {plural(len(rewritten), 'field')} not as sent"
         case RefusedEntry(message=message):
@@ -224,3 +224,10 @@ def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case a
         case _:
             assert_never(entry)
     return said
+
+
+def _landed(entry: WrittenEntry | Imported) -> str:
+    known = f" ({entry.remote_id})" if entry.remote_id is not None else ""
+    if isinstance(entry, Imported):
+        return f"{known}, as {'it is live' if entry.origin == 'live' else 'in an export'}"
+    return known + (f": {entry.message}" if entry.message else "")

@@ -26,6 +26,7 @@ from reconciler.resource import (
     Edit,
     EditedBy,
     GoneSince,
+    Imported,
     IncidentsUnread,
     Look,
     LooksLike,
@@ -171,6 +172,8 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             )
         case Recalled(paths=paths):
             return f"{last_steps(paths, where)}: not in the answer, compared with the journal"
+        case Imported(at=at):
+            return f"compared with what was imported at {at}; it cannot be asked for"
         case NotInAnswer(paths=paths):
             return f"{last_steps(paths, where)}: not in the answer, and the journal has none"
         case LostUnseen(names=names, fields=unseen):

@@ -131,6 +131,14 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
+class Imported:
+    """It cannot be asked for, and is compared with what an import took for it at that time."""
+
+    code: ClassVar[str] = "imported"
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class NotInAnswer:
     """These fields are not in the answer, and the journal has nothing of them either."""
 
@@ -281,6 +289,7 @@ Reason: TypeAlias = (
     | OverwrittenSince
     | TakesOver
     | Recalled
+    | Imported
     | NotInAnswer
     | LostUnseen
     | RenamedFrom

@@ -13,14 +13,14 @@ from typing import Final, Never
 from reconciler.source.diagnostic import Lines
 
 _CONTROL = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
-_BIDIRECTIONAL = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 
 # The parser ends a line, and so a comment, at each of the last three, where
 # those who review the file see none.
 _FORBIDDEN: Final = re.compile(f"[{_CONTROL}\u2028\u2029]")
 _LONE_RETURN: Final = re.compile("\r(?!\n)")
-_REORDERING: Final = re.compile(f"[{_BIDIRECTIONAL}]")
-_UNSAFE: Final = re.compile(f"[{_CONTROL}{_BIDIRECTIONAL}]")
+BIDIRECTIONAL: Final = re.compile(f"[{_DIRECTIONS}]")
+_UNSAFE: Final = re.compile(f"[{_CONTROL}{_DIRECTIONS}]")
 
 # An escaped backslash is taken too, so that what follows it is no escape.
 _SURROGATE_PAIR: Final = re.compile(
@@ -53,7 +53,7 @@ def reordering(text: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[i
     if text.isascii():
         return
     rest = list(reversed(blocks))
-    for match in _REORDERING.finditer(text):
+    for match in BIDIRECTIONAL.finditer(text):
         while rest and rest[-1][1] <= match.start():
             rest.pop()
         if not rest or match.start() < rest[-1][0]:
@@ -69,7 +69,7 @@ def described(character: str) -> str:
     """Name a character by its number, never as itself."""
     if character in _NAMES:
         return _NAMES[character]
-    what = "bidirectional" if _REORDERING.fullmatch(character) else "control"
+    what = "bidirectional" if BIDIRECTIONAL.fullmatch(character) else "control"
     return f"the {what} character \\u{ord(character):04x}"
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 # As pytest does for every folder of tests: what they share stands above.
 sys.path.append(str(Path(__file__).parent.parent))
 
+from imports import import_worlds
 from kill_points import kill_at_points
 from live_edits import edit_between
 from lost_answers import cut_answers, lose_answers, storm
@@ -56,6 +57,7 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "worlds": (live_worlds, 2_000),
     "rollback": (roll_back, 1_000),
     "kill-rollback": (kill_rollbacks, 1_000),
+    "import": (import_worlds, 2_000),
 }
 
 

@@ -111,3 +111,12 @@ def test_system_calls() -> None:
 
     assert told["cases"] == 4
     assert told["exit 8"] > 0
+
+
+def test_imports() -> None:
+    """Whatever a service holds, once imported all of it is kept, and nothing is imported twice."""
+    (told,) = campaign("import:24")
+
+    assert told["cases"] >= 24
+    assert told["references"] > 0
+    assert told["imported again"] == told["not settled"] == 0

@@ -35,6 +35,7 @@ ARGUMENTS = {
     "apply": ["--yes"],
     "rollback": ["last", "--yes"],
     "ci": ["validate"],
+    "import": ["policies"],
     "journal settle": [VIEW, "--never-happened"],
     "policies test": ["--severity", "error"],
     "policies add": ["policies.json", "--yes"],

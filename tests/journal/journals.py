@@ -15,6 +15,7 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Imported,
     Kept,
     LastWrite,
     Moved,
@@ -149,6 +150,17 @@ entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(
         Stored, run=texts, at=texts, ref=refs, rewritten=st.lists(rewritten, max_size=2).map(tuple)
     ),
+    st.builds(
+        Imported,
+        run=texts,
+        at=texts,
+        ref=refs,
+        remote_id=st.none() | remote_ids,
+        origin=st.sampled_from(["live", "export"]),
+        declared=objects,
+        adopted=st.booleans(),
+        revision=texts,
+    ),
     st.builds(RefusedEntry, run=texts, at=texts, ref=refs, message=texts),
     st.builds(Settled, at=texts, ref=refs, remote_id=st.none() | remote_ids),
     st.builds(Renamed, at=texts, ref=refs, was=refs, run=texts),
@@ -192,6 +204,7 @@ last_writes = st.builds(
     declared=objects,
     rewritten=st.lists(rewritten, max_size=2).map(tuple),
     revision=texts,
+    origin=st.sampled_from(["", "live", "export"]),
 )
 kept_entries = st.builds(
     Kept,

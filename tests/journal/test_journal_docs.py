@@ -20,6 +20,7 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Imported,
     Kept,
     LastWrite,
     Moved,
@@ -75,6 +76,16 @@ ENTRIES: list[Entry] = [
         instead_of=8,
     ),
     Stored(run="r", at="at", ref=REF, rewritten=PAIR),
+    Imported(
+        run="r",
+        at="at",
+        ref=REF,
+        remote_id=7,
+        origin="live",
+        declared={},
+        adopted=True,
+        revision="3",
+    ),
     RefusedEntry(run="r", at="at", ref=REF, message="no"),
     Settled(at="at", ref=REF, remote_id=7),
     Override(at="at", reason="because"),
@@ -91,7 +102,9 @@ ENTRIES: list[Entry] = [
         attempts=1,
         protect=True,
         instead_of=8,
-        last=LastWrite(remote_id=7, at="at", declared={}, rewritten=PAIR, revision="3"),
+        last=LastWrite(
+            remote_id=7, at="at", declared={}, rewritten=PAIR, revision="3", origin="live"
+        ),
     ),
 ]
 

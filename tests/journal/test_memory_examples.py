@@ -11,6 +11,7 @@ from reconciler.document import Json
 from reconciler.journal.entries import (
     Entry,
     Identified,
+    Imported,
     Kept,
     LastWrite,
     Rewritten,
@@ -35,6 +36,27 @@ PAIRS = (Rewritten(("name",), "a", "b"),)
         (
             [written(), FIRST],
             Memory(remote_id=7, last=None, pending=FIRST, attempts=1, exists=True),
+        ),
+        (
+            [CREATE, Imported(run=RUN, at=AT, ref=VIEW, remote_id=7, origin="live", declared=BODY)],
+            Memory(
+                remote_id=7,
+                last=LastWrite(remote_id=7, declared=BODY, at=AT, rewritten=(), origin="live"),
+                attempts=1,
+                exists=True,
+            ),
+        ),
+        (
+            [
+                FIRST,
+                Imported(run=RUN, at=AT, ref=VIEW, remote_id=7, origin="export", declared=BODY),
+            ],
+            Memory(
+                remote_id=7,
+                last=LastWrite(remote_id=7, declared=BODY, at=AT, rewritten=(), origin="export"),
+                pending=FIRST,
+                exists=True,
+            ),
         ),
         (
             [CREATE, written()],

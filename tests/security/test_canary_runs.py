@@ -50,6 +50,7 @@ COMMANDS = (
     *("apply --yes -v", "drift", "drift --format json", "validate", "apply --expect sha256:0"),
     *("rollback last --yes", "rollback last --live --dry-run --format json"),
     *("journal show", "journal verify", "doctor", "incidents list", "usage", "policies list"),
+    *("import dashboard checkout", "import --from .", "import --all --format json"),
     *("events list", "cases list", "conformance", "incidents close x --yes", "plan --nonsense"),
 )
 BAD_MANIFESTS = (

@@ -16,6 +16,7 @@ from reconciler.kinds.fields import (
     Number,
     ObservedPart,
     Part,
+    Refers,
     Text,
     Unit,
     Unordered,
@@ -150,7 +151,11 @@ class FlowAlert(ObservedPart):
 
     needed: ClassVar[tuple[str, ...]] = ("id",)
 
-    id: Annotated[Text, Field(description="`${ref:AlertDefinition/name}`, or a uuid.")] = None
+    id: Annotated[
+        Text,
+        Refers("AlertDefinition"),
+        Field(description="`${ref:AlertDefinition/name}`, or a uuid."),
+    ] = None
     not_: Annotated[Flag, Field(alias="not")] = None
 
 
@@ -196,7 +201,9 @@ class SloDefinition(ObservedPart):
 
     needed: ClassVar[tuple[str, ...]] = ("sloId",)
 
-    slo_id: Annotated[Text, Field(description="`${ref:SLO/name}`, or a uuid.")] = None
+    slo_id: Annotated[Text, Refers("SLO"), Field(description="`${ref:SLO/name}`, or a uuid.")] = (
+        None
+    )
 
 
 class SloCondition(ObservedPart):

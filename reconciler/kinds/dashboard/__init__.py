@@ -45,6 +45,7 @@ DASHBOARD = Kind(
     title=("dashboard", "name"),
     complete=complete,
     from_export=from_export,
+    inner_id=("dashboard", "id"),
     findable=True,
     batch_size=16,
     weakens=weakens,

@@ -19,6 +19,7 @@ from reconciler.kinds.fields import (
     ObservedPart,
     Opaque,
     Part,
+    Refers,
     Text,
     Unordered,
     known,
@@ -30,7 +31,9 @@ DatasetScope: TypeAlias = Annotated[Text, known("DATASET_SCOPE_", "UNSPECIFIED")
 class GoToDashboard(Part):
     """Opens another dashboard."""
 
-    dashboard_id: Annotated[Text, Field(description="`${ref:Dashboard/name}`, or an id.")] = None
+    dashboard_id: Annotated[
+        Text, Refers("Dashboard"), Field(description="`${ref:Dashboard/name}`, or an id.")
+    ] = None
 
 
 class ActionDefinition(Part):

@@ -1,0 +1,162 @@
+"""`reconciler import`: manifests of what the service holds already, or of exports."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.waiting import lock_timeout
+from reconciler.console import data, json_data, words
+from reconciler.errors import UsageError, worst
+from reconciler.journal.store import Patience
+from reconciler.kinds import KINDS
+from reconciler.kinds.kind import Kind
+from reconciler.report.imported import ImportDocument
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.session.gathering import Sources
+from reconciler.session.importing import Result, Wanted, import_now, noun_of
+from reconciler.session.projects import Asked
+from reconciler.slips import nearest
+
+NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
+
+
+@click.command("import")
+@click.argument("words_given", nargs=-1, metavar="[dashboard ID|SLUG... | slo ID... | policies]")
+@click.option(
+    "--from",
+    "exports",
+    multiple=True,
+    metavar="PATH...",
+    type=click.Path(path_type=Path),
+    help="Import exports: files and folders of JSON or YAML, told apart by their shape.",
+)
+@click.option("--all", "everything", is_flag=True, help="Import all that the service can list.")
+@click.option(
+    "--to",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Write the manifests there; else into a folder of the kind's name.",
+)
+@click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON beside short manifests.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option(
+    "--parameterise",
+    metavar="NAME,NAME",
+    help="With --from: make variables of what differs between exports of these environments, "
+    "one path each, in this order.",
+)
+@options.connected
+@lock_timeout
+@options.formats("text", "json")
+def import_(  # noqa: PLR0913 - one for each option
+    *,
+    words_given: tuple[str, ...],
+    exports: tuple[Path, ...],
+    everything: bool,
+    to: Path | None,
+    keep_json: bool,
+    dry_run: bool,
+    parameterise: str | None,
+    asked: Asked,
+    patience: Patience,
+    form: str,
+) -> int:
+    """Write manifests of what is there already, so that the next plan keeps all of it.
+
+    One file each, never over an existing one; what has a manifest stays as it is. Paths of
+    new files are printed, one a line.
+    """
+    paths = (*exports, *map(Path, words_given)) if exports else ()
+    live = () if exports else live_of(words_given)
+    if sum(map(bool, (paths, live, everything))) != 1:
+        raise UsageError(
+            "say what to import, one of: `import dashboard ID`, `import slo ID`, "
+            "`import policies`, `import --from PATH`, `import --all`"
+        )
+    names = environments_in(parameterise, len(paths))
+    what = Sources(live=live, exports=paths, everything=everything, environments=names)
+    wanted = Wanted(what=what, to=to, keep_json=keep_json, dry_run=dry_run)
+    result = import_now(asked, wanted, patience)
+    code = worst(result.exit_codes)
+    if not asked.quiet:
+        tell_skipped(result)
+    if form == "json":
+        json_data(document_of(result), ending=code)
+    else:
+        data("".join(f"{safe(line)}\n" for line in lines_of(result)), ending=code)
+    if not asked.quiet:
+        words(summary_of(result, dry_run=dry_run))
+    return code
+
+
+def environments_in(given: str | None, paths: int) -> tuple[str, ...]:
+    """Read names with commas between them, as many as there are paths. Raises UsageError."""
+    if given is None:
+        return ()
+    names = tuple(filter(None, map(str.strip, given.split(","))))
+    if len(names) != paths or len(names) < 2:  # noqa: PLR2004 - what differs has two sides
+        raise UsageError(
+            "--parameterise A,B wants two environments or more, and --from as many paths, "
+            "one for each in the same order"
+        )
+    return names
+
+
+def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
+    """Read what is asked for of the service. Raises UsageError."""
+    if not given:
+        return ()
+    noun, *names = given
+    kind = NOUNS.get(noun)
+    if kind is None:
+        near = nearest(noun, NOUNS)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise UsageError(
+            f"`{noun}` cannot be imported from the service{hint} (known: {', '.join(NOUNS)}); "
+            "anything else is imported from exports: `import --from PATH`"
+        )
+    if kind.singleton:
+        if names:
+            raise UsageError(f"`import {noun}` takes no ids: there is one list")
+        return ((kind, kind.name),)
+    if not names:
+        raise UsageError(f"`import {noun}` wants ids: one {kind.name} or more")
+    for name in names:
+        if kind.id_form.parse(name) is None and not kind.findable:
+            raise UsageError(f"`{name}` is no id of this kind: it must be {kind.id_form.words}")
+    return tuple((kind, name) for name in names)
+
+
+def lines_of(result: Result) -> list[str]:
+    """Give the paths of what was written, from where the command was typed."""
+    return [os.path.relpath(file) for one in result.imported for file in one.files]
+
+
+def document_of(result: Result) -> ImportDocument:
+    """Give the JSON form."""
+    return {
+        "imported": [
+            {"ref": str(one.ref), "file": one.file, "remoteId": one.remote_id}
+            for one in result.imported
+        ],
+        "skipped": [{"what": one.what, "why": one.why} for one in result.skipped],
+    }
+
+
+def tell_skipped(result: Result) -> None:
+    """Say what was not imported, and why."""
+    for one in result.skipped:
+        words(safe(f"{'not imported: ' if one.exit_code else ''}{one.what}: {one.why}"))
+
+
+def summary_of(result: Result, *, dry_run: bool) -> str:
+    """Say in one line what was done."""
+    count = plural(len(result.imported), "manifest")
+    if dry_run:
+        return f"would write {count}"
+    return f"wrote {count}" if result.imported else "nothing to write"

@@ -1,0 +1,319 @@
+"""Exports of one thing from several environments as one manifest, with variables. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from reconciler.document import Json, Path
+from reconciler.expressions import Expression, Word, escaped, expression, parts_of
+from reconciler.importing.names import kind_word, plain_name
+from reconciler.importing.records import Left, Record
+from reconciler.kinds.shape import NOTHING, Facts, facts_of, references_in
+from reconciler.project import Variable
+from reconciler.resource import RemoteId
+
+Values = tuple[Variable, ...]
+"""What stands at one place, environment by environment."""
+
+Key = tuple[str, str]
+_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]+")
+_ENVIRONMENT = "environment"
+_TOO_GENERAL = frozenset(
+    ("value", "query", "name", "text", "title", "description", "promql", "luceneQuery", "id")
+)
+
+
+@dataclass(slots=True)
+class Parameterised:
+    """Records of several environments made one, and the variables that they need.
+
+    `variables` are those that are not there yet, by environment.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    variables: dict[str, dict[str, Variable]] = field(default_factory=dict)
+
+
+class _ApartError(Exception):
+    """What differs is no single value."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+
+def parameterised(
+    found: Mapping[str, Sequence[Record]],
+    here: str,
+    known: Mapping[str, Mapping[str, Variable]],
+) -> Parameterised:
+    """Join the records of environments that are one thing but for single values.
+
+    They are told by kind and name. `here` is the one of them whose journal is at hand, and
+    `known` are the variables of all environments of the project. What differs in form stays
+    apart: a record of each environment, limited to it.
+    """
+    result = Parameterised()
+    by_key: dict[Key, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for name, records in found.items():
+        for one in records:
+            by_key[_key(one)][name].append(one)
+    things = {
+        (one.kind.name, one.remote_id): key
+        for key, of in by_key.items()
+        for ones in of.values()
+        for one in ones
+        if one.remote_id is not None
+    }
+    naming = _Naming(tuple(found), known, result.variables)
+    joined: list[tuple[dict[str, Record], _Joined]] = []
+    for key, of in by_key.items():
+        single = {name: ones[0] for name, ones in of.items() if len(ones) == 1}
+        if len(single) != len(found) or len(single) != len(of):
+            result.records += [
+                _only(one, name, here, "" if len(of) == 1 else name)
+                for name, ones in of.items()
+                for one in ones
+            ]
+            continue
+        try:
+            compared = _join(single, things)
+        except _ApartError as apart:
+            result.records += [_only(each, name, here, name) for name, each in single.items()]
+            place = ".".join(map(str, apart.path)) or "its form"
+            said = f"differs in more than single values, at {place}: one manifest for each"
+            result.left.append(Left(f"{key[0]} {key[1]}", said))
+            continue
+        naming.note(key, compared)
+        joined.append((single, compared))
+    for single, differing in joined:
+        result.records.append(_record(single, differing, naming, here))
+    return result
+
+
+def _key(one: Record) -> Key:
+    return one.kind.name, plain_name(one.title) or kind_word(one.kind.name)
+
+
+def _only(one: Record, name: str, here: str, suffix: str) -> Record:
+    ids = {} if one.remote_id is None else {name: one.remote_id}
+    return replace(one, only=(name,), ids=ids, suffix=suffix, elsewhere=name != here)
+
+
+@dataclass(slots=True)
+class _Joined:
+    """What differs, place by place, and the ids inside that are left out, as they differ."""
+
+    differing: list[tuple[Path, Values]] = field(default_factory=list)
+    left_out: set[Path] = field(default_factory=set)
+
+
+def _join(single: Mapping[str, Record], things: Mapping[tuple[str, RemoteId], Key]) -> _Joined:
+    """Find what differs. Raises _ApartError."""
+    records = [*single.values()]
+    kind = records[0].kind
+    named = {path: other for path, other, _ in references_in(records[0].spec, kind.spec)}
+    joined = _Joined()
+    for path, values in _differing(
+        [one.spec for one in records], Facts(part=kind.spec), (), joined
+    ):
+        meant = {things.get((named[path], str(one))) for one in values} if path in named else {None}
+        if None in meant or len(meant) > 1:
+            joined.differing.append((path, values))
+    return joined
+
+
+def _differing(
+    values: Sequence[Json], facts: Facts, path: Path, joined: _Joined
+) -> Iterator[tuple[Path, Values]]:
+    first = values[0]
+    if all(one == first and type(one) is type(first) for one in values):
+        return
+    if isinstance(first, dict):
+        yield from _in_objects(values, first, facts, path, joined)
+    elif isinstance(first, list):
+        yield from _in_lists(values, first, facts, path, joined)
+    else:
+        scalars = [one for one in values if isinstance(one, str | int | float)]
+        if len(scalars) != len(values):
+            raise _ApartError(path)
+        yield path, tuple(scalars)
+
+
+def _in_objects(
+    values: Sequence[Json], first: dict[str, Json], facts: Facts, path: Path, joined: _Joined
+) -> Iterator[tuple[Path, Values]]:
+    objects = [one for one in values if isinstance(one, dict) and one.keys() == first.keys()]
+    if len(objects) != len(values):
+        raise _ApartError(path)
+    fields = facts_of(facts.part) if facts.part is not None else {}
+    for key in first:
+        inner = fields.get(key, facts.values or NOTHING)
+        yield from _differing([one[key] for one in objects], inner, (*path, key), joined)
+
+
+def _in_lists(
+    values: Sequence[Json], first: list[Json], facts: Facts, path: Path, joined: _Joined
+) -> Iterator[tuple[Path, Values]]:
+    lists = [one for one in values if isinstance(one, list) and len(one) == len(first)]
+    if len(lists) != len(values):
+        raise _ApartError(path)
+    own = facts.keyed.identity if facts.keyed is not None else ()
+    for index in range(len(first)):
+        here: Path = (*path, index)
+        items = [one[index] for one in lists]
+        for place, found in _differing(items, facts.items or NOTHING, here, joined):
+            if own[:1] == ("id",) and place == (*here, *own):
+                # Each environment gave an id of its own, and keeps that where none is written.
+                joined.left_out.add((*here, "id"))
+            else:
+                yield place, found
+
+
+@dataclass(slots=True)
+class _Naming:
+    """Names of variables: one for the same values everywhere, and those that are there first."""
+
+    environments: tuple[str, ...]
+    known: Mapping[str, Mapping[str, Variable]]
+    new: dict[str, dict[str, Variable]]
+    uses: dict[Values, list[tuple[Key, Path]]] = field(default_factory=lambda: defaultdict(list))
+    names: dict[Values, str] = field(default_factory=dict)
+
+    def note(self, key: Key, joined: _Joined) -> None:
+        """Note where values are used, before any gets a name."""
+        for path, values in joined.differing:
+            for piece in _pieces(values):
+                if isinstance(piece, tuple):
+                    self.uses[piece].append((key, path))
+
+    def name_of(self, values: Values) -> str:
+        """Give the name of the variable that has these values."""
+        known = self.names.get(values) or self._known(values)
+        if not known:
+            known = self._unused(self._wanted(values))
+            for environment, value in zip(self.environments, values, strict=True):
+                self.new.setdefault(environment, {})[known] = value
+        self.names[values] = known
+        return known
+
+    def _known(self, values: Values) -> str:
+        pairs = [*zip(self.environments, values, strict=True)]
+        for name in self.known.get(self.environments[0], {}):
+            held = [self.known.get(environment, {}).get(name) for environment, _ in pairs]
+            both = zip(held, (value for _, value in pairs), strict=True)
+            if all(one == value and type(one) is type(value) for one, value in both):
+                return name
+        return ""
+
+    def _wanted(self, values: Values) -> str:
+        if tuple(str(one).casefold() for one in values) == tuple(
+            one.casefold() for one in self.environments
+        ):
+            return _ENVIRONMENT
+        uses = self.uses[values]
+        steps = [str(step) for step in uses[0][1] if isinstance(step, str)]
+        last = steps[-1]
+        things = {key for key, _ in uses}
+        last = re.sub(r"[^A-Za-z0-9_]", "", last) or "value"
+        if len(things) > 1 and last not in _TOO_GENERAL:
+            return last
+        head = _camel(min(things)[1])
+        return head + last[0].upper() + last[1:]
+
+    def _unused(self, wanted: str) -> str:
+        taken = {
+            name for variables in (*self.known.values(), *self.new.values()) for name in variables
+        }
+        number, name = 1, wanted
+        while name in taken:
+            number += 1
+            name = f"{wanted}{number}"
+        return name
+
+
+def _camel(name: str) -> str:
+    first, *rest = re.findall(r"[a-z0-9]+", name) or ["value"]
+    first = f"v{first}" if first[0].isdigit() else first
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _pieces(values: Values) -> list[str | Values]:
+    """Give texts in pieces: what they share, and the one word in which they differ."""
+    texts = [one for one in values if isinstance(one, str)]
+    if len(texts) != len(values):
+        return [values]
+    split = [_WORDS.findall(text) for text in texts]
+    if len({len(words) for words in split}) != 1:
+        return [values]
+    columns = [*zip(*split, strict=True)]
+    words = {column for column in columns if len(set(column)) > 1}
+    if len(words) != 1:
+        return [values]
+    pieces: list[str | Values] = []
+    for column in columns:
+        if column in words:
+            pieces.append(column)
+        elif pieces and isinstance(pieces[-1], str):
+            pieces[-1] += column[0]
+        else:
+            pieces.append(column[0])
+    return pieces
+
+
+def _written(values: Values, naming: _Naming) -> str:
+    """Give what is written in the place of values; each environment reads its own of them."""
+    pieces = _pieces(values)
+    written = "".join(
+        expression(Word.VARIABLE, naming.name_of(one)) if isinstance(one, tuple) else escaped(one)
+        for one in pieces
+    )
+    if len(pieces) > 1 and not _reads_back(written, pieces):
+        return expression(Word.VARIABLE, naming.name_of(values))
+    return written
+
+
+def _reads_back(written: str, pieces: Sequence[str | Values]) -> bool:
+    read = [one for one in parts_of(written) if one != ""]
+    names = [one for one in read if isinstance(one, Expression)]
+    text = "".join(one for one in read if isinstance(one, str))
+    return (
+        len(names) == sum(isinstance(one, tuple) for one in pieces)
+        and text == "".join(one for one in pieces if isinstance(one, str))
+        and all(isinstance(one, str | Expression) for one in read)
+    )
+
+
+def _record(single: Mapping[str, Record], joined: _Joined, naming: _Naming, here: str) -> Record:
+    record = single[here]
+    spec = record.spec
+    for path in joined.left_out:
+        spec = _without_id(spec, path)
+    known = {name: one.remote_id for name, one in single.items() if one.remote_id is not None}
+    return replace(
+        record,
+        spec=spec,
+        expressions={path: _written(values, naming) for path, values in joined.differing},
+        ids=known,
+        only=() if single.keys() >= naming.known.keys() else tuple(single),
+    )
+
+
+def _without_id(spec: dict[str, Json], path: Path) -> dict[str, Json]:
+    found = _without(spec, path)
+    assert isinstance(found, dict)  # noqa: S101 - an object stays one
+    return found
+
+
+def _without(value: Json, path: Path) -> Json:
+    first, *rest = path
+    if isinstance(value, list) and isinstance(first, int):
+        return [_without(one, tuple(rest)) if at == first else one for at, one in enumerate(value)]
+    assert isinstance(value, dict)  # noqa: S101 - the path was found in it
+    if not rest:
+        return {key: one for key, one in value.items() if key != first}
+    return {key: _without(one, tuple(rest)) if key == first else one for key, one in value.items()}

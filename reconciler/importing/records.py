@@ -1,0 +1,155 @@
+"""One stored thing as the `spec` of a manifest, or why it cannot be one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from reconciler.document import Json, Path, value_at
+from reconciler.errors import ExitCode
+from reconciler.kinds.judging import judge
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.pasted import MOST_ROUNDS, Mould, in_told_order
+from reconciler.kinds.repairs import MoveId, repaired
+from reconciler.kinds.shape import in_usual_order
+from reconciler.manifests.composing import UnwritableError, check_writable
+from reconciler.manifests.expressions import Withheld
+from reconciler.resource import RemoteId
+from reconciler.source.diagnostic import Finding, Severity
+
+LITERAL_KEY = "M313"
+MISSING = "M302"
+MOST_COMMENTS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What is to become a manifest: `spec` in the form of one, and nothing that only answers have.
+
+    `where` says for people where it was found. `comments` stand above the places that they are
+    about, by their paths in `spec`, `keys` are the places of literals that look like keys, and
+    `untold` is what an answer lacked: in what, and what it is called. `expressions` are written
+    instead of values, by their paths. `ids` are those that environments have for it, where
+    there are several, and `only` those that it is limited to. A `suffix` tells names apart, and
+    what is `elsewhere` is nothing to the environment of this run.
+    """
+
+    kind: Kind
+    spec: dict[str, Json]
+    remote_id: RemoteId | None
+    where: str
+    comments: Mapping[Path, str] = field(default_factory=dict)
+    keys: tuple[Finding, ...] = ()
+    untold: tuple[tuple[Path, str], ...] = ()
+    expressions: Mapping[Path, str] = field(default_factory=dict)
+    ids: Mapping[str, RemoteId] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    suffix: str = ""
+    elsewhere: bool = False
+
+    @property
+    def title(self) -> str:
+        """What people call it, "" where it has no such name."""
+        value = value_at(self.spec, self.kind.title)
+        return value if isinstance(value, str) else ""
+
+    @property
+    def called(self) -> str:
+        """What it is called in reports before it has a name."""
+        shown = f"`{self.title}`" if self.title else str(self.remote_id or "")
+        return f"{self.kind.name} {shown}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is not imported, and why; 0 is the exit code where that is all right."""
+
+    what: str
+    why: str
+    exit_code: int = ExitCode.DONE
+
+
+def record_of(document: Json, kind: Kind, where: str, withheld: Withheld) -> Record | Left:
+    """Give a stored thing of a kind as a record, or what stands in its way, by its own name.
+
+    Wrappers, read-only fields and other spellings are dropped as `validate --fix` does, and the
+    id is kept.
+    """
+    mould = Mould(kind.spec, kind.id_form, has_id=False)
+    document = in_told_order(document, kind.spec)
+    remote_id: RemoteId | None = None
+    for _ in range(MOST_ROUNDS):
+        made = mould.next_round(document)
+        if not made:
+            break
+        for repair in made:
+            if isinstance(repair, MoveId):
+                remote_id = kind.id_form.parse(_json(value_at(document, repair.path)))
+        document = in_told_order(repaired(document, made), kind.spec)
+    spec = document if isinstance(document, dict) else {}
+    if kind.inner_id and remote_id is None:
+        remote_id = kind.id_form.parse(_json(value_at(spec, kind.inner_id)))
+    spec = _without(spec, kind.inner_id)
+    record = Record(kind=kind, spec=spec, remote_id=remote_id, where=where)
+    return judged(record, withheld)
+
+
+def judged(record: Record, withheld: Withheld) -> Record | Left:
+    """Give a record that a manifest can hold, with what is to be said of it; or why none can."""
+    kind, spec = record.kind, record.spec
+    if kind.id_form.required and record.remote_id is None:
+        why = f"it has no id, which this kind needs. {kind.limits}"
+        return _refused(record, why)
+    try:
+        check_writable(spec)
+    except UnwritableError as error:
+        return _refused(record, f"{error.why}{_at(error.path)}")
+    findings = [*judge(kind, spec, spec, has_id=True).findings, *withheld.findings(spec)]
+    wrong = next((one for one in findings if one.severity is Severity.ERROR), None)
+    if wrong is not None:
+        return _refused(record, f"{wrong.message}{_at(wrong.path)} [{wrong.code}]")
+    ordered = in_usual_order(spec, kind.spec)
+    assert isinstance(ordered, dict)  # noqa: S101 - an object stays one
+    return replace(
+        record,
+        spec=ordered,
+        comments=dict(islice(_missing(record), MOST_COMMENTS)),
+        keys=tuple(one for one in findings if one.code == LITERAL_KEY),
+    )
+
+
+def _missing(record: Record) -> Iterator[tuple[Path, str]]:
+    """Yield what a write needs and the record does not tell, as comments at their places."""
+    untold: dict[Path, list[str]] = {}
+    for path, name in record.untold:
+        untold.setdefault(path, []).append(name)
+    for finding in record.kind.check(record.spec):
+        if finding.code == MISSING and finding.path not in untold:
+            yield finding.path, f"{finding.message}; add it before this is changed"
+    for path, names in untold.items():
+        yield path, f"{', '.join(names)}: not told by the service; add it before this is changed"
+
+
+def _refused(record: Record, why: str) -> Left:
+    return Left(f"{record.called} ({record.where})", why, ExitCode.INVALID)
+
+
+def _at(path: Path) -> str:
+    return f", at {'.'.join(map(str, path))[:200]}" if path else ""
+
+
+def _without(spec: dict[str, Json], path: tuple[str, ...]) -> dict[str, Json]:
+    if not path:
+        return spec
+    first, *rest = path
+    inner = spec.get(first)
+    if not rest:
+        return {key: value for key, value in spec.items() if key != first}
+    if not isinstance(inner, dict):
+        return spec
+    return {**spec, first: _without(inner, tuple(rest))}
+
+
+def _json(value: object) -> Json:
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None

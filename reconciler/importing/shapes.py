@@ -1,0 +1,103 @@
+"""What an export holds, told apart by shape: records of any kind, lists of them, and wrappers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeAlias
+
+from pydantic.alias_generators import to_camel
+
+from reconciler.document import Json
+from reconciler.errors import ExitCode
+from reconciler.importing.records import Left, Record, record_of
+from reconciler.kinds import KINDS
+from reconciler.kinds.judging import kind_hinted, kind_like
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.pasted import in_told_order
+from reconciler.kinds.shape import facts_at, facts_of
+from reconciler.manifests.expressions import Withheld
+from reconciler.resource import API_VERSION
+
+DEEPEST_WRAPPER = 4
+MOST_RECORDS = 50_000
+Found: TypeAlias = Record | Left
+
+Reader: TypeAlias = Callable[[Json, str, Withheld], "Iterator[Found] | None"]
+"""Reads a document of another tool, or gives None for what is none of it."""
+
+READERS: tuple[Reader, ...] = ()
+
+
+def found_in(document: Json, where: str, withheld: Withheld) -> Iterator[Found]:
+    """Yield what a document holds; what is not known is said, too."""
+    yield from _found(document, where, withheld, DEEPEST_WRAPPER)
+
+
+def _found(document: Json, where: str, withheld: Withheld, depth: int) -> Iterator[Found]:
+    for reader in READERS:
+        read = reader(document, where, withheld)
+        if read is not None:
+            yield from read
+            return
+    if isinstance(document, dict) and document.get("apiVersion") == API_VERSION:
+        yield Left(where, "it is a manifest already")
+        return
+    whole = _as_whole(document)
+    kind = kind_like(whole)
+    if kind is not None:
+        yield record_of(whole, kind, where, withheld)
+        return
+    hinted = kind_hinted(whole)
+    if hinted is not None:
+        yield record_of(whole, hinted, where, withheld)
+        return
+    inner = [*_members(document)]
+    if not (inner and depth and len(inner) <= MOST_RECORDS):
+        yield Left(where, "it holds nothing that is known here", ExitCode.INVALID)
+        return
+    for number, member in inner:
+        place = f"{where}, {number}" if number else where
+        yield from _found(member, place, withheld, depth - 1)
+
+
+def _as_whole(document: Json) -> Json:
+    """Give a list as the one thing that it is to the service, where it is one."""
+    if not isinstance(document, list) or not document:
+        return document
+    for kind in KINDS:
+        if kind.singleton and kind.destroyable:
+            whole = in_told_order({kind.destroyable[0]: document}, kind.spec)
+            if kind_like(whole) is kind and all(map(partial(_is_member, kind), document)):
+                return whole
+    return document
+
+
+def _is_member(kind: Kind, item: Json) -> bool:
+    """Tell whether an item is one of a kind's list, and not a thing of another kind."""
+    part = facts_at(kind.spec, (*kind.destroyable, 0)).part
+    if part is None or not isinstance(item, dict) or kind_hinted(item) is not None:
+        return False
+    inner = facts_of(part)[part.bare].part if part.bare else None
+    held = item.get(part.bare, item) if part.bare else item
+    known = facts_of(inner or part).keys() - {"id", "name", "description"}
+    return isinstance(held, dict) and not known.isdisjoint(map(to_camel, held))
+
+
+def _members(document: Json) -> Iterator[tuple[str, Json]]:
+    """Yield what stands in a list, or in the lists and objects of something around them."""
+    if isinstance(document, list):
+        for index, item in enumerate(document, 1):
+            yield f"item {index}", item
+    elif isinstance(document, dict):
+        inner = {key: value for key, value in document.items() if isinstance(value, dict | list)}
+        lists = {key: value for key, value in inner.items() if _is_listing(value)}
+        for key, value in lists.items():
+            for index, item in enumerate(value, 1):
+                yield f"{key} {index}", item
+        if not lists and len(inner) == 1:
+            yield from (("", value) for value in inner.values())
+
+
+def _is_listing(value: Json) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)

@@ -1,0 +1,300 @@
+"""New manifests as text, in the one layout that they have: the only place that writes YAML anew.
+
+Made by hand and not by a library: thousands are written at once, long lines must stay as they
+are, and what a reader of ours refuses must be known by its place before a file is begun.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from reconciler.document import Json, Path
+from reconciler.source.files import LARGEST_FILE, LONGEST_LINE
+from reconciler.source.reading import DEEPEST, LONGEST_SCALAR, MOST_NODES
+from reconciler.source.text import BIDIRECTIONAL, EXACT_INTEGER, described, first_forbidden
+
+STEP: Final = "  "
+WIDEST_FLOW: Final = 60
+MOST_IN_FLOW: Final = 3
+LONGEST_KEY: Final = 512
+"""YAML takes no longer key than 1,024 characters without a `?`, and escapes count."""
+
+_NOTHING: Mapping[Path, str] = MappingProxyType({})
+_NAMED = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
+"""Words that are no text to YAML, or were none to an older one."""
+
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_LIKE_A_WORD = re.compile(rf"[^\W\d][\w./@+-]*(?: [\w./@+-]+)*|{_UUID}|[0-9]+[smhdw]")
+_PLAIN = re.compile(r"[^\W\d_/($](?:.*\S)?|[_/($].*\S")
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_ENDS_PLAIN = re.compile(r": | #|:\Z|\t")
+_ONLY_BLANKS = re.compile(r"^[ \t]+$", re.MULTILINE)
+_UNSEEN = re.compile("[\u2028\u2029\ufeff]")
+_BEYOND_BMP = 0xFFFF
+_JOINER = "\u200d"
+
+
+class UnwritableError(Exception):
+    """Something that no manifest can hold, by its place, and why."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(why)
+        self.path = path
+        self.why = why
+
+
+def composed(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHING) -> str:
+    """Give a manifest's text, ending in a line break.
+
+    A comment stands above the line in which what is at its path begins. Texts of several
+    lines become block texts, small objects of plain values stay on one line, and the order
+    of fields is that of the document. Raises UnwritableError for what cannot be read back.
+    """
+    check_writable(dict(document))
+    return laid_out(document, comments)
+
+
+def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHING) -> str:
+    """Give the text of a document that `check_writable` lets pass, as `composed` does.
+
+    Raises UnwritableError for one that is too large.
+    """
+    layout = _Layout(comments)
+    layout.entries(document, "", ())
+    return checked_size("\n".join(layout.lines) + "\n")
+
+
+def composed_json(document: Json) -> str:
+    """Give a document as the text of a JSON file. Raises UnwritableError as `composed` does."""
+    check_writable(document)
+    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = _UNSEEN.sub(lambda found: _escaped(found[0]), text)
+    for line in text.split("\n"):
+        if BIDIRECTIONAL.search(line):
+            raise UnwritableError((), "JSON cannot hold its bidirectional characters unseen")
+    return checked_size(text)
+
+
+def checked_size(text: str) -> str:
+    """Give a text that a file can hold. Raises UnwritableError for a larger one."""
+    if len(text) > LARGEST_FILE // 4 and len(text.encode("utf-8")) > LARGEST_FILE:
+        raise UnwritableError((), f"its file would be larger than {LARGEST_FILE >> 20} MB")
+    if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
+        raise UnwritableError((), "it has a line longer than 1 MB")
+    return text
+
+
+def check_writable(document: Json) -> None:
+    """Raise UnwritableError for what no file of ours may hold, YAML or JSON."""
+    stack: list[tuple[Json, Path]] = [(document, ())]
+    nodes = 0
+    while stack:
+        value, path = stack.pop()
+        nodes += 1
+        match value:
+            case str():
+                _check_text(value, path)
+            case dict():
+                stack.extend((one, _checked(key, path)) for key, one in value.items())
+            case list():
+                stack.extend((one, (*path, index)) for index, one in enumerate(value))
+            case _:
+                _check_number(value, path)
+        if nodes > MOST_NODES // 2 or len(path) >= DEEPEST:
+            said = f"it holds more than {MOST_NODES // 2:,} values, or {DEEPEST} levels of them"
+            raise UnwritableError(path, said)
+
+
+def _check_number(number: float | None, path: Path) -> None:
+    if number is not None and not math.isfinite(number):
+        raise UnwritableError(path, "it holds a number that is not finite")
+    if isinstance(number, int) and abs(number) > EXACT_INTEGER:
+        raise UnwritableError(path, "it holds a number beyond ±2^53, which would lose digits")
+
+
+def _check_text(text: str, path: Path) -> None:
+    if text.isascii() and text.isprintable():
+        if len(text) > LONGEST_SCALAR:
+            raise UnwritableError(path, f"it holds a text longer than {LONGEST_SCALAR >> 20} MB")
+        return
+    found = first_forbidden(text.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
+    if found is not None:
+        raise UnwritableError(path, f"it holds {described(found[1])}, which no manifest can hold")
+    if BIDIRECTIONAL.search(text) and not _fits_block(text):
+        raise UnwritableError(path, "it holds bidirectional characters where they cannot be seen")
+    if len(text) > LONGEST_SCALAR:
+        raise UnwritableError(path, f"it holds a text longer than {LONGEST_SCALAR >> 20} MB")
+
+
+def _checked(key: str, path: Path) -> Path:
+    """Give the place of a field whose name can be written."""
+    if len(key) > LONGEST_KEY:
+        raise UnwritableError(path, f"it has a field whose name is longer than {LONGEST_KEY}")
+    if key.isascii() and key.isprintable():
+        return (*path, key)
+    found = first_forbidden(key.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
+    if found is not None or BIDIRECTIONAL.search(key):
+        raise UnwritableError(path, "it has a field whose name no manifest can hold")
+    return (*path, key)
+
+
+class _Layout:
+    """Lines of a document; the comments are those that are wanted above some of them."""
+
+    def __init__(self, comments: Mapping[Path, str]) -> None:
+        self.lines: list[str] = []
+        self._comments = comments
+        self._commented = {path[:length] for path in comments for length in range(len(path))}
+
+    def entries(
+        self, fields: Mapping[str, Json], indent: str, path: Path, *, dash: str = ""
+    ) -> None:
+        """Add the fields of an object; the first one stands behind a dash where there is one."""
+        for key, value in fields.items():
+            here = (*path, key)
+            if self._comments:
+                self._comment(indent[: -len(dash)] if dash else indent, here)
+            head = f"{indent[: -len(dash)]}{dash}" if dash else indent
+            dash = ""
+            self._named(f"{head}{_key(key)}:", value, indent, here)
+
+    def _items(self, items: Sequence[Json], indent: str, path: Path) -> None:
+        for index, item in enumerate(items):
+            here = (*path, index)
+            if self._comments:
+                self._comment(indent, here)
+            if isinstance(item, dict) and item and self._in_flow(item, here) is None:
+                self.entries(item, indent + STEP, here, dash="- ")
+            else:
+                self._named(f"{indent}-", item, indent, here)
+
+    def _named(self, head: str, value: Json, indent: str, path: Path) -> None:
+        """Add a value behind its key or its dash, on that line as far as it fits."""
+        if isinstance(value, str):
+            self.lines.extend(_text_lines(head, value, indent))
+            return
+        if not isinstance(value, dict | list):
+            self.lines.append(f"{head} {_scalar(value)}")
+            return
+        flow = self._in_flow(value, path)
+        if flow is not None:
+            self.lines.append(f"{head} {flow}")
+            return
+        self.lines.append(head)
+        if isinstance(value, dict):
+            self.entries(value, indent + STEP, path)
+        else:
+            self._items(value, indent + STEP, path)
+
+    def _comment(self, indent: str, path: Path) -> None:
+        for line in self._comments.get(path, "").splitlines():
+            self.lines.append(f"{indent}# {line}")
+
+    def _in_flow(self, value: dict[str, Json] | list[Json], path: Path) -> str | None:
+        """Give what is small and plain as it stands on one line; None for anything else."""
+        if not value:
+            return "[]" if isinstance(value, list) else "{}"
+        is_top = len(path) == 1
+        if is_top or path in self._commented or len(value) > 2 * MOST_IN_FLOW:
+            return None
+        if isinstance(value, list):
+            parts = [_flow_scalar(one) for one in value]
+        elif len(value) > MOST_IN_FLOW or _may_grow(value):
+            return None
+        else:
+            parts = [_flow_entry(key, one) for key, one in value.items()]
+        if None in parts:
+            return None
+        shown = ", ".join(filter(None, parts))
+        if len(shown) > WIDEST_FLOW:
+            return None
+        return f"[{shown}]" if isinstance(value, list) else f"{{{shown}}}"
+
+
+def _may_grow(fields: dict[str, Json]) -> bool:
+    """Tell a lone text, as a query, which is no id in its wrapper."""
+    key, value = next(iter(fields.items()))
+    is_id = isinstance(value, str) and (key == "value" or re.fullmatch(_UUID, value) is not None)
+    return len(fields) == 1 and isinstance(value, str) and not is_id
+
+
+def _flow_entry(key: str, value: Json) -> str | None:
+    shown = _flow_scalar(value)
+    is_plain = _PLAIN_KEY.fullmatch(key) is not None and key.lower() not in _NAMED
+    return f"{key}: {shown}" if shown is not None and is_plain else None
+
+
+def _flow_scalar(value: Json) -> str | None:
+    if isinstance(value, dict | list):
+        return None
+    if not isinstance(value, str):
+        return _scalar(value)
+    is_plain = _LIKE_A_WORD.fullmatch(value) and value.isprintable()
+    return value if is_plain and value.lower() not in _NAMED else None
+
+
+def _scalar(value: float | bool | None) -> str:
+    return json.dumps(value, allow_nan=False)
+
+
+def _key(key: str) -> str:
+    is_plain = _PLAIN_KEY.fullmatch(key) is not None and key.lower() not in _NAMED
+    return key if is_plain else _quoted(key)
+
+
+def _text_lines(head: str, text: str, indent: str) -> list[str]:
+    wants_block = "\n" in text or (not text.isascii() and BIDIRECTIONAL.search(text) is not None)
+    if not (wants_block and _fits_block(text)):
+        return [f"{head} {_line(text)}"]
+    body = text.removesuffix("\n")
+    kept = "-" if body == text else "+" if body.endswith("\n") else ""
+    # Without the number, blanks that the text begins with would be taken for its indentation.
+    begins = "2" if text[0] in " \n\t" else ""
+    return [
+        f"{head} |{begins}{kept}",
+        *(f"{indent}{STEP}{line}" if line else "" for line in body.split("\n")),
+    ]
+
+
+def _fits_block(text: str) -> bool:
+    """Tell whether a text stays what it is when it is written line by line, without escapes."""
+    if not text.strip(" \t\n") or _ONLY_BLANKS.search(text):
+        return False
+    return not any(one in text for one in "\r\u2028\u2029\ufeff")
+
+
+def _line(text: str) -> str:
+    """Give a text on one line, quoted only where it has to be."""
+    if _is_plain(text):
+        return text
+    if text and text.isprintable() and "'" not in text and ('"' in text or "\\" in text):
+        return f"'{text}'"
+    return _quoted(text)
+
+
+def _is_plain(text: str) -> bool:
+    if not text.isprintable() or text.lower() in _NAMED:
+        return False
+    if _LIKE_A_WORD.fullmatch(text):
+        return True
+    return _PLAIN.fullmatch(text) is not None and _ENDS_PLAIN.search(text) is None
+
+
+def _quoted(text: str) -> str:
+    shown = json.dumps(text, ensure_ascii=False)
+    return shown if shown.isprintable() else "".join(map(_escaped, shown))
+
+
+def _escaped(character: str) -> str:
+    """Give a character as it is seen in a file, or its escape where it is not seen."""
+    unseen = unicodedata.category(character) in ("Cf", "Zl", "Zp", "Cc")
+    if not unseen or character == _JOINER:
+        return character
+    number = ord(character)
+    return f"\\U{number:08X}" if number > _BEYOND_BMP else f"\\u{number:04x}"

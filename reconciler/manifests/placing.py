@@ -1,0 +1,118 @@
+"""New files of a project: where they may be, what is there already, and writing them for good."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from reconciler.document import Json, identical
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.manifests.editing import with_variables
+from reconciler.project import Variable
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.files import display_name, read_file, read_own_file
+from reconciler.source.ignoring import is_installed
+from reconciler.source.reading import read_text
+from reconciler.source.writing import replace_file, sync_folder, write_new_files
+
+
+def folder_inside(folder: Path, root: Path) -> Path:
+    """Give a folder of the project once all links are followed; `root` holds none itself.
+
+    Raises UsageError for one that leads out of it, or in which no manifest is looked for.
+    """
+    real = Path(os.path.realpath(folder))
+    if not real.is_relative_to(root):
+        raise UsageError(f"{folder} leads out of the project folder {root}")
+    passed = next(filter(is_installed, real.relative_to(root).parts), "")
+    if passed:
+        raise UsageError(f"{folder}: no manifest is looked for in `{passed}`")
+    return real
+
+
+def names_in(folder: Path) -> set[str]:
+    """Give what is in a folder, as file systems compare it that do not tell capitals apart.
+
+    Raises InvalidInput where it cannot be read.
+    """
+    try:
+        return {name.casefold() for name in os.listdir(folder)}  # noqa: PTH208 - names only
+    except FileNotFoundError:
+        return set()
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def holds(file: Path, text: str, root: Path) -> bool:
+    """Tell whether a file of the project has this very text."""
+    found = read_file(file, display_name(file, root), [root])
+    return not isinstance(found, Complaint) and found == text
+
+
+def write_new(texts: Sequence[tuple[Path, str]], root: Path) -> None:
+    """Write new files one after the other, with the folders that they need.
+
+    They are there for good once `settle` has returned. Raises InvalidInput where one of them
+    is there by now, or cannot be written.
+    """
+    try:
+        for folder in {file.parent for file, _ in texts}:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, exist_ok=True)
+            folder_inside(folder, root)
+        write_new_files([(file, text.encode("utf-8")) for file, text in texts])
+    except FileExistsError as error:
+        name = display_name(Path(str(error.filename2 or error.filename)), root)
+        raise InvalidInput(f"{name}: there by now, and nothing is written over it") from error
+    except OSError as error:
+        name = display_name(Path(str(error.filename or root)), root)
+        raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
+
+
+def settle(folders: set[Path], root: Path) -> None:
+    """Wait until the names of new files, and of new folders, are kept."""
+    try:
+        for one in {above for folder in folders for above in (folder, *folder.parents)}:
+            if one.is_relative_to(root):
+                sync_folder(one)
+    except OSError as error:
+        raise InvalidInput(f"the folder cannot be written: {error.strerror}") from error
+
+
+def add_variables(file: Path, variables: Mapping[str, Mapping[str, Variable]]) -> None:
+    """Write variables into a project file, by environment; all else of it stays.
+
+    Raises InvalidInput where they have to be added by hand.
+    """
+    said = "; ".join(
+        f"{name}: {', '.join(f'{key}: {value}' for key, value in more.items())}"
+        for name, more in variables.items()
+    )
+    by_hand = f"{file.name} cannot be written: add these variables by hand ({said})"
+    text = read_own_file(file, file.name)
+    if isinstance(text, Complaint):
+        raise InvalidInput(f"{by_hand}: {text.message}")
+    before = read_text(text, is_json=False)
+    after = with_variables(text, variables)
+    reading = read_text(after, is_json=False)
+    wanted = _with_variables(before.documents[0].value, variables)
+    if reading.has_errors or not identical(reading.documents[0].value, wanted):
+        raise InvalidInput(by_hand)
+    try:
+        replace_file(file, after.encode("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{by_hand}: {error.strerror}") from error
+
+
+def _with_variables(document: Json, variables: Mapping[str, Mapping[str, Variable]]) -> Json:
+    whole = document if isinstance(document, dict) else {}
+    environments = whole.get("environments")
+    named = dict(environments) if isinstance(environments, dict) else {}
+    for name, more in variables.items():
+        one = named.get(name)
+        settings = one if isinstance(one, dict) else {}
+        there = settings.get("variables")
+        held = there if isinstance(there, dict) else {}
+        named[name] = {**settings, "variables": {**held, **more}}
+    return {**whole, "environments": named}

@@ -1,0 +1,312 @@
+"""What is to be imported, read from the service or from exports, its documents put aside."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from reconciler.document import Json, value_at
+from reconciler.document import Path as Place
+from reconciler.errors import ExitCode, ReconcilerError, UsageError
+from reconciler.importing.matching import Brief, Origin
+from reconciler.importing.names import content_mark
+from reconciler.importing.parameters import parameterised
+from reconciler.importing.records import Left, Record, judged
+from reconciler.importing.references import mentions_in
+from reconciler.importing.shapes import found_in
+from reconciler.journal.history import History, Memory
+from reconciler.kinds import KINDS
+from reconciler.kinds.kind import Kind, observe
+from reconciler.manifests.expressions import Withheld, withheld_from
+from reconciler.manifests.workspace import sources_of
+from reconciler.project import Variable
+from reconciler.resource import Absent, Manifest, Observation, Ref, Seen, Source
+from reconciler.session.opening import Bench, open_api
+from reconciler.session.projects import Asked
+from reconciler.signals.mentions import mentioned_alerts
+from reconciler.slips import nearest
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.files import find_files
+from reconciler.source.parsed import Reading, complaints_of_text
+from reconciler.waits import Deed, Waits
+
+if TYPE_CHECKING:
+    from reconciler.api.client import Api
+
+
+NO_LIST = (
+    "no list of them is known here: import each by its id, or with `import --from` from exports"
+)
+
+
+class Spool:
+    """Documents in a file until their names are known."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def keep(self, record: Record, origin: Origin, revision: str = "") -> Brief:
+        """Put a record's document aside."""
+        content = json.dumps(record.spec).encode()
+        offset = self._stream.seek(0, os.SEEK_END)
+        self._stream.write(content)
+        nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
+        slugs = record.kind.identities(nameless)
+        return Brief(
+            record=replace(record, spec={}),
+            title=record.title,
+            mark=content_mark(record.spec),
+            mentions=tuple(mentions_in(record.spec, record.kind)),
+            slugs=tuple((what, value) for what, value in slugs.items() if value),
+            origin=origin,
+            revision=revision,
+            offset=offset,
+            length=len(content),
+        )
+
+    def spec(self, brief: Brief) -> dict[str, Json]:
+        """Give a document back."""
+        self._stream.seek(brief.offset)
+        spec: dict[str, Json] = json.loads(self._stream.read(brief.length))
+        return spec
+
+    def record(self, brief: Brief) -> Record:
+        """Give a record whole again."""
+        return replace(brief.record, spec=self.spec(brief))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What is to be imported: things of the service by what they are asked for, or exports.
+
+    Exports of `environments`, one path for each, become manifests with variables.
+    """
+
+    live: tuple[tuple[Kind, str], ...] = ()
+    exports: tuple[Path, ...] = ()
+    everything: bool = False
+    environments: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What was found, and what was not.
+
+    `variables` are those that it needs, by environment, and `mentioned` are alerts that the
+    service tells of elsewhere, by their ids, with words about each.
+    """
+
+    briefs: list[Brief] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    variables: Mapping[str, Mapping[str, Variable]] = field(default_factory=dict)
+    mentioned: Mapping[str, str] = field(default_factory=dict)
+
+    def take(self, found: Brief | Left) -> None:
+        """Note one of them."""
+        if isinstance(found, Left):
+            self.left.append(found)
+        else:
+            self.briefs.append(found)
+
+
+def gather(asked: Asked, bench: Bench, what: Sources, history: History, spool: Spool) -> Gathered:
+    """Read all that is wanted.
+
+    Raises UsageError for environments there are not, and what is about the service as a whole.
+    """
+    withheld = withheld_from(os.environ)
+    if what.live or what.everything:
+        return asyncio.run(_from_service(bench, what, history, withheld, spool))
+    root, gathered = bench.project.root.resolve(), Gathered()
+    if not what.environments:
+        for one in read_exports(what.exports, root, withheld, asked.waits):
+            gathered.take(one if isinstance(one, Left) else spool.keep(one, "export"))
+        return gathered
+    environments = bench.project.settings.environments
+    _check_environments(what.environments, environments, bench.name)
+    found: dict[str, list[Record]] = {}
+    for name, path in zip(what.environments, what.exports, strict=True):
+        read = [*read_exports([path], root, withheld, asked.waits)]
+        found[name] = [one for one in read if isinstance(one, Record)]
+        gathered.left.extend(one for one in read if isinstance(one, Left))
+    known = {name: one.variables for name, one in environments.items()}
+    joined = parameterised(found, bench.name, known)
+    gathered.variables = joined.variables
+    gathered.left.extend(joined.left)
+    gathered.briefs.extend(spool.keep(one, "export") for one in joined.records)
+    return gathered
+
+
+async def _from_service(
+    bench: Bench, what: Sources, history: History, withheld: Withheld, spool: Spool
+) -> Gathered:
+    async with open_api(bench) as api:
+        if not what.everything:
+            return await read_live(api, what.live, history, withheld, spool)
+        wanted, left = await list_all(api)
+        gathered = await read_live(api, wanted, history, withheld, spool)
+        gathered.left.extend(left)
+        gathered.mentioned = await mentioned_alerts(api)
+        return gathered
+
+
+def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
+    """Raise UsageError unless these are environments, and the one of this run is among them."""
+    unknown = next((name for name in names if name not in known), "")
+    if unknown:
+        near = nearest(unknown, known)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise UsageError(f"`{unknown}` is no environment of reconciler.yaml{hint}")
+    if here not in names or len(set(names)) < len(names):
+        raise UsageError(
+            f"--parameterise wants different environments, and that of this run among them: "
+            f"choose one of {', '.join(names)} with -e, not `{here}`"
+        )
+
+
+async def read_live(
+    api: Api,
+    wanted: Sequence[tuple[Kind, str]],
+    history: History,
+    withheld: Withheld,
+    spool: Spool,
+) -> Gathered:
+    """Ask for each by its id or other name, side by side; the door bounds how many at once.
+
+    What is about one of them alone stays out; what is about the service is raised.
+    """
+    kinds = {(kind.name, name): kind for kind, name in wanted}
+    found: dict[tuple[str, str], Brief | Left] = {}
+
+    async def read(kind: Kind, name: str) -> None:
+        seen = await observe(kind, api, _probe(kind, name), _memory_of_only(kind, history))
+        one = _record_seen(kind, name, seen, withheld)
+        revision = seen.revision if isinstance(seen, Seen) else ""
+        found[kind.name, name] = one if isinstance(one, Left) else spool.keep(one, "live", revision)
+        step.done += 1
+
+    with api.waits.step(Deed.READING, total=len(kinds)) as step:
+        async with asyncio.TaskGroup() as group:
+            for (_, name), kind in kinds.items():
+                group.create_task(read(kind, name))
+    gathered = Gathered()
+    for key in kinds:
+        gathered.take(found[key])
+    return gathered
+
+
+async def list_all(api: Api) -> tuple[list[tuple[Kind, str]], list[Left]]:
+    """Give what the service can be asked for by a list, and of which kinds it has none."""
+    found: list[tuple[Kind, str]] = []
+    left: list[Left] = []
+    for kind in KINDS:
+        names = await _listed(api, kind)
+        if names is None:
+            left.append(Left(kind.name, NO_LIST))
+        else:
+            found.extend((kind, name) for name in names)
+    return found, left
+
+
+async def _listed(api: Api, kind: Kind) -> Sequence[str] | None:
+    """Give what a kind's things can be asked for by; None where nothing lists them."""
+    del api
+    return (kind.name,) if kind.singleton and kind.readable else None
+
+
+def _probe(kind: Kind, name: str) -> Manifest:
+    """Give a manifest that means what is asked for: by its id, and by the slug of its name."""
+    known: Json = int(name) if kind.id_form.counted and name.isdecimal() else name
+    return Manifest(Ref(kind.name, name), {}, Source("", 1), kind.id_form.parse(known))
+
+
+def _memory_of_only(kind: Kind, history: History) -> Memory:
+    """Give what the journal knows of a thing of which there is one."""
+    if not kind.singleton:
+        return Memory()
+    known = (one for ref, one in history.memories.items() if ref.kind == kind.name)
+    return next((one for one in known if one.last is not None), Memory())
+
+
+def _record_seen(
+    kind: Kind, name: str, seen: Observation | ReconcilerError, withheld: Withheld
+) -> Record | Left:
+    called = kind.name if kind.singleton else f"{kind.name} {name}"
+    match seen:
+        case Seen():
+            known = seen.remote_id
+            record = Record(
+                kind=kind,
+                spec=seen.document,
+                remote_id=None if known is None else kind.normal_id(known),
+                where="live",
+                untold=tuple(_untold(seen, kind)),
+            )
+            return judged(record, withheld)
+        case Absent(why=why):
+            return Left(called, why, ExitCode.INVALID)
+        case ReconcilerError():
+            return Left(called, str(seen), seen.exit_code)
+        case _:
+            return Left(called, f"it cannot be read. {kind.limits}", ExitCode.INVALID)
+
+
+def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
+    """Yield what the answer lacks: the place of what holds it, and its name."""
+    for path in seen.unseen:
+        shape, place = kind.shape, list[str | int]()
+        value: Json = seen.document
+        for nth, step in enumerate(path):
+            inner: Json | None = None
+            at: str | int | None = None
+            if isinstance(value, list):
+                named = (value_at(item, shape.identity) == step for item in value)
+                at = next((nth for nth, is_it in enumerate(named) if is_it), None)
+                inner = value[at] if isinstance(at, int) else None
+                shape = shape.item
+            elif isinstance(value, dict) and step in value:
+                at, inner = step, value[str(step)]
+                shape = shape.at(str(step))
+            if at is None:
+                yield tuple(place), ".".join(map(str, path[nth:]))
+                break
+            place.append(at)
+            value = inner
+
+
+def read_exports(
+    paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits
+) -> Iterator[Record | Left]:
+    """Read files and folders of exports, and yield what they hold."""
+    for path in paths:
+        files = find_files([path], root)
+        sources = sources_of([path], root)
+        yield from map(_unread, files.complaints)
+        for file in waits.each(Deed.LOADING, files.files):
+            reading = sources.read(file.path, file.name, is_json=file.is_json)
+            if isinstance(reading, Reading) and not reading.has_errors:
+                yield from _in_file(file.name, reading, withheld)
+            elif isinstance(reading, Reading):
+                wrong = (one for one in complaints_of_text(file.name, reading) if one.is_error)
+                yield _unread(next(wrong))
+            else:
+                yield _unread(reading)
+        if not files.files and not files.complaints:
+            yield Left(str(path), "it holds no file of JSON or YAML", ExitCode.INVALID)
+
+
+def _in_file(name: str, reading: Reading, withheld: Withheld) -> Iterator[Record | Left]:
+    documents = [one for one in reading.documents if one.value is not None]
+    for number, document in enumerate(documents, 1):
+        where = f"{name}, document {number}" if len(documents) > 1 else name
+        yield from found_in(document.value, where, withheld)
+
+
+def _unread(complaint: Complaint) -> Left:
+    place = f"{complaint.file}:{complaint.line}" if complaint.line else complaint.file
+    return Left(place, f"{complaint.message} [{complaint.code}]", ExitCode.INVALID)

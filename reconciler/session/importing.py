@@ -1,0 +1,396 @@
+"""Import: what the service holds, or an export, as manifests, and a journal that knows them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from uuid import uuid4
+
+from reconciler.advice import on_manifests, on_service
+from reconciler.document import Json, covers
+from reconciler.errors import InvalidInput
+from reconciler.expressions import Word, expression
+from reconciler.importing.drafts import Draft, IdPlace, draft_of
+from reconciler.importing.matching import Brief, Matched, Named, There, matched, not_imported
+from reconciler.importing.names import file_names
+from reconciler.importing.records import Left, Record
+from reconciler.journal.entries import Entry, RunEntry
+from reconciler.journal.entries import Imported as ImportedEntry
+from reconciler.journal.history import Memory
+from reconciler.journal.journal import Journal
+from reconciler.journal.store import Patience
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Kind
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.placing import (
+    add_variables,
+    folder_inside,
+    holds,
+    names_in,
+    settle,
+    write_new,
+)
+from reconciler.points import Point, reached
+from reconciler.project import with_target
+from reconciler.report.complaints.text import complaints_summary
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
+from reconciler.sealed import holds_seal, resolve
+from reconciler.session.gathering import Gathered, Sources, Spool, gather
+from reconciler.session.opening import Bench, open_target, read_workspace
+from reconciler.session.projects import Asked, applied_commit, journal_of, loaded
+from reconciler.signals.mentions import ALERTS
+from reconciler.source.files import display_name
+from reconciler.source.parsed import Text
+from reconciler.source.reading import read_text
+from reconciler.waits import Deed
+
+TOGETHER = 100
+"""Manifests that are written before the journal is told of them."""
+
+MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be imported, and how it is to be written."""
+
+    what: Sources
+    to: Path | None = None
+    keep_json: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A resource that has a manifest now; `files` are those that were written for it."""
+
+    ref: Ref
+    file: str
+    remote_id: RemoteId | None
+    files: tuple[Path, ...]
+
+
+@dataclass(slots=True)
+class Result:
+    """What became of an import."""
+
+    imported: list[Taken] = field(default_factory=list)
+    skipped: list[Left] = field(default_factory=list)
+
+    @property
+    def exit_codes(self) -> set[int]:
+        """The codes of what could not be imported."""
+        return {one.exit_code for one in self.skipped} - {0}
+
+
+def noun_of(kind: Kind) -> str:
+    """Give what a kind is called on the command line, "" where it cannot be asked for."""
+    if not kind.readable:
+        return ""
+    return kind.destroyable[0] if kind.singleton else kind.name.lower()
+
+
+def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
+    """Read what is wanted, write a manifest of each that has none, and journal what was seen.
+
+    Raises InvalidInput where another file is there already: then nothing is written. Raises
+    UsageError, and what opening a target, a journal and the service raise.
+    """
+    bench = _opened(asked)
+    journal = journal_of(bench.project, bench.name, bench.environment, bench.target, asked.voice)
+    loaded(journal, asked.waits, asked.voice)
+    if wanted.to is not None:
+        folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
+    with TemporaryFile() as stream:
+        spool = Spool(stream)
+        gathered = gather(asked, bench, wanted.what, journal.history, spool)
+        work = _Work(asked, wanted, bench, journal, spool, gathered)
+        work.match()
+        if wanted.dry_run:
+            work.rehearse()
+        elif work.has_work:
+            with journal.locked(str(uuid4()), patience):
+                work.write()
+    return work.result
+
+
+def _opened(asked: Asked) -> Bench:
+    """Give the target and the manifests that are there; what is wrong with those is only told.
+
+    Raises what `open_target` raises.
+    """
+    bench = open_target(asked)
+    scope = Scope(bench.name, bench.environment.variables, withheld=withheld_from(os.environ))
+    # Exports often lie beside the manifests they are to become.
+    workspace = read_workspace(replace(asked, paths=()), bench.project, scope)
+    if workspace.errors and not asked.quiet:
+        count = len(workspace.manifests)
+        said = complaints_summary(workspace.errors, count, workspace.files)
+        asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
+    return replace(bench, workspace=workspace)
+
+
+@dataclass(slots=True)
+class _Work:
+    asked: Asked
+    wanted: Wanted
+    bench: Bench
+    journal: Journal
+    spool: Spool
+    gathered: Gathered
+    result: Result = field(default_factory=Result)
+    matched: Matched = field(default_factory=Matched)
+    files: dict[Ref, Path] = field(default_factory=dict)
+    agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
+    left_behind: set[Path] = field(default_factory=set)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project, without links."""
+        return self.bench.project.root.resolve()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything is to be written or journaled."""
+        return bool(self.matched.new or self.agreed)
+
+    @property
+    def there(self) -> There:
+        """What is declared, and remembered."""
+        workspace = self.bench.workspace
+        return There(workspace.manifests, workspace.elsewhere, self.journal.history)
+
+    def match(self) -> None:
+        """Tell what is there already, and give all else its name and its file.
+
+        Raises InvalidInput where another file of that name is there.
+        """
+        self.matched = matched(self.gathered.briefs, self.there)
+        self.result.skipped.extend((*self.gathered.left, *self.matched.left))
+        for one, manifest in self.matched.declared:
+            self.result.skipped.append(self._declared(one, manifest))
+        self._choose_files()
+        for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
+            self._note_found(kind, remote_id, f"{ref} refers to it")
+        for alert, said in self.gathered.mentioned.items():
+            if (ALERTS, alert) not in self.matched.known.refs:
+                self._note_found(ALERTS, alert, said)
+
+    def _note_found(self, kind: str, remote_id: RemoteId, said: str) -> None:
+        why = f"found, not imported: {said}; {how_to_get(kind, remote_id)}"
+        self.result.skipped.append(Left(f"{kind} {remote_id}", why))
+
+    def _declared(self, one: Brief, manifest: Manifest) -> Left:
+        """Say that there is a manifest, and note it where the journal does not know it yet."""
+        spec, live = self._filled(manifest), self.spool.spec(one)
+        said = f"it is declared at {manifest.source} already"
+        if not covers(live, spec, one.kind.shape):
+            return Left(str(manifest.ref), f"{said}, and differs: see `{on_manifests('plan')}`")
+        memory = self.journal.history.of(manifest.ref)
+        is_news = memory.last is None and memory.pending is None
+        if is_news and one.is_remembered and not holds_seal(spec):
+            self.agreed.append((one, manifest))
+        return Left(str(manifest.ref), said)
+
+    def _filled(self, manifest: Manifest) -> dict[str, Json]:
+        """Give a manifest's document with the ids that are known."""
+        spec = resolve(manifest.spec, self.there.ids())
+        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        return spec
+
+    def _choose_files(self) -> None:
+        new = self.matched.new
+        stems = file_names([one.ref for one in new], together=self.wanted.to is not None)
+        there: dict[Path, set[str]] = {}
+        taken: list[Path] = []
+        for one in new:
+            folder = self._folder(one.brief.kind)
+            if folder not in there:
+                there[folder] = names_in(folder)
+            self.files[one.ref] = folder / f"{stems[one.ref]}.yaml"
+        for one in new:
+            files = self._files_of(one)
+            taken += [file for file in files if file.name.casefold() in there[file.parent]]
+        owners = {file: one for one in new for file in self._files_of(one)}
+        self.left_behind = {file for file in taken if self._is_ours(file, owners[file])}
+        others = [file for file in taken if file not in self.left_behind]
+        if others:
+            named = ", ".join(display_name(one, self.root) for one in others[:MOST_NAMED])
+            more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+            raise InvalidInput(
+                f"{named}{more}: there already, and import writes over no file. Nothing was "
+                "imported: move it away, or choose another folder with --to"
+            )
+
+    def _is_ours(self, file: Path, one: Named) -> bool:
+        """Tell whether a file is what would be written, as where a run was stopped."""
+        _, drawn = self._drawn(one)
+        return isinstance(drawn, Draft) and all(
+            holds(path, text, self.root) for path, text in self._texts(one, drawn) if path == file
+        )
+
+    def _files_of(self, one: Named) -> list[Path]:
+        file = self.files[one.ref]
+        return [file, file.with_suffix(".json")] if self._keeps_json(one.brief) else [file]
+
+    def _keeps_json(self, one: Brief) -> bool:
+        return self.wanted.keep_json and one.kind.from_export is not None
+
+    def _folder(self, kind: Kind) -> Path:
+        """Give where manifests of a kind go. Raises UsageError for a place that cannot be."""
+        project = self.bench.project
+        if self.wanted.to is not None:
+            return folder_inside(Path.cwd() / self.wanted.to, self.root)
+        # Where the project file names folders, no manifest is looked for beside it.
+        first = project.root / next(iter(project.settings.manifests), ".")
+        return folder_inside((first if first.is_dir() else project.root) / kind.name, self.root)
+
+    def _drawn(self, one: Named) -> tuple[Record, Draft | Left]:
+        record = self.spool.record(one.brief)
+        others = with_target(self.bench.project) - {self.bench.name}
+        place = IdPlace(self.bench.name, alone=not others)
+        json_name = f"{self.files[one.ref].stem}.json" if self._keeps_json(one.brief) else ""
+        known, mentions = self.matched.known, one.brief.mentions
+        return record, draft_of(record, one.ref, mentions, known, place, json_name=json_name)
+
+    def _texts(self, one: Named, drawn: Draft) -> list[tuple[Path, str]]:
+        """Give the files of a draft and their texts; first what the manifest names."""
+        file = self.files[one.ref]
+        exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
+        return [*exports, (file, drawn.manifest)]
+
+    def rehearse(self) -> None:
+        """Note what would be written."""
+        for one in self.matched.new:
+            _, drawn = self._drawn(one)
+            if isinstance(drawn, Left):
+                self.result.skipped.append(drawn)
+            else:
+                self._note(one, [file for file, _ in self._texts(one, drawn)])
+
+    def _note(self, one: Named, files: Sequence[Path]) -> None:
+        shown = display_name(self.files[one.ref], self.root)
+        remote_id = one.brief.record.remote_id
+        self.result.imported.append(Taken(one.ref, shown, remote_id, tuple(sorted(files))))
+
+    def write(self) -> None:
+        """Write files first, and then what the journal rests on them, some at a time."""
+        journal, run = self.journal, str(uuid4())
+        begun = RunEntry(
+            run=run,
+            at=journal.now(),
+            actor=journal.actor,
+            commit=applied_commit(self.bench.project),
+            digest="",
+            command="import",
+        )
+        journal.begin(begun)
+        new = self.matched.new
+        self._declare_variables()
+        for start in range(0, len(new), TOGETHER):
+            entries = self._written(new[start : start + TOGETHER], begun)
+            if entries:
+                journal.append(entries)
+        known = [
+            self._entry(one, manifest.ref, self._filled(manifest), begun)
+            for one, manifest in self.agreed
+        ]
+        if known:
+            journal.append(known)
+
+    def _declare_variables(self) -> None:
+        """Write the variables that new manifests need into the project file, before those."""
+        new = self.matched.new
+        text = "\n".join(one for each in new for one in each.brief.record.expressions.values())
+        used = {
+            name: {key: value for key, value in more.items() if _names(key, text)}
+            for name, more in self.gathered.variables.items()
+        }
+        used = {name: more for name, more in used.items() if more}
+        file = self.bench.project.file
+        if used and file is not None:
+            add_variables(file, used)
+            names = sorted({key for more in used.values() for key in more})
+            self.asked.voice.say(
+                safe(f"{file.name}: {plural(len(names), 'variable')} added: {', '.join(names)}")
+            )
+
+    def _written(self, some: Sequence[Named], run: RunEntry) -> list[Entry]:
+        """Write some manifests, and give what the journal keeps of them."""
+        texts: list[tuple[Path, str]] = []
+        drawn: list[tuple[Named, Record, Draft]] = []
+        for one in self.asked.waits.each(Deed.WRITING, some):
+            record, draft = self._drawn(one)
+            if isinstance(draft, Left):
+                self.result.skipped.append(draft)
+                continue
+            # What a run left that was stopped is there already, as it would be written.
+            own = self._texts(one, draft)
+            new = [each for each in own if each[0] not in self.left_behind]
+            drawn.append((one, record, draft))
+            texts.extend(new)
+            if new:
+                self._note(one, [file for file, _ in new])
+        reached(Point.FILE_BEGUN)
+        write_new(texts, self.root)
+        reached(Point.FILE_WRITTEN)
+        settle({file.parent for file, _ in texts}, self.root)
+        reached(Point.FILES_SYNCED)
+        for one, record, draft in drawn:
+            self._warn(record, one.ref, draft)
+        return [
+            self._entry(one.brief, one.ref, record.spec, run)
+            for one, record, _ in drawn
+            if one.brief.is_remembered
+        ]
+
+    def _entry(self, one: Brief, ref: Ref, spec: dict[str, Json], run: RunEntry) -> Entry:
+        """Give what the journal keeps: the document as a plan will declare it."""
+        remote_id = one.record.remote_id
+        manifest = Manifest(ref, spec, Source("", 1), remote_id)
+        seen = Seen(remote_id, self.spool.spec(one))
+        return ImportedEntry(
+            run=run.run,
+            at=run.at,
+            ref=ref,
+            remote_id=remote_id,
+            origin=one.origin,
+            declared=one.kind.complete(manifest, seen, Memory()),
+            revision=one.revision,
+        )
+
+    def _warn(self, record: Record, ref: Ref, drawn: Draft) -> None:
+        """Say what the service did not tell, and show literals that look like keys."""
+        name = display_name(self.files[ref], self.root)
+        if record.untold and not self.asked.quiet:
+            what = ", ".join(dict.fromkeys(told for _, told in record.untold))
+            places = plural(len(record.untold), "place")
+            self.asked.voice.say(
+                safe(
+                    f"{ref}: the service does not tell `{what}`, at {places}: comments in {name} "
+                    "say where to add it"
+                )
+            )
+        if record.keys and drawn.export is None:
+            document = read_text(drawn.manifest, is_json=False).documents[0]
+            text = Text(name, document, prefix=("spec",), ref=str(ref))
+            found = [text.complaint(one) for one in record.keys]
+            self.asked.voice.complain(found, verbose=self.asked.verbose)
+
+
+def _names(key: str, text: str) -> bool:
+    return expression(Word.VARIABLE, key) in text
+
+
+def how_to_get(kind: str, remote_id: RemoteId) -> str:
+    """Say how to import what is only mentioned."""
+    noun, shown = noun_of(BY_NAME[kind]), str(remote_id)
+    if noun:
+        # What begins with a dash would be taken for an option.
+        return f"`{on_service(f'import {noun}', f'-- {shown}' if shown[0] == '-' else shown)}`"
+    return "export it in the web interface, and import that file with `import --from`"

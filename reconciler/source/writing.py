@@ -1,0 +1,116 @@
+"""Files written at once: whoever reads one finds all of it or what was there before."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+SYNCED_AT_ONCE = 16
+
+
+def replace_file(real: Path, content: bytes) -> None:
+    """Write a file in the place of one that is there, which holds no link; its mode stays.
+
+    One that has several names is written where it stands. Raises OSError.
+    """
+    status = real.stat()
+    if status.st_nlink > 1:
+        _overwrite(real, content)
+        return
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(stream.fileno(), status.st_uid, status.st_gid)
+            os.fchmod(stream.fileno(), status.st_mode & 0o7777)
+            _write(stream.fileno(), content)
+        os.replace(name, real)  # noqa: PTH105 - a name, not a path
+    except BaseException:
+        _remove(name)
+        raise
+
+
+def write_new_files(contents: Sequence[tuple[Path, bytes]]) -> None:
+    """Write files where there are none, in their order, with the rights that any new file gets.
+
+    All are on the disk before the first has its name, so none is ever seen half. Raises
+    FileExistsError, naming the file, where something is there by now, be it a link, and
+    OSError. The names themselves are kept once `sync_folder` has returned.
+    """
+    beside: list[str] = []
+    try:
+        for real, content in contents:
+            descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
+            beside.append(name)
+            with os.fdopen(descriptor, "wb") as stream:
+                os.fchmod(stream.fileno(), 0o666 & ~_mask())
+                stream.write(content)
+        # One after the other they would wait for the disk as often as there are files.
+        with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
+            for done in [pool.submit(_sync, name) for name in beside]:
+                done.result()
+        for name, (real, _) in zip(beside, contents, strict=True):
+            _name_once(name, real)
+    finally:
+        for name in beside:
+            _remove(name)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _name_once(name: str, real: Path) -> None:
+    """Give a file its name unless something has it: a rename would take that away."""
+    try:
+        os.link(name, real)
+    except FileExistsError as error:
+        raise FileExistsError(error.errno, error.strerror, str(real)) from error
+    except OSError:
+        # Some file systems have no second names; then the first one is reserved, and replaced.
+        os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        os.replace(name, real)  # noqa: PTH105 - a name, not a path
+
+
+def _sync(name: str) -> None:
+    descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
+
+
+def _overwrite(real: Path, content: bytes) -> None:
+    with real.open("r+b") as stream:
+        stream.write(content)
+        stream.truncate()
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _mask() -> int:
+    """Give what the process takes away from the rights of new files."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _remove(name: str) -> None:
+    with suppress(OSError):
+        os.unlink(name)  # noqa: PTH108 - a name, not a path

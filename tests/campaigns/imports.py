@@ -1,0 +1,241 @@
+"""`import`: everything forgotten but the service, imported, and planned: all of it is kept.
+
+One world is a service of its own, in this process, with resources of the oddest content that
+were applied once. Then manifests and journal are thrown away.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import yaml
+from stage import Stage, Tally
+from world_content import Content
+from world_deeds import PROFILES, alert_id, unlisted
+from worlds import SECRET, TOKEN, drawing
+
+import reconciler.emulator
+from reconciler.commands.root import run
+
+KINDS = ("SLO", "AlertDefinition", "Dashboard", "SavedView")
+NOT_KEPT = ("bearer", "json")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one command line did."""
+
+    code: int
+    out: str
+    err: str
+
+
+def import_worlds(stage: Stage, count: int, seed: int) -> Tally:
+    """Import worlds until `count` resources have come back."""
+    tally = Tally()
+    number = seed * 1_000
+    while tally.counts["cases"] < count:
+        folder = stage.root / f"import{number}"
+        folder.mkdir()
+        try:
+            World(number, folder).live(tally)
+        except AssertionError as broken:
+            tally.counts["cases"] += 1
+            tally.fail("I", f"world {number}: {broken}")
+        shutil.rmtree(folder)
+        number += 1
+    return tally
+
+
+@dataclass(frozen=True)
+class World:
+    """One service and what is declared for it, which follow from a number."""
+
+    number: int
+    folder: Path
+
+    @property
+    def profile(self) -> Mapping[str, Any]:
+        """The choices of the deployment; how requests look is no concern of an import."""
+        chosen = PROFILES[self.number % len(PROFILES)]
+        return {key: value for key, value in chosen.items() if key != "authorization"}
+
+    @property
+    def _has_policies(self) -> bool:
+        """Whether an empty list of policies can be told from none."""
+        return bool(self.profile.get("requiredLists", "sent") == "sent")
+
+    def live(self, tally: Tally) -> None:
+        """Apply, forget, import, plan, and import again."""
+        chance = drawing(self.number)
+        with self._service():
+            self._settle()
+            refs = self._declare(chance)
+            applied = self._run("apply", "--yes", "--allow-destroy", "--override-guard", "campaign")
+            assert applied.code in (0, 3), ("apply", applied)
+            planned = self._plan()
+            kept = {one["ref"] for one in planned["changes"] if one["action"] == "keep"}
+            tally.counts["not settled"] += len(refs) - len(kept)
+            self._forget()
+            self._import_all(chance, tally)
+            after = self._plan()
+            odd = [_shown(one) for one in after["changes"] if one["action"] != "keep"]
+            assert not odd, f"not kept: {odd}"
+            assert after["orphans"] == after["unsettled"] == [], "orphans"
+            tally.counts["cases"] += len(after["changes"])
+            tally.counts["references"] += sum(
+                "${ref:" in file.read_text() for file in self.folder.rglob("*.yaml")
+            )
+            before = self._bytes()
+            self._import_all(drawing(self.number), tally, again=True)
+            assert self._bytes() == before, "a second import wrote something"
+
+    @contextmanager
+    def _service(self) -> Iterator[None]:
+        from harness.profiles import profile  # noqa: PLC0415 - as the emulator is loaded by then
+
+        create = reconciler.emulator.create_app
+
+        def create_app(data: Path, **options: Any) -> Any:
+            return create(data, **{**options, "profile": profile(self.profile)})
+
+        environ = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), TOKEN: SECRET}
+        with (
+            mock.patch.object(reconciler.emulator, "create_app", create_app, create=True),
+            mock.patch.dict(os.environ, environ, clear=True),
+        ):
+            yield
+
+    def _settle(self) -> None:
+        api: dict[str, Any] = {}
+        if self.profile.get("slis") == "documented":
+            api["documentedSliOnly"] = True
+        if self.profile.get("validation") == "documented":
+            api["validateSlos"] = "none"
+        if self.profile.get("queryObjects") == "json":
+            api["queryStyle"] = "json"
+        local = {"emulator": {"data": "data.db"}, "journal": ".reconciler/j.jsonl", "api": api}
+        project = {"manifests": ["."], "environments": {"local": local}}
+        (self.folder / "reconciler.yaml").write_text(json.dumps(project))
+
+    def _declare(self, chance: random.Random) -> list[str]:
+        content = Content(chance, self.profile, plain_policies=True)
+        documents, slos = [], list[str]()
+        for kind in KINDS:
+            for index in range(chance.randint(1, 3)):
+                if kind in unlisted(self.profile):
+                    continue
+                name = f"{kind.lower()}{index}"
+                metadata = {"name": name}
+                if kind == "AlertDefinition":
+                    metadata["id"] = alert_id(f"{kind}#{index}")
+                spec = content.spec(kind, f"{kind}{index}", slos)
+                documents.append((kind, metadata, spec))
+                slos += [f"SLO/{name}"] if kind == "SLO" else []
+        if self._has_policies:
+            documents.append(
+                ("LogPolicySet", {"name": "all"}, content.spec("LogPolicySet", "", []))
+            )
+        texts = [
+            json.dumps(
+                {"apiVersion": "reconciler/v1", "kind": kind, "metadata": meta, "spec": spec}
+            )
+            for kind, meta, spec in documents
+        ]
+        (self.folder / "all.yaml").write_text("\n---\n".join(texts))
+        return [f"{kind}/{meta['name']}" for kind, meta, _ in documents]
+
+    def _forget(self) -> None:
+        (self.folder / "all.yaml").unlink()
+        shutil.rmtree(self.folder / ".reconciler")
+
+    def _import_all(self, chance: random.Random, tally: Tally, *, again: bool = False) -> None:
+        keep = ["--keep-json"] if chance.random() < 0.2 else []
+        slos, boards = self._stored("slos"), self._stored("dashboards")
+        orders = [["slo", "--", *(one["id"] for one in slos)]] if slos else []
+        if boards:
+            ids = (one["dashboard"]["id"] for one in boards)
+            orders.append(["dashboard", *keep, "--", *ids])
+        if self._has_policies:
+            orders.append(["policies"])
+        unseen = [*self._stored("alert_definitions"), *self._stored("saved_views")]
+        exports = self.folder / ".exports"
+        exports.mkdir(exist_ok=True)
+        for nth, text in enumerate(_exports(unseen, chance)):
+            file = exports / f"{nth}.{'json' if text[:1] in '[{' else 'yaml'}"
+            file.write_text(text)
+            orders.append(["--from", str(file)])
+        for order in orders:
+            ran = self._run("import", "--format", "json", *order)
+            assert ran.code == 0, (order[0], ran)
+            told = json.loads(ran.out)
+            tally.counts["imported again"] += again and len(told["imported"])
+            for one in told["imported"]:
+                assert (self.folder / one["file"]).is_file(), one
+
+    def _stored(self, table: str) -> list[dict[str, Any]]:
+        with sqlite3.connect(self.folder / "data.db") as data:
+            columns = [row[1] for row in data.execute(f"pragma table_info({table})")]
+            rows = data.execute(f"select * from {table}").fetchall()  # noqa: S608 - a table's name
+        named = [dict(zip(columns, row, strict=True)) for row in rows]
+        found = []
+        for row in named:
+            held = next(one for one in row.values() if str(one).startswith("{"))
+            found.append({**json.loads(held)})
+        return found
+
+    def _plan(self) -> Any:
+        ran = self._run("plan", "--format", "json")
+        assert ran.code == 0, ("plan", ran)
+        return json.loads(ran.out)
+
+    def _run(self, *arguments: str) -> Ran:
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run(
+                [arguments[0], "--project", str(self.folder / "reconciler.yaml"), *arguments[1:]]
+            )
+        return Ran(code, out.getvalue(), err.getvalue()[-1500:])
+
+    def _bytes(self) -> dict[str, bytes]:
+        return {
+            str(file): file.read_bytes()
+            for file in sorted(self.folder.rglob("*"))
+            if file.is_file()
+            and ".exports" not in file.parts
+            and file.suffix != ".db"
+            and not file.name.startswith("data.db")
+            and not file.name.endswith(".lock")
+        }
+
+
+def _exports(records: list[dict[str, Any]], chance: random.Random) -> Iterator[str]:
+    """Yield texts as people have them: a list, one by one, wrapped, in YAML."""
+    records = [json.loads(json.dumps(one)) for one in records]
+    match chance.randrange(4):
+        case 0:
+            yield json.dumps(records)
+        case 1:
+            yield json.dumps(
+                {"items": records, "pagination": {"totalSize": len(records)}}, indent=1
+            )
+        case 2:
+            yield from (json.dumps(one) for one in records)
+        case _:
+            yield yaml.safe_dump_all(records, allow_unicode=False, explicit_start=True)
+
+
+def _shown(change: dict[str, Any]) -> str:
+    fields = [(one["path"], one.get("before"), one.get("after")) for one in change["fields"][:3]]
+    return f"{change['ref']} {change['action']} {fields} {change['notes']}"[:900]

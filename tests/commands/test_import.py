@@ -1,0 +1,426 @@
+"""`import`: manifests of what is there, so that the next plan keeps all of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness.workspaces import SEEDED, Shop
+
+from reconciler import points
+from reconciler.points import Point
+
+BOARD, OTHER = "checkout-overview-001", "search-and-index-0001"
+SLOS = [f"5b1e6a52-6a0c-4f0e-9a55-0d5a3f6f1a0{number}" for number in (1, 2, 3)]
+
+
+def stored(shop: Shop, table: str) -> list[dict[str, Any]]:
+    """Give the records of the service as it keeps them."""
+    with sqlite3.connect(shop.root / "demo.db") as data:
+        rows = data.execute(f"select * from {table}").fetchall()  # noqa: S608 - a table's name
+    return [json.loads(next(one for one in row if str(one).startswith("{"))) for row in rows]
+
+
+def change(shop: Shop, table: str, edit: dict[str, Any]) -> None:
+    """Let the service hold something else in every record of a table."""
+    with sqlite3.connect(shop.root / "demo.db") as data:
+        for row in data.execute(f"select rowid, * from {table}").fetchall():  # noqa: S608 - a table's name
+            column = next(nth for nth, one in enumerate(row) if str(one).startswith("{"))
+            names = [one[1] for one in data.execute(f"pragma table_info({table})")]
+            record = json.loads(row[column])
+            record.get("dashboard", record).update(edit)
+            data.execute(
+                f"update {table} set {names[column - 1]} = ? where rowid = ?",  # noqa: S608 - a table's name
+                (json.dumps(record), row[0]),
+            )
+
+
+def export(shop: Shop, name: str, document: Any) -> Path:
+    """Write an export beside the manifests."""
+    return shop.write(name, json.dumps(document))
+
+
+def actions(shop: Shop, *arguments: str) -> dict[str, str]:
+    """Give what a plan would do, by resource."""
+    planned = shop.run("plan", "--format", "json", *arguments).json
+    return {one["ref"]: one["action"] for one in planned["changes"]}
+
+
+def everything(shop: Shop) -> None:
+    """Import all there is."""
+    export(shop, "alerts.json", stored(shop, "alert_definitions"))
+    export(shop, "views.json", {"items": stored(shop, "saved_views")})
+    for arguments in (["slo", *SLOS], ["dashboard", BOARD, OTHER], ["policies"]):
+        assert shop.run("import", *arguments).code == 0
+    assert shop.run("import", "--from", "alerts.json", "views.json").code == 0
+
+
+def files(shop: Shop) -> dict[str, bytes]:
+    """Give every file of the project but the service's, and its journal's lock."""
+    return {
+        str(file.relative_to(shop.root)): file.read_bytes()
+        for file in shop.root.rglob("*")
+        if file.is_file() and "demo.db" not in file.name and file.suffix != ".lock"
+    }
+
+
+def test_all_kept(shop: Shop) -> None:
+    """After an import the next plan keeps everything, and nothing has drifted."""
+    everything(shop)
+
+    planned = actions(shop)
+
+    assert set(planned.values()) == {"keep"}
+    assert len(planned) == 3 + 2 + 1 + 15 + 2
+    assert shop.run("drift").code == 0
+    assert shop.run("validate").code == 0
+    assert not [one for one in shop.asked if one[0] in ("PUT", "POST")]
+
+
+def test_again(shop: Shop) -> None:
+    """Importing the same again writes nothing, neither files nor journal, and is no error."""
+    everything(shop)
+    before = files(shop)
+
+    everything(shop)
+
+    assert files(shop) == before
+
+
+def test_printed(shop: Shop) -> None:
+    """Paths are printed one a line, and as JSON what is imported and what is not."""
+    text = shop.run("import", "dashboard", BOARD)
+    told = shop.run("import", "dashboard", BOARD, OTHER, "--format", "json")
+
+    assert text.out == "manifests/Dashboard/checkout.yaml\n"
+    assert told.json == {
+        "imported": [
+            {
+                "ref": "Dashboard/search-and-index",
+                "file": "manifests/Dashboard/search-and-index.yaml",
+                "remoteId": OTHER,
+            }
+        ],
+        "skipped": [
+            {
+                "what": "Dashboard/checkout",
+                "why": "it is declared at manifests/Dashboard/checkout.yaml:1 already",
+            }
+        ],
+    }
+
+
+def test_by_slug(shop: Shop) -> None:
+    """A dashboard is found by its slug too, and not found is said by name."""
+    found = shop.run("import", "dashboard", "checkout")
+    lost = shop.run("import", "dashboard", "nosuch")
+
+    assert found.code == 0
+    assert "id: checkout-overview-001" in (shop.root / found.out.strip()).read_text()
+    assert lost.code == 4
+    assert "nosuch" in lost.err
+
+
+def test_references(shop: Shop) -> None:
+    """What refers to something that is declared refers to it by its name."""
+    everything(shop)
+
+    text = (shop.root / "manifests/AlertDefinition/checkout-error-budget-runs-out.yaml").read_text()
+
+    assert "sloId: ${ref:SLO/orders-succeed}" in text
+
+
+def test_found_not_imported(shop: Shop) -> None:
+    """What is referred to and has no manifest is named, with the command that imports it."""
+    export(shop, "alerts.json", stored(shop, "alert_definitions"))
+
+    told = shop.run("import", "--from", "alerts.json", "--format", "json")
+
+    lacking = [one for one in told.json["skipped"] if one["what"] == f"SLO {SLOS[0]}"]
+    assert "found, not imported" in lacking[0]["why"]
+    assert f"reconciler import slo -e local {SLOS[0]}" in lacking[0]["why"]
+
+
+def test_circle(shop: Shop) -> None:
+    """Dashboards that link to each other keep their ids, and a comment says why."""
+    go = {"name": "go", "definition": {"goToDashboardAction": {"dashboardId": ""}}}
+    boards = []
+    for one, other in (("A" * 21, "B" * 21), ("B" * 21, "A" * 21)):
+        definition = {"goToDashboardAction": {"dashboardId": other}}
+        actions_ = [{**go, "definition": definition}]
+        boards.append({"id": one, "name": one[0], "layout": {"sections": []}, "actions": actions_})
+    export(shop, "boards.json", boards)
+
+    assert shop.run("import", "--from", "boards.json").code == 0
+    text = (shop.root / "manifests/Dashboard/a.yaml").read_text()
+
+    assert f"dashboardId: {'B' * 21}" in text
+    assert "# Dashboard/b leads back here" in text
+    assert shop.run("validate").code == 0
+
+
+def test_severities(shop: Shop) -> None:
+    """What the service does not tell is said where it belongs, and once more aloud."""
+    ran = shop.run("import", "policies")
+    text = (shop.root / ran.out.strip()).read_text()
+
+    assert text.count("# logRules.severities: not told by the service") == 5
+    assert "`logRules.severities`, at 5 places" in ran.err
+    assert actions(shop) == {"LogPolicySet/log-policy-set": "keep"}
+
+
+def test_imported_reason(shop: Shop) -> None:
+    """A plan says of what cannot be asked for that it was imported, and when."""
+    export(shop, "alerts.json", stored(shop, "alert_definitions")[:1])
+    shop.run("import", "--from", "alerts.json")
+
+    (one,) = shop.run("plan", "--format", "json").json["changes"]
+
+    assert (one["action"], one["evidence"]) == ("keep", "journal")
+    assert [reason["code"] for reason in one["reasons"]] == ["imported"]
+    assert one["reasons"][0]["at"].endswith("Z")
+
+
+def test_no_file_written_over(shop: Shop) -> None:
+    """A file that is there stops an import before anything is written, whatever its capitals."""
+    folder = shop.root / "manifests" / "Dashboard"
+    folder.mkdir()
+    (folder / "Checkout.YAML").write_text("mine")
+    before = files(shop)
+
+    ran = shop.run("import", "dashboard", OTHER, BOARD)
+
+    assert ran.code == 4
+    assert "manifests/Dashboard/checkout.yaml" in ran.err
+    assert files(shop) == before
+
+
+def test_declared_by_hand(shop: Shop) -> None:
+    """What has a manifest stays as it is, and the journal is told only where the two agree."""
+    everything(shop)
+    file = shop.root / "manifests/Dashboard/checkout.yaml"
+    text = file.read_text()
+    (shop.root / ".reconciler/local.journal.jsonl").unlink()
+
+    file.write_text(text.replace("name: Checkout", "name: Another"))
+    differs = shop.run("import", "dashboard", BOARD)
+    file.write_text(text)
+    agrees = shop.run("import", "dashboard", BOARD)
+
+    assert "and differs" in differs.err
+    assert differs.code == agrees.code == 0
+    entries = shop.run("journal", "show", "--format", "json").json
+    listed = entries["entries"] if isinstance(entries, dict) else entries
+    assert [one["ref"] for one in listed if one["entry"] == "imported"] == ["Dashboard/checkout"]
+
+
+def test_again_without_ids(shop: Shop) -> None:
+    """An export that has no id is what its name says, once it is applied too."""
+    slo = {**stored(shop, "slos")[0]}
+    del slo["id"]
+    export(shop, "slo.json", {**slo, "name": "Another"})
+    first = shop.run("import", "--from", "slo.json")
+    assert shop.run("apply", "--yes").code == 0
+    before = files(shop)
+
+    again = shop.run("import", "--from", "slo.json")
+
+    assert (first.out, first.code) == ("manifests/SLO/another.yaml\n", 0)
+    assert (again.out, again.code) == ("", 0)
+    assert files(shop) == before
+
+
+def test_dry_run(shop: Shop) -> None:
+    """A rehearsal names the same files, and writes none."""
+    before = files(shop)
+
+    said = shop.run("import", "slo", *SLOS, "--dry-run")
+
+    assert files(shop) == before
+    assert said.out == shop.run("import", "slo", *SLOS).out
+
+
+def test_keep_json(shop: Shop) -> None:
+    """A dashboard that stays JSON stands beside a short manifest, and is kept too."""
+    ran = shop.run("import", "dashboard", BOARD, "--keep-json", "--to", "manifests/boards")
+
+    assert ran.out.split() == ["manifests/boards/checkout.json", "manifests/boards/checkout.yaml"]
+    assert (shop.root / "manifests/boards/checkout.yaml").read_text() == (
+        "apiVersion: reconciler/v1\nkind: Dashboard\nmetadata:\n  name: checkout\n"
+        "  id: checkout-overview-001\nspec:\n  file: checkout.json\n  isLocked: false\n"
+    )
+    assert actions(shop) == {"Dashboard/checkout": "keep"}
+    assert shop.run("import", "dashboard", BOARD, "--keep-json").out == ""
+
+
+@pytest.mark.parametrize("to", ["..", "/", "out", ".git", ".hidden/x", "node_modules"])
+def test_folders_of_others(shop: Shop, tmp_path_factory: pytest.TempPathFactory, to: str) -> None:
+    """Nothing is written out of the project, be it through a link, nor where nobody looks."""
+    outside = tmp_path_factory.mktemp("outside")
+    (shop.root / "out").symlink_to(outside)
+
+    ran = shop.run("import", "policies", "--to", to)
+
+    assert ran.code == 64
+    assert not [*outside.iterdir()]
+
+
+HOSTILE = {
+    "../../etc/passwd": "etc-passwd",
+    "CON": "con-dashboard",
+    "reconciler": "reconciler-dashboard",
+    "a" * 4000: "a" * 60,
+    "${secret:HOME} $${x} ${var:nope": "secret-home-x-var-nope",
+    "yes": "yes",
+    "\u05e9\u05dc\u05d5\u05dd \u202e": "slvm",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_live_names(shop: Shop, name: str) -> None:
+    """Whatever a dashboard is called, its file is safe and its name comes back as it is."""
+    change(shop, "dashboards", {"name": name})
+
+    ran = shop.run("import", "dashboard", BOARD)
+
+    assert ran.code == 0, ran.err
+    assert Path(ran.out.strip()).name == f"{HOSTILE[name]}.yaml"
+    assert set(actions(shop).values()) == {"keep"}
+
+
+@pytest.mark.parametrize("name", ["\x1b[2Jx", "a\x00b", 5, None, ["x"]])
+def test_refused_live_names(shop: Shop, name: Any) -> None:
+    """A name that no manifest can hold is refused by name, and others are imported."""
+    shop.run("import", "dashboard", OTHER, "-q")
+    change(shop, "dashboards", {"name": name})
+
+    ran = shop.run("import", "dashboard", BOARD)
+
+    assert ran.code in (0, 4, 9), ran.err
+    assert "\x1b" not in ran.err
+    assert "internal error" not in ran.err
+    assert (ran.out == "") == (ran.code != 0)
+
+
+def test_key_literals(shop: Shop) -> None:
+    """A value that looks like a key is shown where it stands now."""
+    key = "sk_live_4eC39HqLyjWDarjtT1zdp7dc4eC39Hq"
+    change(shop, "dashboards", {"description": key})
+
+    ran = shop.run("import", "dashboard", BOARD)
+
+    assert ran.code == 0
+    assert ("M313" in ran.err) == ("looks like a key" in ran.err)
+
+
+def test_several_environments(shop: Shop) -> None:
+    """Where a project has other environments, an id is that of this one alone."""
+    shop.settle(SEEDED + "  production:\n    baseUrl: https://api.example.com\n")
+    export(shop, "alerts.json", stored(shop, "alert_definitions")[:1])
+
+    assert shop.run("import", "dashboard", BOARD, "-e", "local").code == 0
+    assert shop.run("import", "--from", "alerts.json", "-e", "local").code == 0
+    board = (shop.root / "manifests/Dashboard/checkout.yaml").read_text()
+    (alert,) = (shop.root / "manifests/AlertDefinition").iterdir()
+
+    assert "ids:\n    local: checkout-overview-001\n" in board
+    assert "environments: [local]" in alert.read_text()
+    assert shop.run("validate").code == 0
+    assert set(actions(shop, "-e", "local").values()) == {"keep"}
+
+
+def test_parameterise(shop: Shop) -> None:
+    """What differs only by values becomes variables, and each environment keeps its own."""
+    shop.settle(
+        "# ours\nmanifests: [manifests]\nenvironments:\n"
+        "  staging: {emulator: {data: demo.db}}\n"
+        "  production:\n    emulator: {data: demo.db}  # the same here\n"
+    )
+    for name, number, minutes in (("staging", 1, 5), ("production", 2, 60)):
+        alert = {
+            "id": f"2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a1{number}",
+            "alertDefProperties": {
+                "name": "Errors",
+                "type": "ALERT_DEF_TYPE_METRIC_THRESHOLD",
+                "incidentsSettings": {"minutes": minutes},
+                "metricThreshold": {"metricFilter": {"promql": f'up{{env="{name}"}}'}},
+            },
+        }
+        export(shop, f"{name}.json", alert)
+
+    given = ("--from", "staging.json", "production.json", "--parameterise", "staging,production")
+    ran = shop.run("import", *given, "-e", "staging")
+    text = (shop.root / "manifests/AlertDefinition/errors.yaml").read_text()
+    project = (shop.root / "reconciler.yaml").read_text()
+
+    assert ran.code == 0, ran.err
+    assert 'promql: up{env="${var:environment}"}' in text
+    assert "minutes: ${var:errorsMinutes}" in text
+    assert project.startswith("# ours\n")
+    assert "# the same here" in project
+    assert shop.run("validate").code == 0
+    assert actions(shop, "-e", "staging") == {"AlertDefinition/errors": "keep"}
+    before = files(shop)
+    assert shop.run("import", *given, "-e", "staging").code == 0
+    assert files(shop) == before
+
+
+def test_listed(shop: Shop) -> None:
+    """`--all` imports what can be listed, and says which alerts the service mentions elsewhere."""
+    told = shop.run("import", "--all", "--format", "json").json
+
+    assert [one["ref"] for one in told["imported"]] == ["LogPolicySet/log-policy-set"]
+    assert "AlertDefinition a1e47000-0000-4000-8000-000000000001" in [
+        one["what"] for one in told["skipped"]
+    ]
+
+
+class Died(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def dying() -> Iterator[list[int]]:
+    """Let the process die at a point that is still to come: the first number counts down."""
+    left = [-1]
+
+    def watch(point: Point) -> None:
+        del point
+        left[0] -= 1
+        if left[0] == 0:
+            raise Died
+
+    points.watch(watch)
+    yield left
+    points._watchers.remove(watch)
+
+
+@pytest.mark.parametrize("extra", [[], ["--keep-json"]])
+def test_died(shop: Shop, dying: list[int], extra: list[str]) -> None:
+    """Wherever a run dies, no file is half, no entry without its file, and the next ends it."""
+    for at in range(1, 40):
+        dying[0] = at
+        try:
+            ended = shop.run("import", "dashboard", BOARD, OTHER, *extra).code == 0
+        except Died:
+            ended = False
+        dying[0] = -1
+        written = {file.stem for file in (shop.root / "manifests").rglob("*.yaml")}
+        journal = shop.root / ".reconciler/local.journal.jsonl"
+        known = journal.read_text() if journal.exists() else ""
+        assert all(f"Dashboard/{name}" not in known or name in written for name in ("checkout",))
+        assert shop.run("validate").code == 0
+        again = shop.run("import", "dashboard", BOARD, OTHER, *extra)
+        assert again.code == 0, again.err
+        assert actions(shop) == {"Dashboard/checkout": "keep", "Dashboard/search-and-index": "keep"}
+        assert journal.read_text().count('"imported"') == 2
+        assert not [*(shop.root / "manifests").rglob(".*")]
+        if ended:
+            return
+        for file in (*(shop.root / "manifests/Dashboard").iterdir(), journal):
+            file.unlink()
+    pytest.fail("a run passes fewer points than that")
