@@ -6,39 +6,29 @@ were applied once. Then manifests and journal are thrown away.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import random
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import yaml
+from harness.doors import Ran, typed
 from stage import Stage, Tally
 from world_content import Content
 from world_deeds import PROFILES, alert_id, unlisted
 from worlds import SECRET, TOKEN, drawing
 
 import reconciler.emulator
-from reconciler.commands.root import run
 
 KINDS = ("SLO", "AlertDefinition", "Dashboard", "SavedView")
 NOT_KEPT = ("bearer", "json")
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What one command line did."""
-
-    code: int
-    out: str
-    err: str
 
 
 def import_worlds(stage: Stage, count: int, seed: int) -> Tally:
@@ -201,12 +191,8 @@ class World:
         return json.loads(ran.out)
 
     def _run(self, *arguments: str) -> Ran:
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = run(
-                [arguments[0], "--project", str(self.folder / "reconciler.yaml"), *arguments[1:]]
-            )
-        return Ran(code, out.getvalue(), err.getvalue()[-1500:])
+        project = str(self.folder / "reconciler.yaml")
+        return typed(arguments[0], "--project", project, *arguments[1:])
 
     def _bytes(self) -> dict[str, bytes]:
         return {
