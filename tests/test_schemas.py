@@ -94,6 +94,7 @@ def test_plans_fit_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 # What is printed, by what, and the schema of the whole or of each line.
 PRINTED = [
+    (["init", "--format", "json"], "init", False),
     (["validate", "--format", "json"], "complaints", False),
     (["validate", "--format", "jsonl"], "complaint", True),
     (["plan", "--format", "jsonl"], "plan-line", True),
@@ -110,14 +111,16 @@ PRINTED = [
 
 
 def test_what_commands_print_fits_the_schema(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What each command prints as JSON, on a workspace with a warning, fits its schema."""
+    monkeypatch.chdir(tmp_path)
     shop = tmp_path / "shop"
     shutil.copytree(EXAMPLES, shop, ignore=shutil.ignore_patterns(".reconciler"))
     (shop / "empty.yaml").write_text("# nothing yet\n", encoding="utf-8")
     for arguments, name, by_line in PRINTED:
-        run([*arguments, "--project", str(shop / "reconciler.yaml")])
+        there = [] if arguments[0] == "init" else ["--project", str(shop / "reconciler.yaml")]
+        run([*arguments, *there])
         printed = capsys.readouterr().out
         found = [json.loads(one) for one in (printed.splitlines() if by_line else [printed])]
         assert found, arguments

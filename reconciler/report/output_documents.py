@@ -174,3 +174,11 @@ class AnswerDocument(_Part):
 
 class ConformanceDocument(RootModel[list[AnswerDocument]]):
     """What `conformance --format json` prints."""
+
+
+class InitDocument(_Part):
+    """What `init --format json` prints."""
+
+    created: Annotated[list[str], Field(description="Files, by their paths in the folder.")]
+    kept: Annotated[list[str], Field(description="Files that were there, and stay as they are.")]
+    next: Annotated[list[str], Field(description="Commands to go on with.")]

@@ -35,6 +35,7 @@ VIEW = "SavedView/errors"
 ARGUMENTS = {
     "apply": ["--yes"],
     "ci": ["validate"],
+    "init": ["new"],
     "journal settle": [VIEW, "--never-happened"],
     "policies test": ["--severity", "error"],
     "policies add": ["policies.json", "--yes"],

@@ -1,0 +1,97 @@
+"""Files written at once: whoever reads one finds all of it or what was there before."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+
+def replace_file(real: Path, content: bytes) -> None:
+    """Write a file in the place of one that is there, which holds no link; its mode stays.
+
+    One that has several names is written where it stands. Raises OSError.
+    """
+    status = real.stat()
+    if status.st_nlink > 1:
+        _overwrite(real, content)
+        return
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(stream.fileno(), status.st_uid, status.st_gid)
+            os.fchmod(stream.fileno(), status.st_mode & 0o7777)
+            _write(stream.fileno(), content)
+        os.replace(name, real)  # noqa: PTH105 - a name, not a path
+    except BaseException:
+        _remove(name)
+        raise
+
+
+def write_new_file(real: Path, content: bytes) -> None:
+    """Write a file where there is none, with the rights that any new file gets.
+
+    Raises FileExistsError where something is there by now, be it a link, and OSError. What
+    keeps the file's name is on the disk once `sync_folder` has returned.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            os.fchmod(stream.fileno(), 0o666 & ~_mask())
+            _write(stream.fileno(), content)
+        _name_once(name, real)
+    except BaseException:
+        _remove(name)
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _name_once(name: str, real: Path) -> None:
+    """Give a file its name unless something has it: a rename would take that away."""
+    try:
+        os.link(name, real)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Some file systems have no second names; then the first one is reserved, and replaced.
+        os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        os.replace(name, real)  # noqa: PTH105 - a name, not a path
+        return
+    _remove(name)
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
+
+
+def _overwrite(real: Path, content: bytes) -> None:
+    with real.open("r+b") as stream:
+        stream.write(content)
+        stream.truncate()
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _mask() -> int:
+    """Give what the process takes away from the rights of new files."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _remove(name: str) -> None:
+    with suppress(OSError):
+        os.unlink(name)  # noqa: PTH108 - a name, not a path
