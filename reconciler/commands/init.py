@@ -14,11 +14,11 @@ from reconciler.console import answered, data, is_terminal, json_data, words
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import schema_of, workspace_schema
 from reconciler.project.settings import project_schema
+from reconciler.report.begun import InitDocument, init_words
 from reconciler.report.safe import safe
 from reconciler.session.projects import Asked
 from reconciler.session.starting import (
     ENVIRONMENT,
-    Made,
     Start,
     has_project,
     known_target,
@@ -54,11 +54,16 @@ def init(
     wanted = _wanted(folder, base_url, environment, asks=is_terminal() and not quiet)
     made = start(asked, folder, wanted, _schemas())
     if form == "json":
-        json_data({"created": [*made.created], "kept": [*made.kept], "next": [*made.next]})
+        document: InitDocument = {
+            "created": [*made.created],
+            "kept": [*made.kept],
+            "next": [*made.next],
+        }
+        json_data(document)
     else:
         data("".join(f"{safe(os.path.relpath(folder / one))}\n" for one in made.created))
     if not quiet:
-        words(_said(made), laid_out=True)
+        words(init_words(made.kept, made.remarks, made.next), laid_out=True)
     return 0
 
 
@@ -92,10 +97,3 @@ def _schemas() -> dict[str, str]:
         f".vscode/reconciler-{name}.schema.json": json.dumps(schema, indent=2) + "\n"
         for name, schema in of.items()
     }
-
-
-def _said(made: Made) -> str:
-    lines = [f"left as it is: {safe(name)}" for name in made.kept]
-    lines += [safe(one) for one in made.remarks]
-    lines += ["Next:", *(f"  {safe(command)}" for command in made.next)]
-    return "\n".join(lines)
