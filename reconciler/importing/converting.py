@@ -14,6 +14,7 @@ from typing import Protocol
 
 from reconciler.document import Json, Path
 from reconciler.kinds.kind import Kind
+from reconciler.report.safe import safe
 
 MOST_MADE = 5_000
 """Resources of one document: what is above is left behind, and said."""
@@ -148,7 +149,7 @@ def seconds_of(text: str) -> int | None:
 
 def named(text: str) -> str:
     """Give a name of somebody else's for a report, cut where it is very long."""
-    shown = " ".join(text.split())
+    shown = safe(" ".join(text[: 4 * LONGEST_NAMED].split()))
     return shown if len(shown) <= LONGEST_NAMED else f"{shown[:LONGEST_NAMED]}…"
 
 
