@@ -11,7 +11,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from processes import KEY, Served, served
+from harness.doors import KEY
+from harness.served import Served, served
 
 from reconciler.commands.overview import COMMANDS
 from reconciler.commands.root import run

@@ -69,8 +69,8 @@ class Notes:
         self._more = 0
 
     def leave(self, what: str, why: str) -> None:
-        """Note one thing."""
-        one = LeftBehind(what, why)
+        """Note one thing; foreign names in it are made harmless."""
+        one = LeftBehind(safe(what), safe(why))
         if one in self._left:
             return
         if len(self._left) >= MOST_LEFT:

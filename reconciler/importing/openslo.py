@@ -63,7 +63,7 @@ def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Convers
     """Give an SLO for each objective; an indicator may stand beside, in a document of its own."""
     notes = Notes()
     kind, version = text_at(document, "kind").casefold(), text_at(document, "apiVersion")
-    called = f"{text_at(document, 'kind')} `{named(text_at(document, 'metadata', 'name'))}`"
+    called = f"{named(text_at(document, 'kind'))} `{named(text_at(document, 'metadata', 'name'))}`"
     called = f"{called} ({source})"
     if version != VERSION:
         notes.leave(called, f"it is of {named(version)}, and only {VERSION} is read")

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminals import on_terminal
-from workspaces import Ran
+from harness.doors import on_terminal, typed
 
-from reconciler.commands.root import run
 from reconciler.kinds import KINDS
 from reconciler.source.reading import read_text
 
@@ -30,14 +28,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
-    """Run one command line."""
-    capsys.readouterr()
-    code = run(arguments)
-    captured = capsys.readouterr()
-    return Ran(code, captured.out, captured.err)
-
-
 def state(folder: Path) -> dict[str, bytes]:
     """Give every file of a folder."""
     found = (file for file in folder.rglob("*") if file.is_file())
@@ -50,12 +40,12 @@ def document(file: Path) -> Any:
     return read.value
 
 
-def test_what_init_makes_works_at_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_init_makes_works_at_once(home: Path) -> None:
     """Its last words are three commands, which end well as they stand; then all is kept."""
-    made = ran(capsys, "init", "shop")
+    made = typed("init", "shop")
     advised = [line.strip() for line in made.err.splitlines()[-3:]]
-    ended = [ran(capsys, *line.split()[1:]) for line in (*advised[:2], f"{advised[2]} --yes")]
-    again = ran(capsys, "plan", "shop", "--format", "json").json
+    ended = [typed(*line.split()[1:]) for line in (*advised[:2], f"{advised[2]} --yes")]
+    again = typed("plan", "shop", "--format", "json").json
 
     assert (made.code, [one.code for one in ended]) == (0, [0, 0, 0]), [one.err for one in ended]
     assert [line.split()[:2] for line in advised] == [
@@ -71,36 +61,36 @@ def test_what_init_makes_works_at_once(home: Path, capsys: pytest.CaptureFixture
     )
 
 
-def test_validate_in_all_environments(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validate_in_all_environments(home: Path) -> None:
     """In every environment that it names, nothing is complained of and no example is elsewhere."""
-    assert ran(capsys, "init", "--base-url", ADDRESS, "-e", "live").code == 0
-    checked = ran(capsys, "validate", "--format", "json")
-    elsewhere = ran(capsys, "validate", "-e", "live")
+    assert typed("init", "--base-url", ADDRESS, "-e", "live").code == 0
+    checked = typed("validate", "--format", "json")
+    elsewhere = typed("validate", "-e", "live")
 
     assert (checked.code, checked.json["complaints"]) == (0, [])
     assert "0 resources" in elsewhere.err
     assert document(home / "reconciler.yaml")["environments"]["live"]["baseUrl"] == ADDRESS
 
 
-def test_a_second_init_changes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_init_changes_nothing(home: Path) -> None:
     """A second run writes nothing, even where examples are gone, and says what it left."""
-    ran(capsys, "init")
+    typed("init")
     (home / "examples" / "SLO.yaml").unlink()
     before = state(home)
-    again = ran(capsys, "init", "--format", "json")
+    again = typed("init", "--format", "json")
 
     assert (again.code, again.json["created"], state(home)) == (0, [], before)
     assert set(again.json["kept"]) == {one for one in before if not one.startswith("examples/")}
     assert "left as it is: reconciler.yaml" in again.err
 
 
-def test_files_that_are_there_stay(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_that_are_there_stay(home: Path) -> None:
     """Whatever stands where a file would go stays as it is: a file, a link, another case."""
     (home / ".gitignore").write_text("mine\n")
     (home / ".PRE-commit-config.yaml").write_text("mine\n")
     (home / ".vscode").mkdir()
     (home / ".vscode" / "settings.json").symlink_to("nowhere")
-    made = ran(capsys, "init", "--format", "json")
+    made = typed("init", "--format", "json")
 
     kept = {".gitignore", ".pre-commit-config.yaml", ".vscode/settings.json"}
     assert (made.code, set(made.json["kept"])) == (0, kept)
@@ -109,12 +99,12 @@ def test_files_that_are_there_stay(home: Path, capsys: pytest.CaptureFixture[str
     assert not (home / ".vscode" / "nowhere").exists()
 
 
-def test_a_link_out_of_the_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_out_of_the_folder(home: Path) -> None:
     """Nothing is written through a link that leads out, and the project file is not begun."""
     (home / "elsewhere").mkdir()
     (home / "shop").mkdir()
     (home / "shop" / ".vscode").symlink_to(home / "elsewhere")
-    made = ran(capsys, "init", "shop")
+    made = typed("init", "shop")
 
     assert made.code == 4
     assert "leads out of" in made.err
@@ -122,11 +112,9 @@ def test_a_link_out_of_the_folder(home: Path, capsys: pytest.CaptureFixture[str]
     assert not (home / "shop" / "reconciler.yaml").exists()
 
 
-def test_the_workflows_are_those_of_the_examples(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_workflows_are_those_of_the_examples(home: Path) -> None:
     """What init writes for the examples' address and name are the examples' own workflows."""
-    ran(capsys, "init", "--base-url", "https://api.example.com")
+    typed("init", "--base-url", "https://api.example.com")
     made = {file.name: file.read_text() for file in (home / ".github" / "workflows").iterdir()}
 
     assert made == {name: (FLOWS / name).read_text() for name in made}
@@ -134,11 +122,9 @@ def test_the_workflows_are_those_of_the_examples(
 
 
 @pytest.mark.parametrize("given", [[], ["--base-url", ADDRESS, "-e", "eu-1"]], ids=len)
-def test_the_workflows_fit_the_action(
-    home: Path, capsys: pytest.CaptureFixture[str], given: list[str]
-) -> None:
+def test_the_workflows_fit_the_action(home: Path, given: list[str]) -> None:
     """Workflows pass the forge's schema, name inputs of the action, and lead where it was said."""
-    ran(capsys, "init", *given)
+    typed("init", *given)
     flows = [*(home / ".github" / "workflows").iterdir()]
     checked = subprocess.run(
         [BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *flows],
@@ -160,9 +146,9 @@ def test_the_workflows_fit_the_action(
         assert one["environment"] == ("eu-1" if given else "production")
 
 
-def test_the_hook_is_the_projects(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_hook_is_the_projects(home: Path) -> None:
     """The hook is the one that this project offers, run as it is installed."""
-    ran(capsys, "init")
+    typed("init")
     ((repository),) = document(home / ".pre-commit-config.yaml")["repos"]
     (hook,) = repository["hooks"]
     (offered,) = document(ROOT / ".pre-commit-hooks.yaml")
@@ -177,11 +163,11 @@ def test_the_hook_is_the_projects(home: Path, capsys: pytest.CaptureFixture[str]
     assert {name: hook[name] for name in same} == {name: offered[name] for name in same}
 
 
-def test_the_settings_of_editors(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_settings_of_editors(home: Path) -> None:
     """Each schema that an editor is led to is there, as `schema` prints it, for its files."""
-    ran(capsys, "init")
+    typed("init")
     settings = json.loads((home / ".vscode" / "settings.json").read_text())["yaml.schemas"]
-    printed = [ran(capsys, "schema", name).json for name in ("project", "manifest")]
+    printed = [typed("schema", name).json for name in ("project", "manifest")]
 
     assert [json.loads((home / name).read_text()) for name in settings] == printed
     assert [*settings.values()][0::2] == ["reconciler.yaml"]
@@ -199,20 +185,20 @@ def test_what_is_asked_for_on_a_terminal(tmp_path: Path) -> None:
     assert shown.terminal.splitlines()[-1].strip() == "reconciler apply -e local"
 
 
-def test_an_address_is_never_changed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_is_never_changed(home: Path) -> None:
     """An address that holds a word of the templates stays what it is."""
-    ran(capsys, "init", "--base-url", "https://production.example.org", "-e", "live")
+    typed("init", "--base-url", "https://production.example.org", "-e", "live")
 
     environments = document(home / "reconciler.yaml")["environments"]
     assert environments["live"]["baseUrl"] == "https://production.example.org"
 
 
-def test_more_for_a_workspace_that_is_there(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_more_for_a_workspace_that_is_there(home: Path) -> None:
     """Workflows of a workspace lead to the one service that its project file names."""
     (home / "reconciler.yaml").write_text(
         f"environments:\n  eu: {{baseUrl: '{ADDRESS}'}}\n  local: {{emulator: {{data: x.db}}}}\n"
     )
-    ran(capsys, "init")
+    typed("init")
 
     flow = document(home / ".github" / "workflows" / "apply.yml")
     given = flow["jobs"]["apply"]["steps"][1]["with"]
@@ -220,21 +206,21 @@ def test_more_for_a_workspace_that_is_there(home: Path, capsys: pytest.CaptureFi
     assert not (home / "examples").exists()
 
 
-def test_what_is_left_to_do_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_left_to_do_is_said(home: Path) -> None:
     """Below the root of a repository, and beside other YAML, it says what a person has to do."""
     (home / ".git").mkdir()
     (home / "ops").mkdir()
     (home / "ops" / "compose.yaml").write_text("services: {}\n")
-    said = ran(capsys, "init", "ops").err
+    said = typed("init", "ops").err
 
     assert "in the place of `example-org/reconciler@" in said
     assert "root of the repository only, and this is ops/" in said
     assert "compose.yaml will be read as manifests" in said
 
 
-def test_every_template_is_used(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_template_is_used(home: Path) -> None:
     """No template lies about that init does not write."""
-    ran(capsys, "init")
+    typed("init")
     templates = [
         one
         for one in Path(str(files("reconciler.session") / "template")).rglob("*")

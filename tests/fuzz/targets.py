@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
-from unsafe_text import unsafe_in
+from harness.unsafe_text import unsafe_in
 
 SECRETS = {"TOKEN": "canary-token-5b1e", "EMPTY": ""}
 
@@ -68,7 +68,7 @@ class Foreign:
 
     def make(self, rng: Random) -> bytes:
         """Damage a document in some places."""
-        from foreign_documents import DOCUMENTS  # noqa: PLC0415 - the others need none
+        from harness.foreign_documents import DOCUMENTS  # noqa: PLC0415 - the others need none
         from hostile_documents import mutated  # noqa: PLC0415 - the same
 
         return json.dumps(mutated(rng.choice(DOCUMENTS), rng, rng.randint(1, 6))).encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from foreign_documents import BOARD, DOCUMENTS, RULES, SLO, yaml
+from harness.foreign_documents import BOARD, DOCUMENTS, RULES, SLO, yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
