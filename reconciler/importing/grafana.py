@@ -46,7 +46,7 @@ USUAL_HEIGHT, USUAL_ROW = 8, 19
 TALLEST = 100
 PROMQL, LUCENE = "promql", "lucene"
 _BACK = re.compile(r"now-(\w+)")
-_VARIABLE = re.compile(r"\$\{?(\w+)|\[\[(\w+)")
+_VARIABLE = re.compile(r"[$][{]?(\w+)|\[\[(\w+)")
 _SELECTOR = re.compile(r"\s*\{([^{}]*)\}((?:\s*(?:\|=|!=)\s*\"(?:[^\"\\]|\\.)*\")*)\s*")
 _MATCHER = re.compile(r"\s*(\w+)\s*(=|!=)\s*(\"(?:[^\"\\]|\\.)*\")\s*(?:,|$)")
 _LINE = re.compile(r"(\|=|!=)\s*(\"(?:[^\"\\]|\\.)*\")")
