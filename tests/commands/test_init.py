@@ -113,7 +113,10 @@ def test_a_link_out_of_the_folder(home: Path) -> None:
 
 
 def test_the_workflows_are_those_of_the_examples(home: Path) -> None:
-    """What init writes for the examples' address and name are the examples' own workflows."""
+    """For the examples' address and name, init writes the examples' own workflows.
+
+    Where they differ, copy those that were changed to the other place.
+    """
     typed("init", "--base-url", "https://api.example.com")
     made = {file.name: file.read_text() for file in (home / ".github" / "workflows").iterdir()}
 
