@@ -25,7 +25,7 @@ from reconciler.project.choosing import leads_inside, unsafe_base_url
 from reconciler.project.complaining import ENVIRONMENT_NAME
 from reconciler.session.projects import Asked, lead_here
 from reconciler.source.files import PROJECT_FILE, find_files, folder_in_repository
-from reconciler.source.writing import sync_folder, write_new_file
+from reconciler.source.writing import sync_folder, write_new_files
 
 ENVIRONMENT = "production"
 """What the environment of a service is called where nobody says other."""
@@ -171,7 +171,7 @@ def _write(root: Path, name: str, text: str) -> bool:
         if file.name.casefold() in {one.name.casefold() for one in file.parent.iterdir()}:
             return False
         with suppress(FileExistsError):
-            write_new_file(file, text.encode("utf-8"))
+            write_new_files([(file, text.encode("utf-8"))])
             sync_folder(file.parent)
             return True
     except OSError as error:

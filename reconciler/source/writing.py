@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+
+SYNCED_AT_ONCE = 16
 
 
 def replace_file(real: Path, content: bytes) -> None:
@@ -30,21 +34,30 @@ def replace_file(real: Path, content: bytes) -> None:
         raise
 
 
-def write_new_file(real: Path, content: bytes) -> None:
-    """Write a file where there is none, with the rights that any new file gets.
+def write_new_files(contents: Sequence[tuple[Path, bytes]]) -> None:
+    """Write files where there are none, in their order, with the rights that any new file gets.
 
-    Raises FileExistsError where something is there by now, be it a link, and OSError. What
-    keeps the file's name is on the disk once `sync_folder` has returned.
+    All are on the disk before the first has its name, so none is ever seen half. Raises
+    FileExistsError, naming the file, where something is there by now, be it a link, and
+    OSError. The names themselves are kept once `sync_folder` has returned.
     """
-    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
+    beside: list[str] = []
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            os.fchmod(stream.fileno(), 0o666 & ~_mask())
-            _write(stream.fileno(), content)
-        _name_once(name, real)
-    except BaseException:
-        _remove(name)
-        raise
+        for real, content in contents:
+            descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
+            beside.append(name)
+            with os.fdopen(descriptor, "wb") as stream:
+                os.fchmod(stream.fileno(), 0o666 & ~_mask())
+                stream.write(content)
+        # One after the other they would wait for the disk as often as there are files.
+        with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
+            for done in [pool.submit(_sync, name) for name in beside]:
+                done.result()
+        for name, (real, _) in zip(beside, contents, strict=True):
+            _name_once(name, real)
+    finally:
+        for name in beside:
+            _remove(name)
 
 
 def sync_folder(folder: Path) -> None:
@@ -60,14 +73,20 @@ def _name_once(name: str, real: Path) -> None:
     """Give a file its name unless something has it: a rename would take that away."""
     try:
         os.link(name, real)
-    except FileExistsError:
-        raise
+    except FileExistsError as error:
+        raise FileExistsError(error.errno, error.strerror, str(real)) from error
     except OSError:
         # Some file systems have no second names; then the first one is reserved, and replaced.
         os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         os.replace(name, real)  # noqa: PTH105 - a name, not a path
-        return
-    _remove(name)
+
+
+def _sync(name: str) -> None:
+    descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _write(descriptor: int, content: bytes) -> None:
