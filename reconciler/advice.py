@@ -40,6 +40,12 @@ def on_journal(command: str, rest: str = "", *, environment: str = "") -> str:
     return _line(f"journal {command}", environment or here.environment, here.to_journal, rest)
 
 
+def from_journal(command: str, rest: str = "") -> str:
+    """Give a command that takes what it does out of the journal."""
+    here = _here.get(_NOWHERE)
+    return _line(command, here.environment, here.to_journal, rest)
+
+
 def on_manifests(command: str, rest: str = "") -> str:
     """Give a command that reads manifests, with the paths that this run was given."""
     here = _here.get(_NOWHERE)

@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -153,7 +153,7 @@ def shown(
             yield replace(difference, before=HIDDEN)
             continue
         for _, elsewhere in sealed:
-            before = _veiled(before, ABSENT, shape.along(path), elsewhere)
+            before = _veiled(before, ABSENT, shape.along(path), elsewhere, _hidden)
         yield replace(difference, before=before)
 
 
@@ -183,9 +183,43 @@ def veiled(live: Json, written: Sequence[Json | Missing], shape: Shape) -> Json:
 
     `written` is all that live may hold of what was declared, secrets sealed.
     """
+    return _all_veiled(live, written, shape, _hidden)
+
+
+def resealed(live: Json, written: Sequence[Json | Missing], shape: Shape, salt: str) -> Json:
+    """Give a live document as a journal may keep it: where a secret belongs, its seal.
+
+    What stands there and is not what was sent is hidden: it may be an older secret.
+    """
+    sent: list[Json] = []
+
+    def as_sealed(live: Json, sealed: Json) -> Json:
+        # A template is concealed already, and reads as its seals do.
+        if live != sealed and not stands_for(live, sealed, salt):
+            return live
+        sent.append(sealed)
+        return sealed
+
+    def unless_sent(live: Json, _sealed: Json) -> Json:
+        return live if isinstance(live, Template) or live in sent else HIDDEN
+
+    # With a write in doubt live may hold either, so that all are tried before any is hidden.
+    known = _all_veiled(live, written, shape, as_sealed)
+    return _all_veiled(known, written, shape, unless_sent)
+
+
+Veil: TypeAlias = Callable[[Json, Json], Json]
+"""Give what is shown of a live value where something sealed is declared."""
+
+
+def _hidden(_live: Json, _sealed: Json) -> Json:
+    return HIDDEN
+
+
+def _all_veiled(live: Json, written: Sequence[Json | Missing], shape: Shape, veil: Veil) -> Json:
     for sealed in written:
         if holds_seal(sealed):
-            live = _veiled(live, sealed, shape, _with_seals(sealed, shape))
+            live = _veiled(live, sealed, shape, _with_seals(sealed, shape), veil)
     return live
 
 
@@ -198,7 +232,9 @@ def _with_seals(sealed: Json | Missing, shape: Shape) -> OtherHomes:
     }
 
 
-def _veiled(live: Json, sealed: Json | Missing, shape: Shape, elsewhere: OtherHomes) -> Json:
+def _veiled(
+    live: Json, sealed: Json | Missing, shape: Shape, elsewhere: OtherHomes, veil: Veil
+) -> Json:
     if not holds_seal(sealed):
         if not (elsewhere and shape.known):
             return live
@@ -207,25 +243,28 @@ def _veiled(live: Json, sealed: Json | Missing, shape: Shape, elsewhere: OtherHo
     if isinstance(live, dict) and (sealed is ABSENT or isinstance(sealed, dict)):
         fields = {} if sealed is ABSENT else sealed
         return {
-            key: _veiled(value, fields.get(key, ABSENT), shape.at(key), elsewhere)
+            key: _veiled(value, fields.get(key, ABSENT), shape.at(key), elsewhere, veil)
             for key, value in live.items()
         }
     if isinstance(live, list) and (sealed is ABSENT or isinstance(sealed, list)):
-        return _veiled_list(live, [] if sealed is ABSENT else sealed, shape, elsewhere)
-    return live if sealed is ABSENT else HIDDEN
+        return _veiled_list(live, [] if sealed is ABSENT else sealed, shape, elsewhere, veil)
+    return live if sealed is ABSENT else veil(live, sealed)
 
 
-def _veiled_list(live: list[Json], sealed: list[Json], shape: Shape, elsewhere: OtherHomes) -> Json:
+def _veiled_list(
+    live: list[Json], sealed: list[Json], shape: Shape, elsewhere: OtherHomes, veil: Veil
+) -> Json:
     named = by_identity(live, shape) is not None and by_identity(sealed, shape) is not None
     if not named and holds_seal(sealed):
         # Nobody can tell which item is which.
-        return [HIDDEN for _ in live]
-    return [_veiled_item(item, shape, elsewhere) for item in live]
+        shown = veil(live, sealed)
+        return shown if isinstance(shown, list) else [shown for _ in live]
+    return [_veiled_item(item, shape, elsewhere, veil) for item in live]
 
 
-def _veiled_item(item: Json, shape: Shape, elsewhere: OtherHomes) -> Json:
+def _veiled_item(item: Json, shape: Shape, elsewhere: OtherHomes, veil: Veil) -> Json:
     name = value_at(item, shape.identity) if shape.identity else ABSENT
     homes = elsewhere.get(key_of(shape, name), ()) if isinstance(name, str) else ()
     for home in homes:
-        item = _veiled(item, home.item, shape.item, elsewhere)
-    return item if homes else _veiled(item, ABSENT, shape.item, elsewhere)
+        item = _veiled(item, home.item, shape.item, elsewhere, veil)
+    return item if homes else _veiled(item, ABSENT, shape.item, elsewhere, veil)

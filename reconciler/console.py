@@ -29,6 +29,7 @@ from reconciler.streams import line_or_signal, output_lost, write
 if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.applying.applied import Applied
+    from reconciler.project import Project
 
 MOST_SKIPPED = 20
 
@@ -214,6 +215,28 @@ class Writing:
         from reconciler.report.applied import outcome_line  # noqa: PLC0415 - not for validate
 
         words(f"{count}{outcome_line(outcome, self.style)[1:]}")
+
+
+def plan_words(made: Plan, form: str, project: Project, *, verbose: bool) -> str:
+    """Give a plan in a format by its name."""
+    from reconciler.report.plan.document import plan_json, plan_jsonl  # noqa: PLC0415 - not for validate
+    from reconciler.report.plan.markdown import plan_markdown  # noqa: PLC0415 - as above
+    from reconciler.report.plan.text import plan_text  # noqa: PLC0415 - as above
+
+    match form:
+        case "json":
+            return plan_json(made)
+        case "jsonl":
+            return plan_jsonl(made)
+        case "markdown":
+            return plan_markdown(made)
+        case "html":
+            from reconciler.report.html import plan_html  # noqa: PLC0415 - for this format only
+            from reconciler.session.projects import made_now  # noqa: PLC0415 - with it
+
+            return plan_html(made, made_now(project))
+        case _:
+            return plan_text(made, stdout_style(verbose=verbose))
 
 
 def tell_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:

@@ -200,3 +200,13 @@ def sealed_form(name: str, seal: str) -> str:
 def find_sealed(text: str) -> re.Match[str] | None:
     """Find the first that `sealed_form` wrote; its groups are name and seal."""
     return _SEALED.search(text)
+
+
+def sealed_parts(text: str) -> Iterator[str | tuple[str, str]]:
+    """Yield the pieces of a text as journals keep it: plain, or a secret's name and its seal."""
+    end = 0
+    for match in _SEALED.finditer(text):
+        yield text[end : match.start()]
+        yield match[1], match[2]
+        end = match.end()
+    yield text[end:]

@@ -6,13 +6,14 @@ Pure.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Self
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text
-from reconciler.expressions import Word, expression, find_sealed, sealed_form
+from reconciler.expressions import Word, expression, find_sealed, sealed_form, sealed_parts
 from reconciler.resource import Ref, RemoteId
 
 # A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
@@ -199,3 +200,89 @@ def secret_values(document: Json) -> frozenset[str]:
         for part in template.parts
         if isinstance(part, SecretHole)
     )
+
+
+def unsealed(
+    document: Json, value_of: Callable[[str], str], salt: str
+) -> tuple[Json, frozenset[str]]:
+    """Give what a journal keeps as it may be sent again, and the secrets that cannot be filled in.
+
+    `value_of` gives the present value of a secret by its name, "" where there is none. Only
+    the very value that was sealed fills a hole. What is hidden altogether has no name: "".
+    """
+    opening = _Opening(value_of, salt)
+    opened = opening.document(document)
+    return opened, frozenset(opening.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    value_of: Callable[[str], str]
+    salt: str
+    lost: set[str] = field(default_factory=set)
+
+    def document(self, document: Json) -> Json:
+        match document:
+            case dict():
+                return {key: self.document(value) for key, value in document.items()}
+            case list():
+                return [self.document(item) for item in document]
+            case str():
+                return self._text(document)
+            case _:
+                return document
+
+    def _text(self, text: str) -> Json:
+        if text == HIDDEN:
+            self.lost.add("")
+        if find_sealed(text) is None:
+            return text
+        parts = (
+            part if isinstance(part, str) else self._hole(*part) for part in sealed_parts(text)
+        )
+        return Template(tuple(part for part in parts if part != ""))
+
+    def _hole(self, name: str, sealed: str) -> SecretHole:
+        value = self.value_of(name)
+        if value == "" or seal(value, name, self.salt) != sealed:
+            self.lost.add(name)
+        return SecretHole(name, value, sealed)
+
+
+_MAY_BE_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+def pointing(document: Json, things: Mapping[str, Ref | str]) -> Json:
+    """Give a document in which ids, wherever they stand in its texts, are those of by then.
+
+    `things` tells by its old id the resource of which it is the id, which is filled in late, or
+    the id that it has by now. What is shorter than 16 characters may be anything in a text.
+    """
+    match document:
+        case dict():
+            return {key: pointing(value, things) for key, value in document.items()}
+        case list():
+            return [pointing(item, things) for item in document]
+        case str() if not things.keys().isdisjoint(_MAY_BE_ID.findall(document)):
+            return _pointing_text(document, things)
+        case _:
+            return document
+
+
+def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:
+    parts: list[str | SecretHole | RefHole] = []
+    for part in text.parts if isinstance(text, Template) else (text,):
+        parts.extend(_pieces(part, things) if isinstance(part, str) else (part,))
+    whole = tuple(part for part in parts if part != "")
+    return "".join(map(str, whole)) if _is_literal(whole) else Template(whole)
+
+
+def _pieces(text: str, things: Mapping[str, Ref | str]) -> Iterator[str | RefHole]:
+    end = 0
+    for match in _MAY_BE_ID.finditer(text):
+        thing = things.get(match.group())
+        if thing is not None:
+            yield text[end : match.start()]
+            yield RefHole(thing) if isinstance(thing, Ref) else thing
+            end = match.end()
+    yield text[end:]

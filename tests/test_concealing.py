@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from typing import Any
 
@@ -7,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.concealing import conceal, stands_for
+from reconciler.concealing import conceal, resealed, stands_for
 from reconciler.document import ANY, Json, Shape, differences
 from reconciler.resource import Ref
-from reconciler.sealed import RefHole, SecretHole, Template, reveal, seal
+from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template, as_sent, reveal, seal
 
 pytestmark = pytest.mark.promise("P32")
 
@@ -228,3 +229,33 @@ def test_nothing_is_changed_in_place() -> None:
 def test_stands_for(live: Json, kept: Json, *, same: bool) -> None:
     """A live text is what a journal keeps of it, whichever template hides either of them."""
     assert stands_for(live, kept, "salt") is same
+
+
+def with_seals(document: Json) -> Json:
+    """Give a document as a journal reads it back: texts, and no templates."""
+    return json.loads(json.dumps(document))  # type: ignore[no-any-return]  # JSON gives JSON
+
+
+@given(documents(*SEALED))
+def test_what_was_declared_is_kept_whole(declared: dict[str, Json]) -> None:
+    """What is live as it was declared is kept as that, so that all of it can come back."""
+    sealed, live = with_seals(declared), conceal(as_sent(declared), declared, SHAPE)
+
+    assert resealed(live, [sealed], SHAPE, "salt") == sealed
+
+
+def test_an_older_secret_is_not_kept() -> None:
+    """A text that is not the declared secret, where one is declared, is hidden."""
+    sealed = with_seals({"field": ONE, "list": [ONE, "a"]})
+
+    kept = resealed({"field": "older", "list": ["older", "a"]}, [sealed], SHAPE, "salt")
+
+    assert kept == {"field": HIDDEN, "list": [HIDDEN, HIDDEN]}
+
+
+def test_one_of_two_that_may_be_live() -> None:
+    """With a write in doubt, the secret of either is known by its seal."""
+    sealed = [with_seals({"field": one}) for one in (ONE, THIRD)]
+
+    assert resealed({"field": VALUE}, sealed, SHAPE, "salt") == sealed[0]
+    assert resealed({"field": OTHER}, sealed, SHAPE, "salt") == sealed[1]

@@ -103,6 +103,8 @@ PRINTED = [
     (["validate", "--format", "jsonl"], "complaint", True),
     (["plan", "--format", "jsonl"], "plan-line", True),
     (["apply", "--yes", "--format", "json"], "applied", False),
+    (["rollback", "last", "--dry-run", "--format", "json"], "plan", False),
+    (["rollback", "last", "--yes", "--format", "json"], "applied", False),
     (["drift", "--format", "json"], "drift", False),
     (["plan", "--format", "json"], "plan", False),
     (["journal", "show", "--format", "json"], "journal-entries", False),

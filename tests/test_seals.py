@@ -1,21 +1,29 @@
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.resource import Ref
 from reconciler.sealed import (
+    HIDDEN,
     RefHole,
     SecretHole,
     Template,
     fingerprint,
     holds_seal,
     is_sealed_text,
+    pointing,
     references_in,
     resolve,
+    reveal,
     seal,
     secret_values,
     secrets_in,
+    unsealed,
 )
 
 VALUE = "hunter2-hunter2"
@@ -132,3 +140,64 @@ def test_filled_in_part() -> None:
     assert half == "7-${ref:SLO/s}"
     assert references_in(half) == {Ref("SLO", "s")}
     assert not isinstance(resolve(half, {Ref("SLO", "s"): "x"}), Template)
+
+
+KNOWN = {"TOKEN": VALUE, "OTHER": "another-secret"}
+HOLES = {name: SecretHole(name, value, seal(value, name, "salt")) for name, value in KNOWN.items()}
+PIECES: list[str | SecretHole | RefHole] = ["", "a", " ", "${", *HOLES.values()]
+PARTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4)
+SEALED = st.recursive(
+    PARTS.map(lambda parts: Template(tuple(parts))) | st.text(max_size=4) | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=6,
+)
+
+
+@given(SEALED)
+def test_unsealed(document: Json) -> None:
+    """What a journal keeps of a document is sent as that was, where its secrets are as then."""
+    kept = json.loads(json.dumps(document))
+
+    opened, lost = unsealed(kept, lambda name: KNOWN.get(name, ""), "salt")
+
+    assert lost == frozenset()
+    assert reveal(opened) == reveal(document)
+    assert json.dumps(opened) == json.dumps(kept)
+
+
+@given(SEALED, st.sampled_from(["", "a third"]))
+def test_unsealed_with_another_value(document: Json, now: str) -> None:
+    """Every secret that has another value by now, or none, is named, and no other."""
+    kept = json.loads(json.dumps(document))
+    text = json.dumps(document)
+
+    _, lost = unsealed(kept, lambda name: KNOWN["TOKEN"] if name == "TOKEN" else now, "salt")
+
+    assert lost == ({"OTHER"} if "secret:OTHER " in text else set())
+
+
+def test_what_was_hidden_is_lost() -> None:
+    """A text that was hidden cannot be sent, and has no name."""
+    assert unsealed({"a": [HIDDEN]}, KNOWN.__getitem__, "salt")[1] == {""}
+
+
+OLD, NEW = "0f8b0cce-643d-5b49-9a1b-16b4b2b76ba4", "b99e3f8a-a10f-57cc-9a3c-6b4870fbdac2"
+
+
+def test_pointing() -> None:
+    """An id in a text is that of by then, or waits for it; a part of a longer one is none."""
+    slo = Ref("SLO", "checkout")
+    things: dict[str, Ref | str] = {OLD: NEW, "A1234567890123456789z": slo}
+    document: Json = {
+        "a": f"/slos/{OLD}/x",
+        "b": ["A1234567890123456789z"],
+        "c": f"{OLD}0",
+        "d": Template((TOKEN, f" {OLD}")),
+    }
+
+    found = pointing(document, things)
+
+    assert isinstance(found, dict)
+    assert (found["a"], found["c"]) == (f"/slos/{NEW}/x", f"{OLD}0")
+    assert references_in(found["b"]) == {slo}
+    assert reveal(found["d"]) == f"{VALUE} {NEW}"

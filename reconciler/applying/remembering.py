@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from reconciler.document import Json, digest
+from reconciler.concealing import resealed
+from reconciler.document import Json, canonical_text, digest
 from reconciler.errors import JournalError, Locked, OutcomeUnknown, ReconcilerError
 from reconciler.journal.entries import (
+    Backup,
     Entry,
     LastWrite,
     RefusedEntry,
@@ -17,7 +19,7 @@ from reconciler.journal.entries import (
     Stored,
     WrittenEntry,
 )
-from reconciler.journal.history import History
+from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Answer, Sending
 from reconciler.resource import (
@@ -39,7 +41,7 @@ from reconciler.resource import (
     Unconfirmed,
     Written,
 )
-from reconciler.sealed import resolve, reveal
+from reconciler.sealed import HIDDEN, resolve, reveal
 
 
 def filled(document: dict[str, Json], ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
@@ -127,6 +129,56 @@ def started_entry(change: Change, declared: dict[str, Json], run: str, at: str) 
         seen=digest(seen.document) if isinstance(seen, Seen) else "",
         protect=change.manifest.protect,
     )
+
+
+MOST_KEPT = 1 << 20
+"""Characters of the JSON text of a backup; what is longer is not kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What a run needs to keep what was live: its name, the salt of seals, what hides secrets."""
+
+    run: str
+    salt: str
+    hide: Callable[[str], str]
+
+    def backup(self, change: Change, memory: Memory, at: str) -> Backup | None:
+        """Give what is live before a change replaces it; None where nobody sees that.
+
+        It is what the plan saw, as it was read again right before the write and was the same.
+        """
+        seen = change.observation
+        if change.action is not Action.UPDATE or not isinstance(seen, Seen):
+            return None
+        written = (*memory.candidates, change.declared)
+        live = resealed(seen.document, written, BY_NAME[change.ref.kind].shape, self.salt)
+        text = canonical_text(live)
+        if self.hide(text) != text:
+            live = self._hidden(live)
+            text = canonical_text(live)
+        size = len(text)
+        return Backup(
+            run=self.run,
+            at=at,
+            ref=change.ref,
+            remote_id=change.remote_id,
+            size=size,
+            live=live if size <= MOST_KEPT and isinstance(live, dict) else None,
+            unseen=seen.unseen,
+        )
+
+    def _hidden(self, document: Json) -> Json:
+        """Hide each text that holds a secret by chance, where no manifest declares one."""
+        match document:
+            case dict():
+                return {self.hide(key): self._hidden(value) for key, value in document.items()}
+            case list():
+                return [self._hidden(item) for item in document]
+            case str():
+                return document if self.hide(document) == document else HIDDEN
+            case _:
+                return document
 
 
 def _operation(change: Change) -> Literal["create", "replace"]:

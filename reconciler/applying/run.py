@@ -23,6 +23,7 @@ from reconciler.applying.checks import (
     was_overtaken,
 )
 from reconciler.applying.remembering import (
+    Keeping,
     adopting_entries,
     closing_entry,
     filled,
@@ -34,7 +35,14 @@ from reconciler.applying.remembering import (
     with_overtaken,
 )
 from reconciler.errors import JournalError, Locked, ReconcilerError
-from reconciler.journal.entries import Entry, Identified, RefusedEntry, Started, WrittenEntry
+from reconciler.journal.entries import (
+    Backup,
+    Entry,
+    Identified,
+    RefusedEntry,
+    Started,
+    WrittenEntry,
+)
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Answer, Kind, Sending
@@ -127,7 +135,8 @@ class Run:
         if not sendings:
             return
         reached(Point.BEFORE_STARTED)
-        if not self._journaled([self._started(one.change) for one in sendings]):
+        before = self._backups([one.change for one in sendings])
+        if not self._journaled([*before, *(self._started(one.change) for one in sendings)]):
             for sending in sendings:
                 self._skipped(sending.change)
             return
@@ -171,6 +180,15 @@ class Run:
             self._note(one)
         refs = {one.ref for one in refused}
         return [sending for sending in sendings if sending.ref not in refs]
+
+    def _backups(self, changes: Sequence[Change]) -> Iterator[Backup]:
+        """Yield what is live and about to be replaced; it was read right before."""
+        journal = self.journal
+        keeping = Keeping(run=self.name, salt=journal.salt, hide=self.api.redaction)
+        for change in changes:
+            kept = keeping.backup(change, journal.history.of(change.ref), journal.now())
+            if kept is not None:
+                yield kept
 
     def _started(self, change: Change) -> Started:
         declared = filled(change.declared, self.ids)

@@ -27,7 +27,10 @@ _TAKE_OVER = (
     "`reconciler plan` shows whether the two agree"
 )
 _FORMAT = "there is no formatter here; `reconciler validate` says what is wrong in manifests"
-_BACK = "`git revert` the change of the manifests, then `reconciler apply`"
+_BACK = (
+    "`reconciler rollback RUN` puts back what was declared before a run; "
+    "then `git revert` the change of the manifests"
+)
 _KEY = (
     "the key is read from RECONCILER_API_KEY, and never kept; `reconciler doctor` checks it and "
     "all else that a run needs"
@@ -53,7 +56,7 @@ COMMAND_WORDS = {
     _SETUP: "new start bootstrap setup",
     _TAKE_OVER: "import adopt pull export dump generate clone",
     _FORMAT: "fmt format tidy",
-    _BACK: "rollback undo revert restore",
+    _BACK: "undo revert restore reset",
     _KEY: "login logout auth configure config whoami",
     _ENVIRONMENT: "workspace env environment stack context use",
     _SERVE: "serve server local mock",

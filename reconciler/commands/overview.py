@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "validate": ("validate", "validate", "Check manifests offline."),
     "plan": ("plan", "plan", "Show what apply would do; reads only."),
     "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
+    "rollback": ("rollback", "rollback", "Put back what was declared before a run."),
     "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
     "journal": ("journal", "journal", "Show, verify and settle what was written."),
     "events": ("events", "events", "List the events of alerts."),

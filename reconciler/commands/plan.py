@@ -8,14 +8,10 @@ from pathlib import Path
 import click
 
 from reconciler.commands import options
-from reconciler.console import data, redacted, stdout_style, words
+from reconciler.console import data, plan_words, redacted, words
 from reconciler.errors import ExitCode, worst
 from reconciler.report.plan.document import plan_json
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
-from reconciler.report.table import Style
-from reconciler.resource import Plan
-from reconciler.session.opening import Bench, open_bench
+from reconciler.session.opening import open_bench
 from reconciler.session.planning import (
     as_part,
     check_writable,
@@ -26,7 +22,7 @@ from reconciler.session.planning import (
     tell_part,
     write_private,
 )
-from reconciler.session.projects import Asked, made_now
+from reconciler.session.projects import Asked
 
 
 @click.command
@@ -70,26 +66,7 @@ def plan(
     code = worst(failures_of(made))
     if not code and exit_code and (made.has_changes or made.is_noted):
         code = ExitCode.DIFFERENT
-    data(shown(made, form, bench, stdout_style(verbose=asked.verbose)), ending=code)
+    data(plan_words(made, form, bench.project, verbose=asked.verbose), ending=code)
     if made.unsettled and not asked.quiet:
         words("nothing can be applied before the unsettled creates are settled")
     return code
-
-
-def shown(made: Plan, form: str, bench: Bench, style: Style) -> str:
-    """Give a plan in a format by its name."""
-    match form:
-        case "json":
-            return plan_json(made)
-        case "jsonl":
-            from reconciler.report.plan.document import plan_jsonl  # noqa: PLC0415 - for this format only
-
-            return plan_jsonl(made)
-        case "markdown":
-            return plan_markdown(made)
-        case "html":
-            from reconciler.report.html import plan_html  # noqa: PLC0415 - for this format only
-
-            return plan_html(made, made_now(bench.project))
-        case _:
-            return plan_text(made, style)

@@ -85,13 +85,17 @@ def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[Objection]:
     Creates do not count, nor does what is neither seen nor remembered and is not weakened.
     """
     for kind in KINDS:
-        figures = _Figures()
+        figures = _Figures(0 if kind.destroyable else _beside(plan, kind))
         for change in plan.changes:
             if change.ref.kind == kind.name:
                 figures.add(kind, change)
         limits = guards.of(kind.name)
         if figures.changed.total() > _allowed(figures.known, limits):
             yield _objection(kind, figures, limits, plan.environment)
+
+
+def _beside(plan: Plan, kind: Kind) -> int:
+    return sum(ref.kind == kind.name for ref in plan.beside)
 
 
 def _allowed(known: int, limits: Limits) -> int:

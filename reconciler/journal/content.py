@@ -17,6 +17,7 @@ from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import (
     Arrived,
+    Backup,
     Entry,
     Forgotten,
     Header,
@@ -118,7 +119,7 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_UNSENT = (Started, RunEntry, Override, Renamed, Forgotten, Moved, Arrived)
+_UNSENT = (Started, Backup, RunEntry, Override, Renamed, Forgotten, Moved, Arrived)
 
 
 def rescued(entries: Sequence[Entry]) -> str:

@@ -7,7 +7,7 @@ default is left out of a line where it has that value. Source: docs/journal.md.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, Union, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -18,73 +18,27 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import core_schema
 
-from reconciler.addresses import is_part
-from reconciler.document import ABSENT, Json, Missing, Path
+from reconciler.document import ABSENT
 from reconciler.errors import JournalError
-from reconciler.resource import Ref, RemoteId
+from reconciler.journal.fields import Count as _Count
+from reconciler.journal.fields import Document
+from reconciler.journal.fields import Flag as _Flag
+from reconciler.journal.fields import GivenObject as _GivenObject
+from reconciler.journal.fields import KnownId as _KnownId
+from reconciler.journal.fields import MaybeId as _Id
+from reconciler.journal.fields import NamedRef as _Ref
+from reconciler.journal.fields import Object as _Object
+from reconciler.journal.fields import Operation as _Operation
+from reconciler.journal.fields import PathField as _Path
+from reconciler.journal.fields import PathsField as _Paths
+from reconciler.journal.fields import Said as _Said
+from reconciler.journal.fields import Text as _Text
+from reconciler.journal.fields import Value as _Value
+from reconciler.resource import Ref
 
 FORMAT = 1
-_SHOWN = 80
 _ADOPTED_BEFORE = "live was already as declared"
-
-Document: TypeAlias = dict[str, Json]
-
-
-def _instance_of(kind: type) -> GetPydanticSchema:
-    """Take values of a type as they are: pydantic's own texts may not hold half characters."""
-    schema = core_schema.is_instance_schema(kind)
-    return GetPydanticSchema(lambda _source, _handler: schema)
-
-
-def _read_by(function: Callable[[Any], object]) -> GetPydanticSchema:
-    """Read a value by a function alone, which raises ValueError where it cannot."""
-    schema = core_schema.no_info_plain_validator_function(function)
-    return GetPydanticSchema(lambda _source, _handler: schema)
-
-
-def _ref(value: Json) -> Ref:
-    ref = Ref.parse(value) if isinstance(value, str) else None
-    if ref is None:
-        raise ValueError("Kind/name")
-    return ref
-
-
-def _remote_id(value: Json) -> RemoteId | None:
-    if isinstance(value, str) and not is_part(value):
-        raise JournalError(f"{value[:_SHOWN]!r} cannot be an id")
-    if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
-        return value
-    raise ValueError("id")
-
-
-def _known_id(value: Json) -> RemoteId:
-    known = _remote_id(value)
-    if known is None:
-        raise ValueError("id")
-    return known
-
-
-def _path(value: Json) -> Path:
-    if not isinstance(value, list):
-        raise ValueError("path")  # noqa: TRY004 - pydantic passes other errors on
-    return tuple(step for step in value if isinstance(step, str | int))
-
-
-_Text = Annotated[str, _instance_of(str)]
-_Said = Annotated[str, _read_by(str)]
-_Flag = Annotated[bool, _read_by(lambda value: value is True)]
-_Operation = Annotated[
-    Literal["create", "replace"],
-    _read_by(lambda value: "create" if value == "create" else "replace"),
-]
-_Count = Annotated[int, Field(strict=True)]
-_Object = Annotated[Document, _instance_of(dict)]
-_Ref = Annotated[Ref, _read_by(_ref)]
-_Id = Annotated[RemoteId | None, _read_by(_remote_id)]
-_KnownId = Annotated[RemoteId, _read_by(_known_id)]
-_Value = Annotated[Union[Json, Missing], _instance_of(object)]  # noqa: UP007 - `Json` is a forward reference
 
 
 def _in_lines(name: str) -> str:
@@ -117,7 +71,7 @@ class Header(_Line):
 class Rewritten(_Line):
     """A field that the service stored otherwise than it was sent (docs/plan.md)."""
 
-    path: Annotated[Path, _read_by(_path)]
+    path: _Path
     sent: _Value = ABSENT
     got: _Value = ABSENT
 
@@ -186,6 +140,21 @@ class Started(_OfWrite):
     seen: _Text
     declared: _Object
     protect: _Flag = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup(_OfWrite):
+    """What was live right before a write replaces it, secrets sealed or hidden.
+
+    `live` has the form of `spec`, None where its text of `size` characters is more than is kept.
+    `unseen` are the fields that were not in the answer and that nobody knew.
+    """
+
+    entry: Literal["backup"] = "backup"
+    remote_id: _Id
+    size: _Count
+    live: _GivenObject = None
+    unseen: _Paths = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +291,9 @@ class Arrived(_Entry):
 AboutWrites: TypeAlias = (
     Started | Identified | WrittenEntry | Stored | RefusedEntry | Settled | Kept
 )
-Entry: TypeAlias = AboutWrites | Renamed | Forgotten | RunEntry | Override | Moved | Arrived
+Entry: TypeAlias = (
+    AboutWrites | Backup | Renamed | Forgotten | RunEntry | Override | Moved | Arrived
+)
 ENTRY_NAMES: tuple[str, ...] = tuple(
     one.__dataclass_fields__["entry"].default for one in get_args(Entry)
 )

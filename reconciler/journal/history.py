@@ -9,6 +9,7 @@ from reconciler.document import ABSENT, Json, Missing, overlay
 from reconciler.journal.entries import (
     AboutWrites,
     Arrived,
+    Backup,
     Entry,
     Forgotten,
     Identified,
@@ -103,7 +104,7 @@ class History:
         """Take entries in, in the order of the journal."""
         for entry in entries:
             match entry:
-                case Override() | RunEntry() | Moved() | Arrived():
+                case Override() | RunEntry() | Moved() | Arrived() | Backup():
                     pass
                 case Renamed(ref=ref, was=was):
                     self._rename(was, ref)

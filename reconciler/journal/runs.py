@@ -5,12 +5,13 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from reconciler.journal.entries import (
     AboutWrites,
     Arrived,
+    Backup,
     Entry,
     Forgotten,
     Identified,
@@ -34,7 +35,10 @@ OUTCOMES = ("written", "adopted", "refused", "settled", "renamed", "forgotten", 
 
 @dataclass(slots=True, kw_only=True)
 class RunSummary:
-    """One run. What it wrote before runs were named in journals has no actor and no commit."""
+    """One run. What it wrote before runs were named in journals has no actor and no commit.
+
+    Its entries are those from `begins` up to `ends`, counted from 0.
+    """
 
     run: str
     at: str
@@ -45,6 +49,8 @@ class RunSummary:
     overrides: list[Override] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
+    begins: int = 0
+    ends: int = 0
 
     def count(self, outcome: str) -> int:
         """Count the resources of one outcome, those that were compacted away too."""
@@ -66,18 +72,20 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     runs: list[RunSummary] = []
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
-            runs.append(_summary(entry))
-        elif isinstance(entry, Moved | Arrived):
+            runs.append(_summary(entry, at))
+        elif isinstance(entry, Moved | Arrived | Backup):
             continue
         elif isinstance(entry, Override) or at > folded:
             own = _run_of(entry)
             if not runs or own not in (None, runs[-1].run):
-                runs.append(RunSummary(run=own or "", at=entry.at))
+                runs.append(RunSummary(run=own or "", at=entry.at, begins=at))
             _take(runs[-1], entry)
+        if runs:
+            runs[-1].ends = at + 1
     return runs
 
 
-def _summary(entry: RunEntry) -> RunSummary:
+def _summary(entry: RunEntry, begins: int) -> RunSummary:
     return RunSummary(
         run=entry.run,
         at=entry.at,
@@ -86,6 +94,7 @@ def _summary(entry: RunEntry) -> RunSummary:
         digest=entry.digest,
         command=entry.command,
         folded=entry.outcomes,
+        begins=begins,
     )
 
 
@@ -102,7 +111,7 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
-        case Stored() | Kept() | RunEntry() | Moved() | Arrived():
+        case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup():
             pass
         case WrittenEntry(adopted=True):
             run.outcomes[entry.ref] = "adopted"
@@ -169,16 +178,35 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
     Kept are where it came from, the runs with the counts of their outcomes and
-    their overrides, and of each resource the writes in doubt and one entry for all
-    the rest.
+    their overrides, and of each resource its last backup, the writes in doubt and one entry
+    for all the rest.
     """
     history = History()
     history.add(entries)
     kept: list[Entry] = [entry for entry in entries if isinstance(entry, Arrived)]
     kept.extend(_runs(entries))
+    kept.extend(last_backups(entries).values())
     for ref, memory in sorted(history.memories.items()):
         kept.extend(_resource(ref, memory, at))
     return kept
+
+
+def last_backups(entries: Iterable[Entry], run: str = "") -> dict[Ref, Backup]:
+    """Give the last backup of each resource by its name by now; with `run`, of this run alone."""
+    last: dict[Ref, Backup] = {}
+    for entry in entries:
+        match entry:
+            case Backup(ref=ref) if run in ("", entry.run):
+                last[ref] = entry
+            case Renamed(ref=ref, was=was):
+                last.pop(ref, None)
+                if was in last:
+                    last[ref] = replace(last.pop(was), ref=ref)
+            case Forgotten(ref=ref):
+                last.pop(ref, None)
+            case _:
+                pass
+    return last
 
 
 def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:

@@ -12,6 +12,7 @@ from reconciler.journal.entries import (
     ENTRY_NAMES,
     AboutWrites,
     Arrived,
+    Backup,
     Entry,
     Forgotten,
     Identified,
@@ -29,6 +30,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary
+from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Heading, Style, fits, table, wrapped
 from reconciler.report.words import plural
@@ -136,17 +138,25 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
     With `wanted`, what became of that resource stands in place of the counts. Where a terminal
     is too narrow for all of it, what became of a run stands below the run.
     """
-    headings = [Heading("at", whole=True), Heading("command", whole=True), Heading("actor")]
+    headings = [Heading("run", whole=True), Heading("at", whole=True)]
+    headings += [Heading("command", whole=True), Heading("actor")]
     headings += [Heading("commit", whole=True), Heading("outcome")]
     rows = [
-        [run.at, run.command or "apply", run.actor or "unknown", _commit(run), _became(run, wanted)]
+        [
+            run.run[:SHORT_RUN],
+            run.at,
+            run.command or "apply",
+            run.actor or "unknown",
+            _commit(run),
+            _became(run, wanted),
+        ]
         for run in runs
     ]
     closing = f"{plural(len(runs), 'run')}.\n"
     if fits(headings, rows, style):
         return table(headings, rows, style) + closing
-    head, *lines = table(headings[:-1], [row[:-1] for row in rows], style).splitlines()
-    below = (wrapped(row[-1], style, margin="  ") for row in rows)
+    head, *lines = table(headings[1:-1], [row[1:-1] for row in rows], style).splitlines()
+    below = ([*wrapped(row[-1], style, margin="  "), f"  run {row[0]}"] for row in rows)
     told = (line for first, rest in zip(lines, below, strict=True) for line in (first, *rest))
     return "".join(f"{line}\n" for line in (head, *told)) + closing
 
@@ -184,8 +194,12 @@ def _words(entry: Entry) -> str:
     return f"{entry.entry:10}  {said}"
 
 
-def _particulars(entry: AboutWrites) -> str:
+def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case an entry
     match entry:
+        case Backup(live=None, size=size):
+            said = f": {plural(size, 'character')}, too many to be kept"
+        case Backup(size=size):
+            said = f": what was live, {plural(size, 'character')}"
         case Started(operation=operation):
             said = f" ({operation})"
         case Identified(remote_id=remote_id):

@@ -29,27 +29,36 @@ from reconciler.resource import (
     IncidentsUnread,
     LooksLike,
     LostUnseen,
+    MadeAnew,
+    MadeByRun,
     NeverSeen,
     NoJournal,
+    NothingBefore,
     NotInAnswer,
     NotPermitted,
+    NotSeenThen,
     Objected,
     Outcome,
     OverwritesEdit,
     OverwrittenSince,
     ProtectionTurns,
+    PutBack,
     Reason,
     Recalled,
     Ref,
     Refused,
     Remark,
     RenamedFrom,
+    RollsBack,
     SameObject,
+    SecretsLost,
     TakesOver,
     WriteLost,
 )
 
 MOST_NAMED = 4
+SHORT_RUN = 8
+"""So many characters of a run's id are shown; as few as tell it apart will do to name it."""
 
 Places: TypeAlias = Callable[[Path], Place]
 """How a path is said, by the documents that are at hand."""
@@ -156,8 +165,43 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             return "its protection ends with this apply; from the next one on it may be changed"
         case IncidentsUnread(said=said):
             return f"its incidents could not be listed ({said}): it may have open ones"
+        case NotSeenThen(paths=paths):
+            return (
+                f"{last_steps(paths, where)}: not in the answer then, and the journal had none, so "
+                "what was live is not known whole: make it by hand"
+            )
+        case PutBack() | MadeByRun() | NothingBefore() | SecretsLost() | MadeAnew():
+            return _rolled_back(reason)
         case _:
             assert_never(reason)
+
+
+def _rolled_back(reason: PutBack | MadeByRun | NothingBefore | SecretsLost | MadeAnew) -> str:
+    match reason:
+        case PutBack(state=state, at=at, later=later):
+            was = "declared" if state == "declared" else "live, right before the run wrote it,"
+            runs = ", ".join(one[:SHORT_RUN] for one in later)
+            more = f"; what was written since goes too (runs {runs})" if later else ""
+            return f"as it was {was} {at}{more}"
+        case MadeByRun(remote_id=remote_id):
+            known = "" if remote_id is None else f" as {remote_id}"
+            return f"the run created it{known}, and the API has no delete: remove it by hand"
+        case NothingBefore(compacted=compacted, live=live):
+            said = (
+                "the journal was compacted since, so what was declared before the run is not known"
+                if compacted
+                else "nothing was declared before the run, which took it over"
+            )
+            return f"{said}; --live puts back what was live then" if live else said
+        case SecretsLost(names=()):
+            return "it held a secret that no manifest declared, which is not kept"
+        case SecretsLost(names=names):
+            return (
+                f"it held other values of {', '.join(names)}, which are not kept: set those in the "
+                "environment, where they are known"
+            )
+        case MadeAnew(names=names):
+            return f"gone, and made anew with other ids: {', '.join(names)}"
 
 
 def remark_words(remark: Remark) -> str:
@@ -170,8 +214,24 @@ def remark_words(remark: Remark) -> str:
             )
         case NotPermitted(said=said):
             return f"the target answers, and the key may not list policies ({said})"
+        case RollsBack():
+            return _rolling_back(remark)
         case _:
             assert_never(remark)
+
+
+def _rolling_back(remark: RollsBack) -> str:
+    """Say what is rolled back, and what is left to do in git."""
+    commit, _, dirty = remark.commit.partition("-")
+    of = f" of commit {remark.commit}" if remark.commit else ""
+    by = f" by {remark.actor}" if remark.actor else ""
+    revert = "revert the change in git too" if not commit or dirty else f"`git revert {commit}`"
+    kept = "; --live puts back what was live right before it" if remark.live_kept else ""
+    return (
+        f"puts back what was declared before the run {remark.run[:SHORT_RUN]} ({remark.command}"
+        f"{by}, {remark.at}{of}){kept}. Manifests stay as they are, so the next apply of them "
+        f"brings the change back: {revert}"
+    )
 
 
 def _lost(reason: CreateLost, ref: Ref) -> str:
@@ -266,7 +326,9 @@ def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> s
     )
 
 
-def not_applied(digest: str) -> str:
-    """Say that a person said no, and how to say yes to the same later."""
-    command = on_manifests("apply", f"--expect {digest}")
+def not_applied(digest: str, command: str = "") -> str:
+    """Say that a person said no, and how to say yes to the same later; else by an `apply`."""
+    command = (
+        f"{command} --expect {digest}" if command else on_manifests("apply", f"--expect {digest}")
+    )
     return f"nothing was applied; to apply exactly this plan: `{command}`"

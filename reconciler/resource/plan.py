@@ -173,6 +173,9 @@ class Plan:
     not_examined: int = 0
     """How many resources the plan of a part left out."""
 
+    beside: tuple[Ref, ...] = ()
+    """What the journal knows beside the changes of a rollback, which has none but its own."""
+
     def count(self, action: Action) -> int:
         """Count the resources under one action."""
         return sum(change.action is action for change in self.changes)

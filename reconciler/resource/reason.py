@@ -205,6 +205,67 @@ class IncidentsUnread:
     said: str
 
 
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """It is put back as it was at that time: as it was declared, or as it was live.
+
+    `later` are the runs that wrote it since the run that is rolled back.
+    """
+
+    code: ClassVar[str] = "put-back"
+    state: Literal["declared", "live"]
+    at: str
+    later: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MadeByRun:
+    """The run that is rolled back created it, and the API has no delete."""
+
+    code: ClassVar[str] = "made-by-run"
+    remote_id: RemoteId | None
+
+
+@dataclass(frozen=True, slots=True)
+class NothingBefore:
+    """Nothing is known of it from before the run that is rolled back.
+
+    `compacted` says that the journal was made short since; else nothing was declared then.
+    `live` says that what was live is kept.
+    """
+
+    code: ClassVar[str] = "nothing-before"
+    compacted: bool
+    live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SecretsLost:
+    """What it was held secrets that have another value by now, or none.
+
+    Without names it is one that nobody declared, so that it was not kept.
+    """
+
+    code: ClassVar[str] = "secrets-lost"
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotSeenThen:
+    """What was live is kept without these fields: no answer had them, and nobody knew them."""
+
+    code: ClassVar[str] = "not-seen-then"
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeAnew:
+    """These members are gone, and come back as others with the same content: with other ids."""
+
+    code: ClassVar[str] = "made-anew"
+    names: tuple[str, ...]
+
+
 Reason: TypeAlias = (
     CannotBeAsked
     | CouldNotBeRead
@@ -229,6 +290,12 @@ Reason: TypeAlias = (
     | SameObject
     | ProtectionTurns
     | IncidentsUnread
+    | PutBack
+    | MadeByRun
+    | NothingBefore
+    | SecretsLost
+    | NotSeenThen
+    | MadeAnew
 )
 
 
@@ -247,5 +314,22 @@ class NotPermitted:
     said: str
 
 
-Remark: TypeAlias = NoJournal | NotPermitted
+@dataclass(frozen=True, slots=True)
+class RollsBack:
+    """It puts back what was before a run, and no manifest is changed by that.
+
+    `commit` is the one that the run was of, as journals keep it; "" where it was of none.
+    `live_kept` says that what was live then is kept, and is not what is put back.
+    """
+
+    code: ClassVar[str] = "rolls-back"
+    run: str
+    at: str
+    command: str
+    actor: str
+    commit: str
+    live_kept: bool = False
+
+
+Remark: TypeAlias = NoJournal | NotPermitted | RollsBack
 """What is to be said of a plan as a whole."""

@@ -17,7 +17,7 @@ from reconciler.journal.entries import Override, RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.report.plan.document import PlanDocument, changed_since
-from reconciler.report.reasons import words_of
+from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
 from reconciler.report.spoken import places_in
 from reconciler.report.words import lost_json
@@ -114,6 +114,7 @@ def plan_and_apply(
     journal, name = bench.journal(), str(uuid4())
     with journal.locked(name, patience):
         try:
+            bench = bench.prepare(bench, journal)
             made = asyncio.run(plan_now(bench, journal.history))
             consent = agree(made)
             check(made, consent, bench.voice, verbose=verbose)
@@ -131,7 +132,12 @@ def plan_and_apply(
 
 
 def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
-    commit = applied_commit(bench.project)
+    # What a rollback writes is of no commit: it is what the journal knows of an earlier run.
+    commit = ""
+    if bench.restoring is None:
+        commit = applied_commit(bench.project)
+    else:
+        command = f"{command} {bench.restoring.remark.run[:SHORT_RUN]}"
     return RunEntry(
         run=name,
         at=journal.now(),

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
+    from reconciler.planning.restoring import Restoring
     from reconciler.resource import Manifest
 
 
@@ -114,8 +115,9 @@ class Bench:
 
     `others` are the manifests of the project that are not examined, and `named` are secrets
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
-    manifests' secrets and for all else. `waits` is where it is noted what is waited for, and
-    `voice` whom the run speaks to.
+    manifests' secrets and for all else. `prepare` is asked once the journal is locked, where
+    manifests come from there, and `restoring` is what a rollback puts back. `waits` is where
+    it is noted what is waited for, and `voice` whom the run speaks to.
     """
 
     project: Project
@@ -127,6 +129,8 @@ class Bench:
     others: tuple[Manifest, ...] = ()
     named: frozenset[str] = frozenset()
     early: Callable[[], Journal] | None = None
+    prepare: Callable[[Bench, Journal], Bench] = lambda bench, _: bench
+    restoring: Restoring | None = None
     waits: Waits = field(default_factory=Waits)
     voice: Voice = field(default_factory=Silent)
 
@@ -146,12 +150,13 @@ class Bench:
 
 
 def open_target(asked: Asked) -> Bench:
-    """Do what comes before the first request of a command that reads no manifests."""
+    """Do what comes before the first request of a command that takes nothing from manifests."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     named = named_secrets(asked, project)
+    unread = partial(journal_of, project, name, environment, target, asked.voice)
     return Bench(
         project,
         name,
@@ -160,6 +165,7 @@ def open_target(asked: Asked) -> Bench:
         Workspace((), ()),
         whole=False,
         named=named,
+        early=cache(lambda: loaded(unread(), asked.waits, asked.voice)),
         waits=asked.waits,
         voice=asked.voice,
     )

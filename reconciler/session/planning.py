@@ -17,6 +17,7 @@ from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.drift import find_drift
 from reconciler.planning.plan import Place, make_plan
+from reconciler.planning.restoring import with_restored
 from reconciler.project import Embedded
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
@@ -171,6 +172,8 @@ async def plan_now(bench: Bench, history: History) -> Plan:
             whole=bench.whole,
             others=bench.others,
         )
+        if bench.restoring is not None:
+            made = with_restored(made, bench.restoring, place)
         return await with_guards(api, made, bench.environment.guards)
 
 

@@ -24,6 +24,7 @@ from live_edits import edit_between
 from lost_answers import cut_answers, lose_answers, storm
 from power_loss import lose_power
 from races import race, stop_holders
+from rollbacks import kill_rollbacks, roll_back
 from second_writer import add_between
 from shared_races import kill_on_bucket, kill_on_git, race_on_bucket, race_on_git
 from shared_stops import stop_on_bucket, stop_on_git
@@ -53,6 +54,8 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "second-writer": (add_between, 1_000),
     "signal": (send_signals, 1_000),
     "worlds": (live_worlds, 2_000),
+    "rollback": (roll_back, 1_000),
+    "kill-rollback": (kill_rollbacks, 1_000),
 }
 
 

@@ -84,6 +84,15 @@ def test_worlds() -> None:
     assert told["deeds: live"] > 0
 
 
+def test_rollbacks() -> None:
+    """What a run wrote is undone, or the plan says what cannot be; also where it is killed."""
+    undone, killed = campaign("rollback:6", "kill-rollback:6")
+
+    assert (undone["cases"], killed["cases"]) == (6, 6)
+    assert undone["said: put-back"] > 0
+    assert killed["killed"] > 0
+
+
 def test_power_loss() -> None:
     """Whatever a disk lost with the power, the journal is readable and knows all that was sent."""
     (told,) = campaign("power:1")

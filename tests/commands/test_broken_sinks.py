@@ -33,6 +33,7 @@ VIEW = "SavedView/errors"
 # What a command needs to do something; any other is run without arguments.
 ARGUMENTS = {
     "apply": ["--yes"],
+    "rollback": ["last", "--yes"],
     "ci": ["validate"],
     "init": ["new"],
     "journal settle": [VIEW, "--never-happened"],

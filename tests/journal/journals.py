@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from reconciler.document import ABSENT, Json
 from reconciler.journal.entries import (
     Arrived,
+    Backup,
     Entry,
     Forgotten,
     Identified,
@@ -143,6 +144,18 @@ entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(Settled, at=texts, ref=refs, remote_id=st.none() | remote_ids),
     st.builds(Renamed, at=texts, ref=refs, was=refs, run=texts),
     st.builds(Forgotten, at=texts, ref=refs),
+    st.builds(
+        Backup,
+        run=texts,
+        at=texts,
+        ref=refs,
+        remote_id=st.none() | remote_ids,
+        size=st.integers(0, 2**70),
+        live=st.none() | objects,
+        unseen=st.lists(st.lists(texts | st.integers(0, 9), max_size=3).map(tuple), max_size=2).map(
+            tuple
+        ),
+    ),
     st.builds(Override, at=texts, reason=texts),
     st.builds(
         RunEntry,

@@ -15,6 +15,7 @@ from harness.workspaces import examples_at
 from reconciler.document import Json
 from reconciler.journal.entries import (
     Arrived,
+    Backup,
     Entry,
     Forgotten,
     Identified,
@@ -59,6 +60,7 @@ ENTRIES: list[Entry] = [
         seen="",
         protect=True,
     ),
+    Backup(run="r", at="at", ref=REF, remote_id=7, size=2, live={}, unseen=(("a",),)),
     Identified(run="r", at="at", ref=REF, remote_id=7),
     WrittenEntry(
         run="r",

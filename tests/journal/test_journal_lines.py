@@ -14,6 +14,7 @@ from reconciler.document import ABSENT, Json
 from reconciler.errors import JournalError
 from reconciler.journal.content import line_of, parse_line
 from reconciler.journal.entries import (
+    Backup,
     Entry,
     Header,
     Identified,
@@ -177,6 +178,30 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         },
     ),
     (
+        Backup(
+            run=RUN,
+            at=AT,
+            ref=VIEW,
+            remote_id=7,
+            size=12,
+            live={"name": "x"},
+            unseen=(("a", "b"),),
+        ),
+        {
+            **ABOUT,
+            "entry": "backup",
+            "run": RUN,
+            "remoteId": 7,
+            "size": 12,
+            "live": {"name": "x"},
+            "unseen": [["a", "b"]],
+        },
+    ),
+    (
+        Backup(run=RUN, at=AT, ref=VIEW, remote_id=None, size=2_000_000),
+        {**ABOUT, "entry": "backup", "run": RUN, "remoteId": None, "size": 2_000_000},
+    ),
+    (
         Kept(
             at=AT,
             ref=VIEW,
@@ -213,7 +238,7 @@ def test_lines(entry: Entry, document: dict[str, Json]) -> None:
     assert parse_entry(document, 2) == entry
 
 
-LEFT_OUT = frozenset(("message", "outcomes", "protect", "last", "insteadOf"))
+LEFT_OUT = frozenset(("message", "outcomes", "protect", "last", "insteadOf", "live", "unseen"))
 """What an entry may lack, save that a refusal has a message."""
 
 
@@ -236,6 +261,7 @@ def test_missing_field(document: dict[str, Json], name: str) -> None:
 
 KEPT = LINES[-1][1]
 RUNS = LINES[1][1]
+BACKUP = next(document for _, document in LINES if document["entry"] == "backup")
 
 
 @pytest.mark.parametrize(
@@ -253,6 +279,11 @@ RUNS = LINES[1][1]
         {**LINES[5][1], "remoteId": 1.5},
         {**LINES[7][1], "rewritten": [{"path": "a"}]},
         {**LINES[7][1], "rewritten": ["a"]},
+        {**BACKUP, "live": None},
+        {**BACKUP, "live": []},
+        {**BACKUP, "size": "12"},
+        {**BACKUP, "unseen": ["a"]},
+        {**BACKUP, "unseen": {}},
     ],
 )
 def test_wrong_value(wrong: dict[str, Json]) -> None:

@@ -48,6 +48,7 @@ COMMANDS = (
     *("plan", "plan --format json", "plan --format markdown", "plan --format html", "plan -v"),
     *("plan --out plan.json", "apply --yes", "apply --yes", "apply --yes --format json"),
     *("apply --yes -v", "drift", "drift --format json", "validate", "apply --expect sha256:0"),
+    *("rollback last --yes", "rollback last --live --dry-run --format json"),
     *("journal show", "journal verify", "doctor", "incidents list", "usage", "policies list"),
     *("events list", "cases list", "conformance", "incidents close x --yes", "plan --nonsense"),
 )

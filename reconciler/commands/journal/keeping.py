@@ -18,7 +18,7 @@ from reconciler.commands.journal.opening import (
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, json_data, stdout_style, words
 from reconciler.errors import InvalidInput, JournalError
-from reconciler.journal.entries import Arrived, Entry, RunEntry
+from reconciler.journal.entries import Arrived, Backup, Entry, RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.report.journal import VerifiedDocument
@@ -195,18 +195,24 @@ def compact(*, asked: Asked, patience: Patience) -> int:
     """Make the journal short: keep what later runs need, and who ran what.
 
     Single entries of what is written and done go; unsettled creates, last
-    writes, ids and the runs with their counts stay.
+    writes, the last backup of each resource, ids and the runs with their counts stay.
     """
     journal = opened_journal(asked)
     if journal.header is None:
         raise InvalidInput(f"there is no journal at {journal.place}")
     run = run_entry(asked, journal, "compact")
     with journal.locked(run.run, patience):
-        before = len(journal.entries)
+        before, backups = len(journal.entries), _backups_in(journal)
         journal.compact(run)
     became = f"{plural(before, 'entry', 'entries')} became {len(journal.entries):,}"
-    data(f"{safe(journal.place)}: {became}\n")
+    gone = backups - _backups_in(journal)
+    dropped = f", {plural(gone, 'backup')} dropped" if gone else ""
+    data(f"{safe(journal.place)}: {became}{dropped}\n")
     return 0
+
+
+def _backups_in(journal: Journal) -> int:
+    return sum(isinstance(entry, Backup) for entry in journal.entries)
 
 
 @click.command

@@ -1,0 +1,74 @@
+"""The options of what applies a plan: what they agree to, and who is asked where they do not."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from reconciler.commands.waiting import lock_timeout
+from reconciler.console import is_terminal
+from reconciler.errors import UsageError
+from reconciler.session.applying import Consent
+from reconciler.session.planning import read_plan_file
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_FLAGS = (
+    click.option("--expect", metavar="DIGEST", help="Apply only a plan with this digest."),
+    click.option(
+        "--plan",
+        "plan_file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Apply only the plan that was written with `--out FILE`.",
+    ),
+    click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked."),
+    click.option("--allow-destroy", is_flag=True, help="Allow what cannot be brought back."),
+    click.option(
+        "--override-guard", "override", metavar="REASON", help="Apply more than the guard allows."
+    ),
+)
+
+
+def consenting(command: Command) -> Command:
+    """Give a command the options of everything that applies a plan, as `consent` and `patience`."""
+
+    @functools.wraps(command)
+    def gathered(
+        *,
+        expect: str | None,
+        plan_file: Path | None,
+        yes: bool,
+        allow_destroy: bool,
+        override: str | None,
+        new_journal: bool = False,
+        **own: Any,
+    ) -> Any:
+        if expect is not None and plan_file is not None:
+            raise UsageError("--expect and --plan exclude each other")
+        if override is not None and not override.strip():
+            raise UsageError("--override-guard needs a reason, which is kept in the journal")
+        if expect is not None and not _DIGEST.fullmatch(expect):
+            raise UsageError(
+                "--expect takes the digest of a plan, as sha256:…: 64 digits of 0-9, a-f"
+            )
+        reviewed = read_plan_file(plan_file) if plan_file is not None else None
+        consent = Consent(expect, reviewed, yes, allow_destroy, override, new_journal)
+        return command(consent=consent, **own)
+
+    consented = cast("Command", gathered)
+    for flag in reversed((*_FLAGS, lock_timeout)):
+        consented = flag(consented)
+    return consented
+
+
+def check_asked(consent: Consent) -> None:
+    """Raise UsageError where nothing was agreed to and nobody can be asked."""
+    if not consent.given and not is_terminal():
+        raise UsageError("nobody can be asked here: give --yes, --expect DIGEST or --plan FILE")

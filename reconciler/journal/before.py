@@ -1,0 +1,175 @@
+"""What a journal knows of the time before a run: what each of its resources was then. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reconciler.journal.entries import (
+    Backup,
+    Entry,
+    Forgotten,
+    Kept,
+    LastWrite,
+    RefusedEntry,
+    Renamed,
+    Settled,
+    Started,
+    WrittenEntry,
+)
+from reconciler.journal.history import History
+from reconciler.journal.runs import RunSummary, last_backups, runs_of
+from reconciler.resource import Ref, RemoteId
+
+LAST = "last"
+"""What the last run that wrote something is called."""
+
+_HEADER_LINES = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """One resource that a run wrote, and what was known of it when the run began.
+
+    `ref` is its name by now. `last` is the last write that the service had acknowledged by
+    then, None where there was none, and `line` where that stands in the journal, from 1.
+    `created` says that the run made it, `adopted` that the run sent nothing and only noted
+    that live was as declared, and `later` are the runs that wrote it after this one.
+    `compacted` says that nobody knows what was declared before, and `backup` is what was live
+    right before the run replaced it.
+    """
+
+    ref: Ref
+    last: LastWrite | None = None
+    line: int = 1
+    created: bool = False
+    adopted: bool = False
+    later: tuple[str, ...] = ()
+    compacted: bool = False
+    backup: Backup | None = None
+
+
+@dataclass(slots=True)
+class _Trace:
+    """A resource through the renames since a run began; `origin` is its name before that."""
+
+    origin: Ref | None
+    written: bool = False
+    created: bool = False
+    adopted: bool = False
+    later: list[str] = field(default_factory=list)
+
+
+def runs_named(entries: Sequence[Entry], name: str) -> list[RunSummary]:
+    """Give the runs whose id begins with a text; for `last` the last one that wrote something."""
+    runs = runs_of(entries)
+    if name == LAST:
+        writing = [run for run in runs if run.count("written") or run.count("unanswered")]
+        return writing[-1:]
+    whole = [run for run in runs if run.run == name]
+    return whole or [run for run in runs if run.run.startswith(name)]
+
+
+def is_compacted(entries: Sequence[Entry], run: RunSummary) -> bool:
+    """Tell whether compacting has dropped what a run did, and all that was before it."""
+    return any(isinstance(entry, Kept) for entry in entries[run.begins :])
+
+
+def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
+    """Give what each resource that a run wrote was before it.
+
+    What the service refused is left out, as it changed nothing, and what was forgotten
+    since, as it is no concern of the journal any more. Of a run that was compacted only
+    that is known of which a backup is kept.
+    """
+    backups = last_backups(entries, run.run)
+    if is_compacted(entries, run):
+        kept = sorted(backups.items())
+        return [Before(ref=ref, compacted=True, backup=backup) for ref, backup in kept]
+    history = History()
+    history.add(entries[: run.begins])
+    lines = _lines_of_writes(entries[: run.begins])
+    found = []
+    for ref, trace in sorted(_traces(entries, run).items()):
+        if trace.written:
+            origin = Ref("", "") if trace.origin is None else trace.origin
+            last = history.of(origin).last
+            found.append(
+                Before(
+                    ref=ref,
+                    last=last,
+                    line=lines.get(origin, 1),
+                    created=trace.created and last is None,
+                    adopted=trace.adopted,
+                    later=tuple(dict.fromkeys(trace.later)),
+                    backup=backups.get(ref),
+                )
+            )
+    return found
+
+
+def ids_since(entries: Sequence[Entry], run: RunSummary) -> dict[RemoteId, RemoteId]:
+    """Map the ids of what was made anew since a run began to those that it has by now."""
+    then, now = History(), History()
+    then.add(entries[: run.begins])
+    now.add(entries)
+    found = {}
+    for ref, trace in _traces(entries, run).items():
+        old = then.of(trace.origin).remote_id if trace.origin is not None else None
+        new = now.of(ref).remote_id
+        if old is not None and new is not None and old != new:
+            found[old] = new
+    return found
+
+
+def _traces(entries: Sequence[Entry], run: RunSummary) -> dict[Ref, _Trace]:
+    """Follow all names from the beginning of a run to the end of the journal."""
+    names: dict[Ref, _Trace] = {}
+    for at, entry in enumerate(entries[run.begins :], run.begins):
+        match entry:
+            case Renamed(ref=ref, was=was):
+                names[ref] = names.setdefault(was, _Trace(was))
+                # Whatever is called so from here on is something else.
+                names[was] = _Trace(None)
+            case Forgotten(ref=ref) | Settled(ref=ref, remote_id=None):
+                names[ref] = _Trace(None)
+            case Started(ref=ref) | WrittenEntry(ref=ref) | RefusedEntry(ref=ref):
+                trace = names.setdefault(ref, _Trace(ref))
+                if at < run.ends:
+                    _take(trace, entry)
+                elif isinstance(entry, Started):
+                    trace.later.append(entry.run)
+            case _:
+                pass
+    return names
+
+
+def _take(trace: _Trace, entry: Started | WrittenEntry | RefusedEntry) -> None:
+    match entry:
+        case Started(operation=operation):
+            trace.written, trace.created = True, operation == "create"
+        case WrittenEntry(adopted=adopted):
+            trace.adopted = adopted
+        case RefusedEntry():
+            trace.written = False
+
+
+def _lines_of_writes(entries: Sequence[Entry]) -> dict[Ref, int]:
+    """Map each resource to the line that says what its last acknowledged write declared."""
+    sent: dict[Ref, int] = {}
+    found: dict[Ref, int] = {}
+    for line, entry in enumerate(entries, 1 + _HEADER_LINES):
+        match entry:
+            case Started(ref=ref):
+                sent[ref] = line
+            case WrittenEntry(ref=ref) if ref in sent:
+                found[ref] = sent[ref]
+            case Kept(ref=ref):
+                found[ref] = line
+            case Renamed(ref=ref, was=was):
+                for places in (sent, found):
+                    if was in places:
+                        places[ref] = places.pop(was)
+            case _:
+                pass
+    return found

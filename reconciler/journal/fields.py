@@ -1,0 +1,85 @@
+"""What the fields of a journal's lines may hold, and how each is read.
+
+A reader of a field raises ValueError where it cannot, or JournalError with words of its own.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeAlias, Union
+
+from pydantic import Field, GetPydanticSchema
+from pydantic_core import core_schema
+
+from reconciler.addresses import is_part
+from reconciler.document import Json, Missing, Path
+from reconciler.errors import JournalError
+from reconciler.resource import Ref, RemoteId
+
+_SHOWN = 80
+
+Document: TypeAlias = dict[str, Json]
+
+
+def _instance_of(kind: type) -> GetPydanticSchema:
+    """Take values of a type as they are: pydantic's own texts may not hold half characters."""
+    schema = core_schema.is_instance_schema(kind)
+    return GetPydanticSchema(lambda _source, _handler: schema)
+
+
+def _read_by(function: Callable[[Any], object]) -> GetPydanticSchema:
+    """Read a value by a function alone, which raises ValueError where it cannot."""
+    schema = core_schema.no_info_plain_validator_function(function)
+    return GetPydanticSchema(lambda _source, _handler: schema)
+
+
+def _ref(value: Json) -> Ref:
+    ref = Ref.parse(value) if isinstance(value, str) else None
+    if ref is None:
+        raise ValueError("Kind/name")
+    return ref
+
+
+def _remote_id(value: Json) -> RemoteId | None:
+    if isinstance(value, str) and not is_part(value):
+        raise JournalError(f"{value[:_SHOWN]!r} cannot be an id")
+    if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
+        return value
+    raise ValueError("id")
+
+
+def _known_id(value: Json) -> RemoteId:
+    known = _remote_id(value)
+    if known is None:
+        raise ValueError("id")
+    return known
+
+
+def _path(value: Json) -> Path:
+    if not isinstance(value, list):
+        raise ValueError("path")  # noqa: TRY004 - pydantic passes other errors on
+    return tuple(step for step in value if isinstance(step, str | int))
+
+
+def _paths(value: Json) -> tuple[Path, ...]:
+    if not isinstance(value, list):
+        raise ValueError("paths")  # noqa: TRY004 - as above
+    return tuple(map(_path, value))
+
+
+Text = Annotated[str, _instance_of(str)]
+Said = Annotated[str, _read_by(str)]
+Flag = Annotated[bool, _read_by(lambda value: value is True)]
+Operation = Annotated[
+    Literal["create", "replace"],
+    _read_by(lambda value: "create" if value == "create" else "replace"),
+]
+Count = Annotated[int, Field(strict=True)]
+Object = Annotated[Document, _instance_of(dict)]
+GivenObject = Annotated[Document | None, _instance_of(dict)]
+"""None stands for what is left out, and null is refused."""
+
+NamedRef = Annotated[Ref, _read_by(_ref)]
+MaybeId = Annotated[RemoteId | None, _read_by(_remote_id)]
+KnownId = Annotated[RemoteId, _read_by(_known_id)]
+Value = Annotated[Union[Json, Missing], _instance_of(object)]  # noqa: UP007 - `Json` is a forward reference
+PathField = Annotated[Path, _read_by(_path)]
+PathsField = Annotated[tuple[Path, ...], _read_by(_paths)]
