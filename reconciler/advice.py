@@ -6,6 +6,7 @@ another. So no message spells such a command itself (tests/test_advice.py): it a
 
 from __future__ import annotations
 
+import os
 import shlex
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,13 +17,14 @@ class Here:
     """What leads a command to the environment of this run, each part with a blank before it.
 
     `to_journal` leads what takes `--path`, `to_manifests` what takes paths, and `to_project`
-    what takes neither.
+    what takes neither. `root` is the project's folder as seen from here.
     """
 
     environment: str = ""
     to_journal: str = ""
     to_manifests: str = ""
     to_project: str = ""
+    root: str = "."
 
 
 _here: ContextVar[Here] = ContextVar("here")
@@ -50,6 +52,14 @@ def on_manifests(command: str, rest: str = "") -> str:
     """Give a command that reads manifests, with the paths that this run was given."""
     here = _here.get(_NOWHERE)
     return _line(command, here.environment, here.to_manifests, rest)
+
+
+def on_file(command: str, file: str) -> str:
+    """Give a command that reads one file of manifests, named as in the project's folder."""
+    here = _here.get(_NOWHERE)
+    place = os.path.normpath(os.path.join(here.root, file))  # noqa: PTH118 - text, as it is typed
+    safe = f"./{place}" if place.startswith("-") else place
+    return _line(command, here.environment, here.to_project, shlex.quote(safe))
 
 
 def on_service(command: str, rest: str = "") -> str:

@@ -6,10 +6,11 @@ Everything else that is assumed stands where it is used; docs/assumptions.md lis
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -75,6 +76,118 @@ class FilterNames(BaseModel):
     created_at_range: Spelling = "createdAtRange"
     event_name: Spelling = "name"
     event_time: Spelling = "timestamp"
+
+
+_OF_PATH = re.compile(r"(/(\{id\}|[A-Za-z0-9._~:-]+))+")
+_PLACE = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*"
+ID = "{id}"
+
+
+def _checked_path(path: str, ids: int) -> str:
+    """Refuse a path that is not below the API root, or has `{id}` otherwise than so often."""
+    said = ""
+    if not path.startswith("/") or "//" in path:
+        said = "must be a path below the API root, as /v3/x: no host, and no part left empty"
+    elif part := next(steps_in(path), ""):
+        said = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
+    elif "?" in path or "#" in path:
+        said = "must be a path and nothing behind it: no query, no fragment"
+    elif path.count(ID) != ids:
+        said = f"must hold the part `{ID}` once" if ids else f"must hold no `{ID}`, as it lists all"
+    elif not _OF_PATH.fullmatch(path):
+        said = f"must consist of parts of letters, digits and `._~:-`, and `{ID}` as a whole part"
+    if said:
+        raise PydanticCustomError("read_path", "{said}", {"said": said})
+    return path
+
+
+def _checked_place(place: str) -> str:
+    if not re.fullmatch(_PLACE, place):
+        raise PydanticCustomError("place", "must be names of fields joined by dots, as data.record")
+    return place
+
+
+Place: TypeAlias = Annotated[
+    str, AfterValidator(_checked_place), Field(json_schema_extra={"pattern": f"^{_PLACE}$"})
+]
+
+
+def steps_of(place: str | None) -> tuple[str, ...]:
+    """Give the steps to a dotted place; none for what was left out."""
+    return tuple(place.split(".")) if place else ()
+
+
+class Read(BaseModel):
+    """Where a deployment gives one record of a kind by its id, and what of the answer it is."""
+
+    model_config = _STRICT
+
+    path: Annotated[
+        str,
+        Field(
+            description="Below the API root, with {id}, as /v3/x/{id}.",
+            json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~:-]+)*/\{id\}(/[A-Za-z0-9._~:-]+)*$"},
+        ),
+    ]
+    record: Annotated[
+        Place | None,
+        Field(description="Where in the answer the record stands; left out, it is the answer."),
+    ] = None
+    spec: Annotated[
+        Place | None,
+        Field(
+            description="Where in the record stands what a manifest has under spec; left out, "
+            "the record is the spec."
+        ),
+    ] = None
+
+    @field_validator("path")
+    @classmethod
+    def _names_one(cls, path: str) -> str:
+        return _checked_path(path, 1)
+
+    def path_of(self, quoted_id: str) -> str:
+        """Give the path of one record, whose id is quoted already."""
+        return self.path.replace(ID, quoted_id)
+
+
+class Listing(BaseModel):
+    """Where a deployment lists all records of a kind, and where each tells its id and name."""
+
+    model_config = _STRICT
+
+    path: Annotated[
+        str,
+        Field(
+            description="Below the API root, as /v3/x.",
+            json_schema_extra={"pattern": "^(/[A-Za-z0-9._~:-]+)+$"},
+        ),
+    ]
+    items: Annotated[
+        Place | None,
+        Field(description="Where in the answer the list stands; left out, it is the answer."),
+    ] = None
+    id: Annotated[Place, Field(description="Where in an item its id stands.")] = "id"
+    name: Annotated[Place, Field(description="Where in an item its name stands.")] = "name"
+
+    @field_validator("path")
+    @classmethod
+    def _names_all(cls, path: str) -> str:
+        return _checked_path(path, 0)
+
+
+class Reads(BaseModel):
+    """Reads that the API document does not show, by kind; none is ever tried that is not here."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    __pydantic_extra__: dict[str, Read]
+
+    lists: Annotated[dict[str, Listing], Field(description="Lists of all there is, by kind.")] = {}
+
+    @property
+    def of_kinds(self) -> Mapping[str, Read]:
+        """The reads of single records, by the name of the kind."""
+        return self.__pydantic_extra__
 
 
 class Assumptions(BaseModel):
@@ -158,6 +271,10 @@ class Assumptions(BaseModel):
             "that it has, as the API document says; those to create too; or none.",
         ),
     ] = "replaced"
+
+    reads: Annotated[
+        Reads, Field(description="Reads of this deployment that the API document does not show.")
+    ] = Reads()
 
     def range_filter(self, since: str, until: str) -> Json:
         """Spell a range of time, both ends of it, as services may need either."""

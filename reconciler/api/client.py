@@ -51,6 +51,7 @@ from reconciler.errors import (
     Redirected,
     ServiceRefused,
     Unavailable,
+    UnclearAbsence,
     UnreadableReply,
     WrongRoute,
 )
@@ -212,14 +213,19 @@ class Api:
         """How requests reach the API."""
         return Way(self.assumptions.base_path, self.authorization)
 
-    async def read(self, path: str, params: Parameters = ()) -> Json | Missing:
+    async def read(
+        self, path: str, params: Parameters = (), *, assumed: bool = False
+    ) -> Json | Missing:
         """GET a document; ABSENT where the service says it has none.
 
-        Raises Unavailable, WrongRoute, NotAuthorised or ServiceRefused.
+        That the API is there proves no path that is only `assumed`, as the project file says
+        it. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or ServiceRefused.
         """
         call = Call(Request.READ, "GET", self.url(path), path, params)
         reply = await self._deliver(call)
         if reply.status == HTTPStatus.NOT_FOUND:
+            if assumed and meaning_of_404(reply) is NotFound.UNCLEAR:
+                raise UnclearAbsence(f"{call} answered {phrase(reply.status)} and does not say why")
             await self._check_route(reply, call)
             return ABSENT
         return self._document(reply, call)

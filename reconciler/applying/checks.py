@@ -193,7 +193,7 @@ async def moved(
 
     Raises what is about the service as a whole.
     """
-    if not kind.readable:
+    if not kind.readable_by(api.assumptions):
         return []
     observed = await asyncio.gather(*(_observed(kind, api, history, one) for one in sendings))
     refused = []

@@ -236,7 +236,7 @@ class Run:
             outcome = self._doubted(sending, outcome_of(sending, answer))
             entry = closing_entry(sending.change, outcome, self.name, at)
             if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
-                if kind.readable:
+                if kind.readable_by(self.api.assumptions):
                     memory = once_written(self.journal.history.of(outcome.ref), entry)
                     later.append(Acknowledged(sending, outcome, memory))
                     entries.extend(self._new_id(sending.change, outcome))

@@ -155,7 +155,7 @@ class Job:
     def _apply(self) -> None:
         """Apply what was reviewed, planned again from here, and nothing else."""
         _, use = self._judged(os.environ)
-        _refuse_to_write(use)
+        _refuse_to_write(use, "an apply is")
         with self._admitted(use) as bench:
             made, applied = self._apply_reviewed(bench)
         self.result = replace(self.result, plan=made, applied=applied)
@@ -183,12 +183,16 @@ class Job:
         return made, applied
 
     def _drift(self) -> None:
-        """Compare live with what was last applied."""
-        with self._opened() as bench:
-            found = asyncio.run(drift_now(bench, bench.journal().history))
-        self.result = replace(self.result, drifts=found)
-        data(drift_text(found, stdout_style(verbose=False)))
-        code = exit_code_of(found)
+        """Compare live with what was last applied, and remember it where that is asked for."""
+        _, use = self._judged(os.environ)
+        remember = self.talk.inputs.remember
+        if remember:
+            _refuse_to_write(use, "drift is remembered")
+        with self._admitted(use) as bench:
+            look = drift_now(bench, remember=remember)
+        self.result = replace(self.result, look=look)
+        data(drift_text(look, stdout_style(verbose=False)))
+        code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             self._failed(Failure(code=code, errors=("some resources could not be read",)))
 
@@ -283,11 +287,11 @@ def _remove_earlier(file: Path) -> None:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
 
 
-def _refuse_to_write(use: Use) -> None:
+def _refuse_to_write(use: Use, deed: str) -> None:
     if isinstance(use, OverBase):
         raise GuardRefused(
-            f"an apply is of what was merged, and this is an untrusted change ({use.why}): "
-            "merge it, and apply on the default branch or one of `trustedBranches:`"
+            f"{deed} of what was merged, and this is an untrusted change ({use.why}): "
+            "merge it, and run this on the default branch or one of `trustedBranches:`"
         )
 
 

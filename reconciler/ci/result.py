@@ -21,7 +21,7 @@ from reconciler.report.drift import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.table import Style
-from reconciler.resource import Action, Drift, InDoubt, Plan, Unchanged, Written
+from reconciler.resource import Action, InDoubt, Look, Plan, Unchanged, Written
 from reconciler.session.checking import Checked
 from reconciler.source.diagnostic import Complaint
 
@@ -81,6 +81,7 @@ RESULTS: tuple[Word, ...] = get_args(Word)
 
 OUTPUTS = (
     *("result", "exit-code", "create", "update", "assert", "keep", "blocked", "unsettled"),
+    *("drifted", "drift-new", "drift-ignored"),
     *("digest", "plan-path", "artifact-name", "comment-id", "comment-url", "failure-reason"),
 )
 """The outputs of action.yml, in its order."""
@@ -155,7 +156,7 @@ class JobResult:
     plan: Plan | None = None
     compared: Compared = Compared.LIVE
     applied: Applied | None = None
-    drifts: Sequence[Drift] | None = None
+    look: Look | None = None
     comment: Comment | None = None
     failure: Failure | None = None
 
@@ -168,8 +169,8 @@ class JobResult:
 
     @property
     def _differs(self) -> bool:
-        if self.drifts is not None:
-            return any(one.drifted for one in self.drifts)
+        if self.look is not None:
+            return any(one.drifted for one in self.look.found)
         return self.command == "plan" and self.plan is not None and has_work(self.plan)
 
     @property
@@ -248,6 +249,11 @@ def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
         outputs |= {action.word: str(result.plan.count(action)) for action in _ACTIONS}
         outputs["unsettled"] = str(len(result.plan.unsettled))
         outputs["digest"] = result.plan.digest
+    if result.look is not None:
+        found = result.look.found
+        outputs["drifted"] = str(sum(one.drifted for one in found))
+        outputs["drift-new"] = str(result.look.new)
+        outputs["drift-ignored"] = str(result.look.ignored)
     is_kept = os.path.isfile(inputs.plan_file)  # noqa: PTH113 - never raises
     if is_kept and inputs.command in ("plan", "apply"):
         outputs["plan-path"] = str(inputs.plan_file)
@@ -281,9 +287,9 @@ def summary_of(result: JobResult, whole: str) -> str:
     if result.plan is not None:
         above = f"{result.compared.note}\n\n" if result.is_offline else ""
         parts.append(above + plan_markdown(result.plan, budget=SUMMARY_BYTES // 2, whole=whole))
-    elif result.drifts is not None:
+    elif result.look is not None:
         title = "drift" if result.code == ExitCode.DIFFERENT else "no drift"
-        text = drift_text(result.drifts, _PLAIN)
+        text = drift_text(result.look, _PLAIN)
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
     elif result.failure is None and result.checked is not None:
         counts = counts_of(result.checked)

@@ -44,6 +44,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "allow-destroy": FLAG,
     "new-journal": FLAG,
     "fail-on-changes": FLAG,
+    "remember": FLAG,
     "allow-untrusted-manifests": FLAG,
     "version": ("",),
     "token": ("",),
@@ -71,6 +72,7 @@ class Inputs:
     allow_destroy: bool
     new_journal: bool
     fail_on_changes: bool
+    remember: bool
     allow_untrusted: bool
     plan_file: Path
     sarif_file: Path | None = None
@@ -117,6 +119,7 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
         allow_destroy=given["allow-destroy"] == "true",
         new_journal=given["new-journal"] == "true",
         fail_on_changes=given["fail-on-changes"] == "true",
+        remember=given["remember"] == "true",
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),
         sarif_file=Path(sarif) if sarif else None,

@@ -63,7 +63,7 @@ def conformance(
 def _line(one: Finding, style: Style) -> str:
     verdict = style.paint(one.verdict.ljust(7), _COLOURS[one.verdict])
     detail = f": {safe(one.detail)}" if one.detail else ""
-    return f"{verdict}  {one.endpoint:>2}  {one.question}{detail}\n"
+    return f"{verdict}  {one.endpoint or '-':>2}  {one.question}{detail}\n"
 
 
 def _bench(asked: Asked, base_url: str | None) -> Bench:

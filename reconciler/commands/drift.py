@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-
 import click
 
 from reconciler.commands import options
+from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, stdout_style
+from reconciler.journal.store import Patience
 from reconciler.report.drift import drift_json, drift_markdown, drift_text
 from reconciler.report.table import Style
-from reconciler.resource import Drift
+from reconciler.resource import Look
 from reconciler.session.opening import Bench, open_bench
 from reconciler.session.planning import drift_now, exit_code_of
 from reconciler.session.projects import Asked, made_now
@@ -20,19 +19,26 @@ from reconciler.session.projects import Asked, made_now
 @click.command
 @options.reading
 @options.formats("text", "json", "markdown", "html")
-def drift(*, asked: Asked, form: str) -> int:
+@click.option(
+    "--remember",
+    is_flag=True,
+    help="Keep what was found in the journal, so that the next look tells what is new.",
+)
+@lock_timeout
+def drift(*, asked: Asked, form: str, remember: bool, patience: Patience) -> int:
     """Compare live with what was last applied; exit with 2 where it differs.
 
-    Edits of manifests that were not applied yet are no drift: `plan` shows
-    those. Alert definitions and saved views cannot be read, and are counted.
+    Edits of manifests that were not applied yet are no drift: `plan` shows those.
+    What cannot be read is counted: alert definitions and saved views, unless
+    `api: reads:` says how. Nothing is written, but for --remember.
     """
     bench = open_bench(asked)
-    found = asyncio.run(drift_now(bench, bench.journal().history))
-    text = shown(found, form, bench, stdout_style(verbose=asked.verbose))
-    return data(text, ending=exit_code_of(found))
+    look = drift_now(bench, remember=remember, patience=patience)
+    text = shown(look, form, bench, stdout_style(verbose=asked.verbose))
+    return data(text, ending=exit_code_of(look.found))
 
 
-def shown(found: Sequence[Drift], form: str, bench: Bench, style: Style) -> str:
+def shown(found: Look, form: str, bench: Bench, style: Style) -> str:
     """Give what was found in a format by its name."""
     match form:
         case "json":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reconciler.emulator.closing import DroppedConnectionError
     from reconciler.emulator.faults import Fault, Faults, Rule, load_faults
     from reconciler.emulator.life import tick
-    from reconciler.emulator.profile import Profile, load_profile
+    from reconciler.emulator.profile import Profile, load_profile, profile_of
     from reconciler.emulator.seeding import SEEDS
     from reconciler.emulator.serving import serve
     from reconciler.emulator.settings_file import UnreadableSettingsError
@@ -34,6 +34,7 @@ __all__ = [
     "create_app",
     "load_faults",
     "load_profile",
+    "profile_of",
     "serve",
     "tick",
     "utc_now",
@@ -48,6 +49,7 @@ _HOMES = {
     "UnreadableSettingsError": "reconciler.emulator.settings_file",
     "load_faults": "reconciler.emulator.faults",
     "load_profile": "reconciler.emulator.profile",
+    "profile_of": "reconciler.emulator.profile",
     "UnreadableDataError": "reconciler.emulator.store",
     "SEEDS": "reconciler.emulator.seeding",
     "tick": "reconciler.emulator.life",

@@ -64,6 +64,23 @@ def _object_without_zeros(value: JsonObject, model: type[WireObject]) -> JsonObj
     return {name: kept[name] for name in value if name in kept}
 
 
+def in_snake_case(value: Any, shape: Any) -> Any:
+    """Spell the fields that a model knows as `group_by_keys`; keys of maps are data and stay."""
+    shape = _bare(shape)
+    match value:
+        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
+            fields = {field.alias or name: name for name, field in shape.model_fields.items()}
+            shapes = {name: field.annotation for name, field in shape.model_fields.items()}
+            return {
+                fields.get(key, key): in_snake_case(inner, shapes.get(fields.get(key, "")))
+                for key, inner in value.items()
+            }
+        case list() if get_origin(shape) is list:
+            return [in_snake_case(item, get_args(shape)[0]) for item in value]
+        case _:
+            return value
+
+
 def _is_zero(value: object) -> bool:
     match value:
         case dict():

@@ -4,6 +4,7 @@ The path comes before the key, so that 401 and 403 prove the route exists
 (docs/assumptions.md).
 """
 
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -82,8 +83,11 @@ def _response(endpoint: Endpoint[Any], answer: Rendered, deployment: Deployment)
     if endpoint.reply is Empty and profile.empty_reply != "object":
         is_bare = profile.empty_reply == "nothing"
         return Response(status_code=int(HTTPStatus.OK if is_bare else HTTPStatus.NO_CONTENT))
+    content = in_form(answer, endpoint.reply, profile)
+    if endpoint.shaped is not None:
+        content = as_text(endpoint.shaped(json.loads(content)))
     return Response(
-        in_form(answer, endpoint.reply, profile),
+        content,
         status_code=profile.created_status if endpoint.creates else int(HTTPStatus.OK),
         media_type="application/json",
     )

@@ -18,6 +18,7 @@ from reconciler.emulator.authorisation import Keys
 from reconciler.emulator.clock import Clock, timestamp, utc_now
 from reconciler.emulator.deployment import Deployment
 from reconciler.emulator.endpoint import API_ROOT
+from reconciler.emulator.extra_reads import extra_endpoints
 from reconciler.emulator.fault_injection import FaultInjection
 from reconciler.emulator.fault_rules import FaultRules
 from reconciler.emulator.faults import Faults
@@ -116,7 +117,11 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
 
 def _routes(deployment: Deployment) -> list[Route]:
     """Give one route per path; `/slos/validate` comes before `/slos/{id}`, which it fits."""
-    endpoints = [endpoint for resource in RESOURCES for endpoint in resource.endpoints]
+    endpoints = [
+        *extra_endpoints(deployment.profile),
+        # What the document shows is never anything else, whatever a profile says.
+        *(endpoint for resource in RESOURCES for endpoint in resource.endpoints),
+    ]
     paths = sorted({endpoint.path for endpoint in endpoints}, key=lambda path: ("{" in path, path))
     return [
         Route(
@@ -135,6 +140,6 @@ async def _health(_: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
-async def _openapi(_: Request) -> Response:
-    """Describe the endpoints; needs no key."""
-    return JSONResponse(openapi_document())
+async def _openapi(request: Request) -> Response:
+    """Describe the endpoints, those that only the profile gives too; needs no key."""
+    return JSONResponse(openapi_document(request.app.state.profile))

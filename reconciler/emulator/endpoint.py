@@ -7,7 +7,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from reconciler.emulator.errors import InvalidRequestError
 from reconciler.emulator.faults import PartialBulk
-from reconciler.emulator.models.wire import Empty, WireObject
+from reconciler.emulator.models.wire import Empty, JsonObject, WireObject
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.rendering import Rendered
 from reconciler.emulator.store import Store
@@ -66,7 +66,9 @@ class Endpoint(Generic[Body]):
 
     `request` is the body, or the query where the endpoint is asked `in_query`;
     `flags` are boolean query parameters beside a body. A POST that `only_reads`
-    takes no lock; one that `creates` may be answered with 201.
+    takes no lock; one that `creates` may be answered with 201. One that only a profile
+    gives has the number 0, is `named` for the OpenAPI document with its `schema`, and is
+    `shaped` last of all.
     """
 
     number: int
@@ -81,6 +83,9 @@ class Endpoint(Generic[Body]):
     only_reads: bool = False
     creates: bool = False
     permission: str = ""
+    named: tuple[str, str] = ("", "")
+    schema: JsonObject | None = None
+    shaped: Callable[[Any], Any] | None = None
 
     @property
     def is_read(self) -> bool:

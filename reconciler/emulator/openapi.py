@@ -5,8 +5,10 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from reconciler.emulator.endpoint import API_ROOT, Endpoint, NoBody
+from reconciler.emulator.extra_reads import extra_endpoints
 from reconciler.emulator.models.wire import JsonObject, WireObject
 from reconciler.emulator.openapi_query import maps_of, query_parameters
+from reconciler.emulator.profile import Profile
 from reconciler.emulator.resources import RESOURCES
 
 _REF = "#/components/schemas/{model}"
@@ -55,11 +57,12 @@ _ABOUT = (
 )
 
 
-def openapi_document() -> Any:
-    """Give the whole document; the same every time."""
+def openapi_document(profile: Profile | None = None) -> Any:
+    """Give the whole document; the same every time for one profile."""
     endpoints = sorted(
         (one for resource in RESOURCES for one in resource.endpoints), key=lambda one: one.number
     )
+    endpoints.extend(extra_endpoints(profile or Profile()))
     paths: dict[str, JsonObject] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
@@ -107,7 +110,7 @@ def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
 
 
 def _operation(endpoint: Endpoint[Any]) -> JsonObject:
-    name, summary = _NAMES[endpoint.number]
+    name, summary = _NAMES.get(endpoint.number, endpoint.named)
     operation: JsonObject = {
         "operationId": name,
         "summary": summary,
@@ -122,7 +125,7 @@ def _operation(endpoint: Endpoint[Any]) -> JsonObject:
 
 
 def _description(endpoint: Endpoint[Any]) -> str:
-    sentences = [f"Endpoint {endpoint.number}."]
+    sentences = [f"Endpoint {endpoint.number}." if endpoint.number else "Of this profile only."]
     if endpoint.permission:
         sentences.append(f"Needs the permission `{endpoint.permission}`.")
     if endpoint.in_query:
@@ -159,7 +162,7 @@ def _responses(endpoint: Endpoint[Any]) -> JsonObject:
     refusals = [400, 401, *_likely_refusals(endpoint)]
     error = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
     return {
-        "200": {"description": "It worked.", "content": _json(endpoint.reply)},
+        "200": {"description": "It worked.", "content": _answer(endpoint)},
         **{str(code): {"description": _REFUSALS[code], "content": error} for code in refusals},
     }
 
@@ -172,6 +175,12 @@ def _likely_refusals(endpoint: Endpoint[Any]) -> list[int]:
         413: not endpoint.in_query and endpoint.request is not NoBody,
     }
     return [code for code, is_likely in likely.items() if is_likely]
+
+
+def _answer(endpoint: Endpoint[Any]) -> JsonObject:
+    if endpoint.schema is None:
+        return _json(endpoint.reply)
+    return {"application/json": {"schema": endpoint.schema}}
 
 
 def _json(model: type[WireObject]) -> JsonObject:

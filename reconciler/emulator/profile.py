@@ -5,23 +5,75 @@ did. Source: docs/emulator.md.
 """
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from reconciler.emulator.settings_file import UnreadableSettingsError, settings_in
+
+_OF_PATH = re.compile(r"(/(\{id\}|[A-Za-z0-9._~:-]+))+")
+_PLACE = re.compile(r"([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)?")
+_CONFIG = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, validate_by_name=True)
+
+
+def _path(ids: int) -> AfterValidator:
+    def check(path: str) -> str:
+        if not _OF_PATH.fullmatch(path) or path.count("{id}") != ids:
+            raise ValueError(f"not a path below the API root with {ids} part `{{id}}`")
+        return path
+
+    return AfterValidator(check)
+
+
+def _is_place(place: str) -> str:
+    if not _PLACE.fullmatch(place):
+        raise ValueError("not names of fields joined by dots")
+    return place
+
+
+_Place = Annotated[str, AfterValidator(_is_place)]
+
+
+@dataclass(frozen=True)
+class ExtraRead:
+    """A read of one record that the document does not show.
+
+    `record` is where in the answer the record stands, and `spec` where in the record stands
+    what a write of it holds; "" is the whole.
+    """
+
+    __pydantic_config__ = _CONFIG
+
+    path: Annotated[str, _path(1)]
+    record: _Place = ""
+    spec: _Place = ""
+
+
+@dataclass(frozen=True)
+class ExtraList:
+    """A list of all there is that the document does not show.
+
+    `items` is where in the answer the list stands, "" is the whole; `id` and `name` are
+    where in an item those stand.
+    """
+
+    __pydantic_config__ = _CONFIG
+
+    path: Annotated[str, _path(0)]
+    items: _Place = ""
+    id: _Place = "id"
+    name: _Place = "name"
 
 
 @dataclass(frozen=True)
 class Profile:
     """The switches. A file has their names in lower camelCase; one left out keeps its default."""
 
-    __pydantic_config__ = ConfigDict(
-        alias_generator=to_camel, extra="forbid", strict=True, validate_by_name=True
-    )
+    __pydantic_config__ = _CONFIG
 
     unknown_fields: Annotated[
         Literal["kept", "dropped", "refused"],
@@ -214,13 +266,39 @@ class Profile:
             "objects of `key` and `value`, for which the other way is 400."
         ),
     ] = "map"
+    reads: Annotated[
+        dict[Literal["AlertDefinition", "SavedView"], ExtraRead],
+        Field(
+            description="Reads of one record that the document does not show, by kind.",
+            json_schema_extra={"default": {}},
+        ),
+    ] = field(default_factory=dict)
+    lists: Annotated[
+        dict[Literal["AlertDefinition", "SLO", "Dashboard", "SavedView"], ExtraList],
+        Field(
+            description="Lists of all there is that the document does not show, by kind.",
+            json_schema_extra={"default": {}},
+        ),
+    ] = field(default_factory=dict)
+    read_names: Annotated[
+        Literal["camel", "snake"],
+        Field(
+            description="How the fields of these reads are spelled: `groupByKeys`, or "
+            "`group_by_keys`."
+        ),
+    ] = "camel"
     description: Annotated[str, Field(description="For people.")] = field(default="")
 
 
 def load_profile(path: Path) -> Profile:
     """Read a profile from a JSON file. Raises UnreadableSettingsError, which names the fault."""
     try:
-        # As JSON, because only that may be strict and still make a dataclass of an object.
-        return TypeAdapter(Profile).validate_json(json.dumps(settings_in(path)))
+        return profile_of(settings_in(path))
     except ValidationError as problem:
         raise UnreadableSettingsError.from_model(path, problem) from None
+
+
+def profile_of(settings: object) -> Profile:
+    """Make a profile of what a file of it would hold. Raises pydantic's ValidationError."""
+    # As JSON, because only that may be strict and still make a dataclass of an object.
+    return TypeAdapter(Profile).validate_json(json.dumps(settings))

@@ -18,6 +18,7 @@ from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import (
     Arrived,
     Backup,
+    Drifted,
     Entry,
     Forgotten,
     Header,
@@ -119,7 +120,7 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_UNSENT = (Started, Backup, RunEntry, Override, Renamed, Forgotten, Moved, Arrived)
+_UNSENT = (Started, Backup, RunEntry, Override, Drifted, Renamed, Forgotten, Moved, Arrived)
 
 
 def rescued(entries: Sequence[Entry]) -> str:

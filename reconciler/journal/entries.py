@@ -288,11 +288,41 @@ class Arrived(_Entry):
     origin: _Text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenDrift(_Line):
+    """What drifted: of which resource, a digest of how, and since when that is known."""
+
+    ref: _Ref
+    how: _Text
+    since: _Text
+
+
+_Drifts = Annotated[
+    tuple[SeenDrift, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
+]
+_Refs = Annotated[
+    tuple[_Ref, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drifted(_Entry):
+    """Somebody looked for drift, and what is not as it was at the look before.
+
+    `found` is new or other drift, and `over` what has drifted no more, so that a night
+    without news is one short line.
+    """
+
+    entry: Literal["drifted"] = "drifted"
+    found: _Drifts = ()
+    over: _Refs = ()
+
+
 AboutWrites: TypeAlias = (
     Started | Identified | WrittenEntry | Stored | RefusedEntry | Settled | Kept
 )
 Entry: TypeAlias = (
-    AboutWrites | Backup | Renamed | Forgotten | RunEntry | Override | Moved | Arrived
+    AboutWrites | Backup | Renamed | Forgotten | RunEntry | Override | Drifted | Moved | Arrived
 )
 ENTRY_NAMES: tuple[str, ...] = tuple(
     one.__dataclass_fields__["entry"].default for one in get_args(Entry)

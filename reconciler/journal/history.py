@@ -10,6 +10,7 @@ from reconciler.journal.entries import (
     AboutWrites,
     Arrived,
     Backup,
+    Drifted,
     Entry,
     Forgotten,
     Identified,
@@ -20,6 +21,7 @@ from reconciler.journal.entries import (
     RefusedEntry,
     Renamed,
     RunEntry,
+    SeenDrift,
     Settled,
     Started,
     Stored,
@@ -89,12 +91,15 @@ class History:
     """All memories of a journal. `begun` says that there is one, be it empty.
 
     `seed` goes into the ids of requests: attempts are counted here, and a journal that
-    was lost, or of which this is an old copy, may have counted the same ones.
+    was lost, or of which this is an old copy, may have counted the same ones. `looked` is
+    when drift was last remembered, None for never, and `drifts` what had drifted then.
     """
 
     memories: dict[Ref, Memory] = field(default_factory=dict)
     begun: bool = False
     seed: str = field(default="", compare=False)
+    looked: str | None = None
+    drifts: dict[Ref, SeenDrift] = field(default_factory=dict)
 
     def of(self, ref: Ref) -> Memory:
         """Give what is known of a resource; an empty memory where nothing is."""
@@ -106,6 +111,8 @@ class History:
             match entry:
                 case Override() | RunEntry() | Moved() | Arrived() | Backup():
                     pass
+                case Drifted():
+                    self._take_drift(entry)
                 case Renamed(ref=ref, was=was):
                     self._rename(was, ref)
                 case Forgotten(ref=ref):
@@ -113,13 +120,22 @@ class History:
                 case _:
                     _take(self.memories.setdefault(entry.ref, Memory()), entry)
 
+    def _take_drift(self, entry: Drifted) -> None:
+        self.looked = entry.at
+        for ref in entry.over:
+            self.drifts.pop(ref, None)
+        self.drifts.update((one.ref, one) for one in entry.found)
+
     def _rename(self, was: Ref, ref: Ref) -> None:
         """Make the memory of one name that of another."""
         memory = self.memories.get(was)
         if memory is None or was == ref:
             return
+        drift = self.drifts.get(was)
         self._forget(was)
         self.memories[ref] = renamed_memory(memory, ref, self.of(ref).attempts)
+        if drift is not None:
+            self.drifts[ref] = replace(drift, ref=ref)
 
     def _forget(self, ref: Ref) -> None:
         """Leave nothing of a resource but that there were attempts.
@@ -127,6 +143,7 @@ class History:
         Another resource of this name must not repeat their request ids, which a
         service may answer with what they made.
         """
+        self.drifts.pop(ref, None)
         memory = self.memories.get(ref)
         if memory is not None:
             self.memories[ref] = Memory(attempts=memory.attempts + 1)

@@ -12,6 +12,7 @@ from reconciler.journal.entries import (
     AboutWrites,
     Arrived,
     Backup,
+    Drifted,
     Entry,
     Forgotten,
     Identified,
@@ -73,7 +74,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
             runs.append(_summary(entry, at))
-        elif isinstance(entry, Moved | Arrived | Backup):
+        elif isinstance(entry, Moved | Arrived | Backup | Drifted):
             continue
         elif isinstance(entry, Override) or at > folded:
             own = _run_of(entry)
@@ -101,7 +102,7 @@ def _summary(entry: RunEntry, begins: int) -> RunSummary:
 def _run_of(entry: Entry) -> str | None:
     """Give the run that an entry names; None where it is of the one before it."""
     match entry:
-        case Override() | Settled() | Kept() | Forgotten() | Renamed(run=""):
+        case Override() | Settled() | Kept() | Forgotten() | Renamed(run="") | Drifted():
             return None
         case _:
             return entry.run
@@ -111,7 +112,7 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
-        case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup():
+        case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup() | Drifted():
             pass
         case WrittenEntry(adopted=True):
             run.outcomes[entry.ref] = "adopted"
@@ -146,6 +147,8 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"moved to {entry.to}"
             case Arrived():
                 yield f"arrived from {entry.origin}"
+            case Drifted():
+                yield "looked for drift"
             case Renamed():
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
@@ -178,8 +181,8 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
     Kept are where it came from, the runs with the counts of their outcomes and
-    their overrides, and of each resource its last backup, the writes in doubt and one entry
-    for all the rest.
+    their overrides, of each resource its last backup, the writes in doubt and one entry
+    for all the rest, and what had drifted at the last look.
     """
     history = History()
     history.add(entries)
@@ -188,6 +191,9 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     kept.extend(last_backups(entries).values())
     for ref, memory in sorted(history.memories.items()):
         kept.extend(_resource(ref, memory, at))
+    if history.looked is not None:
+        drifts = tuple(drift for _, drift in sorted(history.drifts.items()))
+        kept.append(Drifted(at=history.looked, found=drifts))
     return kept
 
 

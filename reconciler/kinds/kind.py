@@ -30,6 +30,7 @@ from reconciler.source.diagnostic import Finding
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+    from reconciler.assumptions import Assumptions
 
 ANY_STEP: Final = "*"
 """In a path, every field of an object and every item of a list."""
@@ -243,7 +244,7 @@ async def _no_problems(_: Api, __: Sending) -> Sequence[str]:
 class Kind:
     """One kind of resource. Source: docs/manifests.md.
 
-    `readable`: whether the live document can be asked for. `findable`: whether
+    `readable`: whether the API document has a read of it. `findable`: whether
     a create whose answer was lost can be looked up. `check` yields findings on
     `spec`, `identities` gives what no two manifests may share, `complete` adds
     to the declaration what the service needs and nobody writes (a slug, nested
@@ -293,6 +294,10 @@ class Kind:
     def normal_id(self, remote_id: RemoteId) -> RemoteId:
         """Give an id in its one spelling."""
         return self.id_form.normal(remote_id)
+
+    def readable_by(self, assumptions: Assumptions) -> bool:
+        """Tell whether live can be asked for: by the API document, or where a deployment says."""
+        return self.readable or self.name in assumptions.reads.of_kinds
 
     @property
     def shape(self) -> Shape:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from reconciler.kinds import BY_NAME, KINDS
@@ -34,6 +35,37 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
                 yield Finding("P101", (*path, "allow", index), said, suggestion=near)
 
 
+def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the kinds under `api: reads:` that there are not, or that are read anyway."""
+    unread = [kind.name for kind in KINDS if not kind.readable]
+    listed = [kind.name for kind in KINDS if not kind.singleton]
+    for name, environment in settings.environments.items():
+        reads, path = environment.api.reads, ("environments", name, "api", "reads")
+        for kind in reads.of_kinds:
+            if kind in BY_NAME and kind not in unread:
+                said = f"the API document has a read of `{kind}`, and that one is used"
+                yield Finding("P101", (*path, kind), said, at_key=True)
+            elif kind not in unread:
+                yield _unknown_kind((*path, kind), kind, [*unread, "lists"])
+        for kind in reads.lists:
+            if kind not in listed:
+                yield _unknown_kind((*path, "lists", kind), kind, listed)
+
+
+def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the rules under `driftIgnore:` that are about no kind there is."""
+    for index, rule in enumerate(settings.drift_ignore):
+        if not any(fnmatchcase(kind, rule.kind) for kind in BY_NAME):
+            said = f"there is no kind `{rule.kind}` (known: {', '.join(BY_NAME)})"
+            near = nearest(rule.kind, BY_NAME)
+            yield Finding("P101", ("driftIgnore", index, "kind"), said, suggestion=near)
+
+
+def _unknown_kind(path: tuple[str, ...], kind: str, known: Sequence[str]) -> Finding:
+    said = f"there is nothing of `{kind}` to be read so (known: {', '.join(known)})"
+    return Finding("P101", path, said, suggestion=nearest(kind, known), at_key=True)
+
+
 def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     """Read a project file; None where it is not valid, and every complaint about it.
 
@@ -55,7 +87,8 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     findings = list(project_findings(document.value))
     settings = None if findings else ProjectFile.model_validate(document.value)
     if settings is not None:
-        findings.extend(guard_findings(settings))
+        checks = guard_findings, reads_findings, ignored_findings
+        findings.extend(finding for check in checks for finding in check(settings))
     complaints.extend(place.complaint(finding) for finding in findings)
     if settings is None or findings:
         return None, complaints

@@ -13,9 +13,11 @@ from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
 from reconciler.api.retrying import LOST_STATUSES, Method
 from reconciler.api.secret import Secret
-from reconciler.assumptions import POLICIES, Parameter
+from reconciler.assumptions import POLICIES, Listing, Parameter, Reads
 from reconciler.document import Json, value_at
-from reconciler.errors import ExitCode, ReconcilerError
+from reconciler.errors import ExitCode, ReconcilerError, UnreadableReply
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.assumed_reads import existing_in
 from reconciler.kinds.dashboard.remote import BY_SLUG, DASHBOARDS
 from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
 from reconciler.kinds.slo.remote import SLOS, VALIDATE
@@ -33,7 +35,7 @@ LONGEST_DETAIL = 160
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one question showed.
+    """What one question showed. `endpoint` is 0 for a read that only the project file tells of.
 
     `untold` is a question that this service's data cannot answer, or that this
     key may not ask; `exit_code` counts where there was no answer.
@@ -202,6 +204,33 @@ def questions() -> tuple[Question, ...]:
     )
 
 
+COUNTED_NOBODY = 2**31 - 1
+
+
+def assumed_questions(reads: Reads) -> Iterator[Question]:
+    """Yield what to ask of the reads that only the project file tells of; they have no number."""
+    for name, read in reads.of_kinds.items():
+        nobody = COUNTED_NOBODY if BY_NAME[name].id_form.counted else NOBODY
+        words = f"`api.reads.{name}`, one that is not there"
+        yield Question(0, words, "GET", read.path_of(str(nobody)), _absent)
+    for name, listing in reads.lists.items():
+        judge = _listing(name, listing)
+        yield Question(0, f"`api.reads.lists.{name}`", "GET", listing.path, judge)
+
+
+def _listing(name: str, listing: Listing) -> Judge:
+    def judge(answer: Answer) -> tuple[Verdict, str]:
+        if not answer.reply.ok:
+            return "differs", answer.words
+        try:
+            found = existing_in(answer.document, name, BY_NAME[name].id_form, listing)
+        except UnreadableReply as error:
+            return "differs", str(error)
+        return ("agrees", "") if found else ("untold", "it is empty here")
+
+    return judge
+
+
 def _validated(answer: Answer) -> tuple[Verdict, str]:
     if answer.reply.status in (*DISLIKED, HTTPStatus.NOT_FOUND):
         return "untold", answer.words
@@ -229,7 +258,7 @@ async def examine(api: Api) -> list[Finding]:
     keyless = replace(api, key=Secret(""), transport=api.transport)
     findings = []
     async with keyless:
-        for question in questions():
+        for question in (*questions(), *assumed_questions(api.assumptions.reads)):
             found = await _examined(keyless if question.keyless else api, question)
             findings.append(found)
             if found.exit_code and question.path == POLICIES:

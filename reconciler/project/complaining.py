@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ValidationError
 
-from reconciler.assumptions import Assumptions, ParameterNames
+from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
 from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
 from reconciler.project.settings import (
+    DriftIgnore,
     EmbeddedEmulator,
     Environment,
     Guards,
@@ -103,12 +104,15 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
 
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): ProjectFile,
+    ("driftIgnore",): DriftIgnore,
     ("environments",): Environment,
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "guards"): Guards,
     ("environments", "guards", "kinds"): Limits,
     ("environments", "api"): Assumptions,
     ("environments", "api", "parameterNames"): ParameterNames,
+    ("environments", "api", "reads"): Read,
+    ("environments", "api", "reads", "lists"): Listing,
 }
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -194,6 +197,77 @@ class Environment(_Strict):
     ] = Assumptions()
 
 
+class DriftIgnore(_Strict):
+    """What is expected to differ from what was applied: it raises no alarm, and stays in plans."""
+
+    kind: Annotated[str, Field(description="A kind, or a glob of kinds.")] = "*"
+    name: Annotated[str, Field(description="A metadata.name, or a glob of names.")] = "*"
+    path: Annotated[
+        str | list[str],
+        Field(
+            description="The field, as description or dashboard.layout.**: its steps joined by "
+            "dots, or a list of them. Each step is a glob; ** is any number of steps. What is "
+            "inside a field goes with it."
+        ),
+    ]
+    reason: Annotated[str, Field(description="Why it may differ.")]
+
+    @field_validator("path", mode="before")
+    @classmethod
+    def _leads_somewhere(cls, path: object) -> object:
+        steps = path.split(".") if isinstance(path, str) else path
+        if not isinstance(steps, list) or not steps or not all(map(_is_step, steps)):
+            said = "must be steps joined by dots, as dashboard.description, or a list of them"
+            raise PydanticCustomError("ignored_path", "{said}", {"said": said})
+        return path
+
+    @field_validator("reason")
+    @classmethod
+    def _says_why(cls, reason: str) -> str:
+        if not reason.strip():
+            raise PydanticCustomError("reason", "must say why this may differ")
+        return reason
+
+    @property
+    def shown(self) -> str:
+        """The rule as people call it, as `SLO/* description`."""
+        return f"{self.kind}/{self.name} {'.'.join(_steps(self.path))}"
+
+    def is_about(self, kind: str, name: str) -> bool:
+        """Tell whether a resource is meant."""
+        return fnmatchcase(kind, self.kind) and fnmatchcase(name, self.name)
+
+    def covers(self, path: Sequence[str | int]) -> bool:
+        """Tell whether a field is meant, or one that it is inside of."""
+        return _leads(_steps(self.path), [str(step) for step in path])
+
+
+def _is_step(step: object) -> bool:
+    return isinstance(step, str) and step != ""
+
+
+def _steps(path: str | list[str]) -> list[str]:
+    return path.split(".") if isinstance(path, str) else path
+
+
+def _leads(globs: Sequence[str], steps: Sequence[str]) -> bool:
+    """Tell whether globs lead to a place, or to what it is inside of."""
+
+    @cache
+    def leads(at: int, step: int) -> bool:
+        if at == len(globs):
+            return True
+        more = step < len(steps)
+        if globs[at] == ANY_STEPS:
+            return leads(at + 1, step) or (more and leads(at, step + 1))
+        return more and fnmatchcase(steps[step], globs[at]) and leads(at + 1, step + 1)
+
+    return leads(0, 0)
+
+
+ANY_STEPS = "**"
+
+
 class ProjectFile(_Strict):
     """The project file, reconciler.yaml."""
 
@@ -211,6 +285,13 @@ class ProjectFile(_Strict):
         str | None, Field(alias="defaultEnvironment", description="Used where -e is not given.")
     ] = None
     environments: dict[str, Environment] = {}
+    drift_ignore: Annotated[
+        list[DriftIgnore],
+        Field(
+            alias="driftIgnore",
+            description="What may differ from what was applied without an alarm of `drift`.",
+        ),
+    ] = []
     trusted_branches: Annotated[
         list[str],
         Field(

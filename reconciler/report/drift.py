@@ -19,12 +19,13 @@ from reconciler.report.changes.fields import drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
-from reconciler.report.reasons import drift_note
+from reconciler.report.reasons import WAYS, drift_note, look_notes, way_out_words
 from reconciler.report.safe import json_text, safe
+from reconciler.report.spoken import spoken_place
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import drift_summary, plural
-from reconciler.resource import Drift
-from reconciler.resource.plan import State
+from reconciler.resource import Drift, Edit, Look
+from reconciler.resource.plan import Cause, State
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -39,6 +40,34 @@ class DriftCounts(TypedDict):
     unapplied: NotRequired[
         Annotated[int, Field(default=0, description="The journal has no write of them.")]
     ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EditDocument(TypedDict):
+    """The last edit of something, as far as the service tells it."""
+
+    who: NotRequired[str]
+    at: NotRequired[str]
+    how: NotRequired[str]
+    revision: NotRequired[str]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class IgnoredDocument(TypedDict):
+    """A difference that raises no alarm, the rule that says so, and why."""
+
+    field: FieldDocument
+    rule: str
+    reason: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class WayOutDocument(TypedDict):
+    """What can be done about drift: a command, and the whole sentence."""
+
+    way: Literal["put-back", "take-over"]
+    command: str
+    said: str
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -57,6 +86,32 @@ class DriftedDocument(TypedDict):
             description="Fields that the answer leaves out, so that nobody knows what they are.",
         ),
     ]
+    cause: Annotated[
+        Cause | None,
+        Field(
+            description="Who or what made it so: others, or the service by itself, as far as there "
+            "is a sure sign; null where nothing drifted."
+        ),
+    ]
+    edit: Annotated[
+        EditDocument | None, Field(description="The last edit, as far as the service tells it.")
+    ]
+    ignored: Annotated[
+        list[IgnoredDocument],
+        Field(description="Differences that `driftIgnore:` expects; they are not in `fields`."),
+    ]
+    waysOut: Annotated[list[WayOutDocument], Field(description="What can be done about it.")]
+    isNew: Annotated[
+        bool | None,
+        Field(
+            description="Whether it was not so when drift was last remembered; null where it never "
+            "was, or nothing was found."
+        ),
+    ]
+    since: Annotated[
+        str | None,
+        Field(description="When drift was last remembered, of what is new; else since when known."),
+    ]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -68,17 +123,28 @@ class DriftDocument(TypedDict):
     target: str
     drifted: bool
     summary: DriftCounts
+    ignored: Annotated[int, Field(description="How many differences `driftIgnore:` expects.")]
+    since: Annotated[
+        str | None, Field(description="When drift was last remembered; null for never.")
+    ]
+    new: Annotated[int, Field(description="How many findings were not there then.")]
+    notes: Annotated[list[str], Field(description="Rules that silenced nothing.")]
     resources: list[DriftedDocument]
 
 
-def drift_json(drifts: Sequence[Drift], environment: str, target: str) -> str:
+def drift_json(look: Look, environment: str, target: str) -> str:
     """Give the JSON of schemas/drift.schema.json, ending in a line break."""
+    drifts = look.found
     document: DriftDocument = {
         "formatVersion": 1,
         "environment": environment,
         "target": target,
         "drifted": any(drift.drifted for drift in drifts),
         "summary": _counts(drifts),
+        "ignored": look.ignored,
+        "since": look.since or None,
+        "new": look.new,
+        "notes": [*look_notes(look)],
         "resources": [_resource(drift) for drift in drifts],
     }
     return json_text(document)
@@ -106,24 +172,56 @@ def _resource(drift: Drift) -> DriftedDocument:
         "fields": [difference_document(one) for one in drift.differences],
         "note": drift_note(drift),
         "unseen": [list(path) for path in drift.unseen],
+        "cause": drift.cause,
+        "edit": _edit(drift.edit),
+        "ignored": [
+            {
+                "field": difference_document(one.difference),
+                "rule": one.rule,
+                "reason": one.reason,
+            }
+            for one in drift.ignored
+        ],
+        "waysOut": [
+            {"way": one.way, "command": one.command, "said": way_out_words(one)}
+            for one in drift.ways_out
+        ],
+        "isNew": drift.is_new,
+        "since": drift.since or None,
     }
+
+
+def _edit(edit: Edit) -> EditDocument | None:
+    told: EditDocument = {}
+    if edit.who:
+        told["who"] = edit.who
+    if edit.at:
+        told["at"] = edit.at
+    if edit.how:
+        told["how"] = edit.how
+    if edit.revision:
+        told["revision"] = edit.revision
+    return told or None
 
 
 MOST_FIELDS = 12
 
 
-def drift_text(drifts: Sequence[Drift], style: Style) -> str:
+def drift_text(look: Look, style: Style) -> str:
     """Give what drifted, field by field, and how many could not be asked for."""
     lines: list[str] = []
+    drifts = look.found
     for drift in drifts:
         if drift.drifted:
             lines.extend((*_lines(drift, style), ""))
         elif drift.state == "unread":
             sign = style.paint(f"x {safe(str(drift.ref))}", Colour.RED)
-            lines.extend((fitted(f"  {sign}  {safe(drift.note)}", style), ""))
+            note = safe(drift_note(drift))
+            lines.extend((fitted(f"  {sign}  {note}", style), ""))
         elif style.verbose:
             words = ": ".join(filter(None, (drift.state, safe(drift_note(drift)))))
             lines.append(style.paint(f"  = {safe(str(drift.ref))}  {words}", Colour.DIM))
+            lines.extend(_ignored_lines(drift, style))
     counts = Counter(drift.state for drift in drifts)
     drifted = counts["drifted"] + counts["gone"]
     head = f"{plural(drifted, 'resource')} drifted" if drifted else "No drift"
@@ -131,7 +229,10 @@ def drift_text(drifts: Sequence[Drift], style: Style) -> str:
     hidden = f"{counts['unseen']} that the API cannot show"
     unread = f", {counts['unread']} that could not be read" if counts["unread"] else ""
     rest = f", {counts['unapplied']} never applied" if counts["unapplied"] else ""
-    closing = f"{head}; {same}, {hidden}{unread}{rest}."
+    ignored = f", {plural(look.ignored, 'difference')} ignored" if look.ignored else ""
+    new = f", {look.new} new since {safe(look.since)}" if look.new else ""
+    closing = f"{head}{new}; {same}, {hidden}{unread}{rest}{ignored}."
+    lines.extend(fitted(f"note: {safe(note)}", style) for note in look_notes(look))
     lines.append(fitted(style.paint(closing, Colour.BOLD), style))
     return "\n".join(lines) + "\n"
 
@@ -150,29 +251,63 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
     yield from subject_lines(shown, style)
     if rest := len(found) - len(shown):
         yield f"{INDENT}and {plural(rest, 'field')} more (-v shows them)"
+    if style.verbose:
+        yield from _ignored_lines(drift, style)
+    for way in drift.ways_out:
+        yield from wrapped(way_out_words(way), style)
+
+
+def _ignored_lines(drift: Drift, style: Style) -> Iterator[str]:
+    for one in drift.ignored:
+        place = spoken_place(one.difference.path, drift.live).words
+        yield from wrapped(f"ignored: {place} ({safe(one.reason)})", style, Colour.DIM)
 
 
 MOST_ROWS = 50
 LONGEST_CELL = 80
+LONGEST_NOTE = 240
+MOST_NOTES = 10
+MOST_WAYS = 10
 OPEN_BELOW_LINES = 10
 SIDES = "applied", "live"
 
 
-def drift_markdown(drifts: Sequence[Drift], environment: str) -> str:
+def drift_markdown(look: Look, environment: str) -> str:
     """Give counts, a table of at most 50 and folded diffs, within what a comment may hold.
 
     What does not fit is left out whole.
     """
-    found = [drift for drift in drifts if drift.drifted or drift.state == "unread"]
-    head = "\n".join((*_head(drifts, environment), *_table(found)))
+    found = [drift for drift in look.found if drift.is_told]
+    head = "\n".join((*_head(look, environment), *_table(found), *_ways_out(found)))
     room = COMMENT_BYTES - len(head.encode()) - 1
     folds = [_fold(drift) for drift in found if drift.differences]
     return head + "\n" + folds_markdown(folds, room, WHOLE)
 
 
-def _head(drifts: Sequence[Drift], environment: str) -> Iterator[str]:
-    yield f"### Drift of {code(environment, LONGEST_CELL)}: {drift_summary(drifts)}"
+def _head(look: Look, environment: str) -> Iterator[str]:
+    yield f"### Drift of {code(environment, LONGEST_CELL)}: {drift_summary(look)}"
     yield ""
+    notes = [*look_notes(look)]
+    yield from (f"- {code(note, LONGEST_NOTE)}" for note in notes[:MOST_NOTES])
+    if len(notes) > MOST_NOTES:
+        yield f"- and {len(notes) - MOST_NOTES:,} more"
+    if notes:
+        yield ""
+
+
+def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
+    """Yield for the first few how each is put back or taken over."""
+    several = [drift for drift in found if drift.ways_out]
+    for drift in several[:MOST_WAYS]:
+        yield f"- {code(str(drift.ref), LONGEST_CELL)}"
+        for way in drift.ways_out:
+            words = (way.before.replace("`", ""), way.command, way.after)
+            told = " ".join(code(one, LONGEST_NOTE) for one in words if one)
+            yield f"  - {WAYS[way.way]}: {told}"
+    if len(several) > MOST_WAYS:
+        yield f"- and {len(several) - MOST_WAYS:,} more: `drift` tells the commands of each"
+    if several:
+        yield ""
 
 
 def _table(found: Sequence[Drift]) -> Iterator[str]:

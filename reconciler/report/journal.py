@@ -13,6 +13,7 @@ from reconciler.journal.entries import (
     AboutWrites,
     Arrived,
     Backup,
+    Drifted,
     Entry,
     Forgotten,
     Identified,
@@ -185,6 +186,11 @@ def _words(entry: Entry) -> str:
             said = f"to {entry.to}"
         case Arrived():
             said = f"from {entry.origin}"
+        case Drifted():
+            new = ", ".join(str(one.ref) for one in entry.found)
+            over = ", ".join(map(str, entry.over))
+            told = (f"{word} {refs}" for word, refs in (("new:", new), ("over:", over)) if refs)
+            said = "; ".join(told) or "nothing new"
         case Renamed():
             said = f"{entry.ref}, which was {entry.was}"
         case Forgotten():

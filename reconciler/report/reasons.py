@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias, assert_never
 
 from reconciler.advice import on_journal, on_manifests
@@ -27,6 +27,7 @@ from reconciler.resource import (
     EditedBy,
     GoneSince,
     IncidentsUnread,
+    Look,
     LooksLike,
     LostUnseen,
     MadeAnew,
@@ -53,6 +54,7 @@ from reconciler.resource import (
     SameObject,
     SecretsLost,
     TakesOver,
+    WayOut,
     WriteLost,
 )
 
@@ -86,7 +88,37 @@ def drift_note(drift: Drift) -> str:
     facts = facts_of_kind(BY_NAME.get(drift.ref.kind))
     named = last_steps(drift.unseen, lambda path: spoken_place(path, drift.live, facts=facts))
     unseen = f"{named} cannot be seen" if drift.unseen else ""
-    return "; ".join(filter(None, (unseen, drift.note)))
+    cause = _CAUSES.get(drift.cause or "gone", "") if drift.cause else ""
+    return "; ".join(filter(None, (cause, unseen, drift.note, drift_age(drift))))
+
+
+_CAUSES = {"edited": "edited by others", "rewritten": "rewritten by the service"}
+"""What else there is, its state says."""
+
+
+def drift_age(drift: Drift) -> str:
+    """Say since when a finding is there, "" where no drift was ever remembered."""
+    if drift.is_new is None:
+        return ""
+    return f"{'new' if drift.is_new else 'known'} since {drift.since}"
+
+
+WAYS = {"put-back": "put back", "take-over": "take over"}
+
+
+def way_out_words(way: WayOut) -> str:
+    """Say what can be done about drift: ``put back: `reconciler apply a.yaml` ``."""
+    before = f"{way.before} " if way.before else ""
+    after = f", {way.after}" if way.after else ""
+    return f"{WAYS[way.way]}: {before}`{way.command}`{after}"
+
+
+def look_notes(look: Look) -> Iterator[str]:
+    """Yield what is to be said of a look as a whole: of rules, and of what is new."""
+    for rule in look.aimless:
+        yield f"driftIgnore `{rule}` is about nothing that is declared here"
+    for rule in look.idle:
+        yield f"driftIgnore `{rule}` silenced nothing this time"
 
 
 def message_of(outcome: Outcome) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.report.safe import ELLIPSIS, safe
-from reconciler.resource import Action, Change, Drift, Evidence, Plan, Remembered, Seen
+from reconciler.resource import Action, Change, Evidence, Look, Plan, Remembered, Seen
 from reconciler.sealed import references_in
 
 VERBS = {
@@ -120,12 +120,13 @@ def lost_json(change: Change) -> str:
     return json.dumps(list(change.lost), ensure_ascii=True)
 
 
-def drift_summary(drifts: Sequence[Drift]) -> str:
+def drift_summary(look: Look) -> str:
     """Give the counts of a comparison with live in one line, the worst first."""
-    counts = Counter(drift.state for drift in drifts)
+    counts = Counter(drift.state for drift in look.found)
     drifted = counts["drifted"] + counts["gone"]
     words = [
         f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",
+        *([f"{look.new:,} new since the last look"] if look.new else []),
         f"{counts['same']:,} as applied",
     ]
     if counts["unread"]:
@@ -134,4 +135,6 @@ def drift_summary(drifts: Sequence[Drift]) -> str:
         words.append(f"{counts['unseen']:,} that the API cannot show")
     if counts["unapplied"]:
         words.append(f"{counts['unapplied']:,} never applied")
+    if look.ignored:
+        words.append(f"{plural(look.ignored, 'difference')} ignored")
     return ", ".join(words)

@@ -27,10 +27,13 @@ from reconciler.resource.plan import (
     Change,
     Drift,
     Evidence,
+    Ignored,
+    Look,
     Objection,
     Orphan,
     Plan,
     UnsettledCreate,
+    WayOut,
 )
 from reconciler.resource.reason import (
     AnotherId,
@@ -88,8 +91,10 @@ __all__ = [
     "EditedBy",
     "Evidence",
     "GoneSince",
+    "Ignored",
     "InDoubt",
     "IncidentsUnread",
+    "Look",
     "LooksLike",
     "LostUnseen",
     "MadeAnew",
@@ -132,6 +137,7 @@ __all__ = [
     "Unknown",
     "Unread",
     "UnsettledCreate",
+    "WayOut",
     "WriteLost",
     "Written",
 ]

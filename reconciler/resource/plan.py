@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias
@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from reconciler.document import Difference, Json, Path
 from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
-from reconciler.resource.observation import Absent, Observation, Unread
+from reconciler.resource.observation import NOBODY, Absent, Edit, Observation, Unread
 from reconciler.resource.reason import Reason, Remark, RenamedFrom
 
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
@@ -205,6 +205,29 @@ class Plan:
 State: TypeAlias = Literal["same", "drifted", "gone", "unread", "unseen", "unapplied"]
 
 
+Cause: TypeAlias = Literal["edited", "rewritten", "gone", "unreadable"]
+"""Why something is not as it was applied: who did it, or what became of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WayOut:
+    """What can be done about drift: a command, and what is to be said before it or after."""
+
+    way: Literal["put-back", "take-over"]
+    command: str
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A difference that raises no alarm, as the project file says by a rule, and why."""
+
+    difference: Difference
+    rule: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Drift:
     """What became of one resource since it was applied.
@@ -214,7 +237,9 @@ class Drift:
     `live` is the whole live document as it may be shown. `unread` is one that
     was asked for with an answer of no use; only then there is an `exit_code`.
     The fields in `unseen` are left out of the answer, and nobody knows them: they are
-    not among the differences, whatever they are by now.
+    not among the differences, whatever they are by now. Nor are those in `ignored`.
+    `cause` is None where nothing drifted, and `edit` who edited last, where that is told.
+    `is_new` is None where no drift was ever remembered; `since` is when this one first was.
     """
 
     ref: Ref
@@ -225,8 +250,43 @@ class Drift:
     live: Json = None
     exit_code: int = ExitCode.DONE
     unseen: tuple[Path, ...] = ()
+    cause: Cause | None = None
+    edit: Edit = NOBODY
+    ignored: tuple[Ignored, ...] = ()
+    ways_out: tuple[WayOut, ...] = ()
+    is_new: bool | None = None
+    since: str = ""
 
     @property
     def drifted(self) -> bool:
         """Whether live differs from what was applied."""
         return self.state in ("drifted", "gone")
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is a finding: it drifted, or nobody knows."""
+        return self.drifted or self.state == "unread"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at what was applied, all of it.
+
+    `since` is when drift was last remembered, "" for never. `idle` are the rules of
+    `driftIgnore` that silenced nothing, `aimless` those about nothing that is declared.
+    """
+
+    found: Sequence[Drift]
+    since: str = ""
+    idle: tuple[str, ...] = ()
+    aimless: tuple[str, ...] = ()
+
+    @property
+    def ignored(self) -> int:
+        """How many differences raised no alarm."""
+        return sum(len(one.ignored) for one in self.found)
+
+    @property
+    def new(self) -> int:
+        """How many findings there were not when drift was last remembered."""
+        return sum(one.is_new is True for one in self.found)

@@ -11,6 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reconciler.document import Json
 from reconciler.errors import InvalidInput
 from reconciler.expressions import secrets_in
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
@@ -272,6 +273,7 @@ def _embedded(bench: Bench, target: Embedded) -> httpx.AsyncBaseTransport:
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
         UnreadableDataError,
         create_app,
+        profile_of,
     )
     from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - not for validate
 
@@ -282,12 +284,27 @@ def _embedded(bench: Bench, target: Embedded) -> httpx.AsyncBaseTransport:
     ]
     try:
         begin_folder(target.data.parent)
-        app = create_app(target.data, alert_ids=alert_ids)
+        extra = _extra_reads(bench.environment)
+        profile = profile_of(extra) if any(extra.values()) else None
+        app = create_app(target.data, alert_ids=alert_ids, profile=profile)
     except UnreadableDataError as error:
         raise InvalidInput(str(error)) from error
     except OSError as error:
         raise InvalidInput(f"cannot keep data in {target.data}: {error.strerror}") from error
     return ASGITransport(app, raise_app_exceptions=False)
+
+
+def _extra_reads(environment: Environment) -> dict[str, Json]:
+    """Give, as a profile says it, what the embedded emulator has to answer beside the document."""
+    lists = environment.api.reads.lists
+    told: dict[str, Json] = {
+        "reads": {
+            kind: read.model_dump(exclude_none=True)
+            for kind, read in environment.api.reads.of_kinds.items()
+        },
+        "lists": {kind: one.model_dump(exclude_none=True) for kind, one in lists.items()},
+    }
+    return told
 
 
 def _creatable(kind: str) -> bool:

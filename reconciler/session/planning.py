@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
 from reconciler.guards import with_guards
 from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
+from reconciler.journal.store import Patience
 from reconciler.manifests.changed import Changed, branching_point, changed_since
 from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.plan_file import HEAD, begins_plan
-from reconciler.planning.drift import find_drift
+from reconciler.planning.drift import find_drift, remembered
 from reconciler.planning.plan import Place, make_plan
 from reconciler.planning.restoring import with_restored
+from reconciler.points import Point, reached
 from reconciler.project import Embedded
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.resource import Drift, Orphan, Plan
+from reconciler.resource import Drift, Look, Orphan, Plan
 from reconciler.session.opening import Bench, open_api
 from reconciler.session.projects import Asked
 from reconciler.session.voice import Voice
@@ -185,13 +189,35 @@ def exit_code_of(found: Sequence[Drift]) -> int:
     return ExitCode.DIFFERENT if any(one.drifted for one in found) else ExitCode.DONE
 
 
-async def drift_now(bench: Bench, history: History) -> tuple[Drift, ...]:
-    """Compare every resource with its last write, over a door of its own."""
+def drift_now(bench: Bench, *, remember: bool = False, patience: Patience | None = None) -> Look:
+    """Compare every resource with its last write, over a door of its own.
+
+    With `remember`, what was found is kept in the journal, under its lock, so that the next
+    look can say what is new. Raises JournalError or Locked then.
+    """
+    journal = bench.journal()
+    if not remember:
+        return asyncio.run(_look(bench, journal.history))
+    if not journal.history.begun:
+        bench.voice.say("there is no journal yet, so there is nothing to remember drift of")
+        return asyncio.run(_look(bench, journal.history))
+    with journal.locked(str(uuid4()), patience):
+        look = asyncio.run(_look(bench, journal.history))
+        reached(Point.BEFORE_WRITTEN)
+        journal.append([remembered(look, journal.history, journal.now())])
+        reached(Point.AFTER_WRITTEN)
+    return look
+
+
+async def _look(bench: Bench, history: History) -> Look:
     async with open_api(bench) as api:
-        return await find_drift(
+        look = await find_drift(
             api,
             bench.workspace.manifests,
             history,
             bench.salt(),
+            ignore=bench.project.settings.drift_ignore,
             prove=not isinstance(bench.target, Embedded),
         )
+    # Of a part nobody can tell which rules are of no use.
+    return look if bench.whole else replace(look, idle=(), aimless=())

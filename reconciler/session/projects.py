@@ -110,16 +110,17 @@ def lead_here(asked: Asked, project: Project, name: str) -> None:
     there = project.file.resolve() if project.file is not None else project.root
     manifests = [str(path) for path in asked.paths if not is_plan_file(path)]
     given = _typed(manifests)
+    root = os.path.relpath(project.root.resolve())
     if without == there:
-        lead_to(Here(name, to_manifests=given))
+        lead_to(Here(name, to_manifests=given, root=root))
         return
     file = asked.project or project.file
     to_project = "" if file is None else _typed(["--project", str(file)])
     if asked.project is not None:
-        lead_to(Here(name, to_project, f"{to_project}{given}", to_project))
+        lead_to(Here(name, to_project, f"{to_project}{given}", to_project, root))
         return
     to_journal = _typed(["--path", str(asked.paths[0])]) if asked.paths else ""
-    lead_to(Here(name, to_journal, given or to_project, to_project))
+    lead_to(Here(name, to_journal, given or to_project, to_project, root))
 
 
 def _typed(words: Sequence[str]) -> str:

@@ -64,6 +64,12 @@ REPLACES: list[tuple[Manifest, Manifest, tuple[str, str], Json]] = [
 ]
 
 
+@pytest.fixture
+def site(either_site: Site) -> Site:
+    """Each law holds whether alerts and views can be read or not."""
+    return either_site
+
+
 def looks(site: Site, times: int, path: str, method: str, write: str) -> None:
     """Let so many looks after the write find nothing; those before it are not meddled with."""
     left = [times]

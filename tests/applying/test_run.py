@@ -34,6 +34,12 @@ CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
 VIEW = manifest("SavedView/errors", VIEW_SPEC)
 
 
+@pytest.fixture
+def site(either_site: Site) -> Site:
+    """Each law holds whether alerts and views can be read or not."""
+    return either_site
+
+
 def leading(to: str, name: str = "start") -> Manifest:
     """Give a dashboard whose action leads to another one."""
     target: Json = Template((RefHole(Ref("Dashboard", to)),))

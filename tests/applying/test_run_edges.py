@@ -34,6 +34,12 @@ CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
 VIEW = manifest("SavedView/errors", VIEW_SPEC)
 
 
+@pytest.fixture
+def site(either_site: Site) -> Site:
+    """Each law holds whether alerts and views can be read or not."""
+    return either_site
+
+
 def test_stale_read_after_the_write(tmp_path: Path) -> None:
     """A read that does not show the write yet is not taken for what the service made of it."""
     site = Site(tmp_path)

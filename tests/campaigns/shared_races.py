@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.profiles import as_file
 from harness.repositories import git, git_environ, repository
 from harness.stores import BUCKET, object_service
 from kill_points import die
@@ -43,7 +44,7 @@ class SharedStage(Stage):
         self.folder = self.machines[0]
         self.emulator.order(
             begin={
-                "profile": dict(self.world.profile),
+                "profile": as_file(self.world.profile),
                 "alertIds": self.world.alert_ids,
                 "foreign": self.world.foreign,
             }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from forks import Ended, Meddle, command, environment, warm
+from harness.profiles import as_file
 from invariants import Evidence, Live, Step, objects, violations
 from journal_text import read
 from watched_emulator import Emulator
@@ -87,7 +88,7 @@ class Stage:
         self.folder.mkdir()
         self.emulator.order(
             begin={
-                "profile": dict(self.world.profile),
+                "profile": as_file(self.world.profile),
                 "alertIds": self.world.alert_ids,
                 "foreign": self.world.foreign,
             }

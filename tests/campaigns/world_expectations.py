@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from world_laws import UNSEEN, Round
+from world_laws import Round, unseen
 from world_workspace import Files, Thing
 
 Done = Mapping[str, frozenset[str]]
@@ -47,7 +47,11 @@ def guards_of(plan: Mapping[str, Any], ref: str) -> set[str]:
 def _edit_unguarded(turn: Round, done: Done, thing: Thing, change: dict[str, Any]) -> Iterator[str]:
     """See that a write over what others did is refused without a review."""
     undone = only(done, thing, "live") and change["action"] == "update"
-    if undone and thing.kind not in UNSEEN and not guards_of(turn.plan, thing.ref) & OVERWRITING:
+    if (
+        undone
+        and thing.kind not in unseen(turn.profile)
+        and not guards_of(turn.plan, thing.ref) & OVERWRITING
+    ):
         yield f"{thing.ref} undoes an edit of others, and no guard says so: {change['fields']}"
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forks import Ended
+from harness.profiles import reads_of
 from invariants import FORBIDDEN
 from world_service import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS, Live, Request
 from worlds import SECRET
@@ -20,8 +21,12 @@ OWNED = frozenset(
     ("id", "creator", "createTime", "updateTime", "revision", "type", "createdAt", "updatedAt")
 )
 WRITING = frozenset(("create", "update", "assert"))
-UNSEEN = frozenset(("AlertDefinition", "SavedView"))
-"""Kinds that a client cannot read."""
+
+
+def unseen(profile: Mapping[str, Any]) -> frozenset[str]:
+    """Give the kinds of which a client cannot read a record of such a service."""
+    told = reads_of(profile)
+    return frozenset(kind for kind in ("AlertDefinition", "SavedView") if kind not in told)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 from forks import Ended, command
 from world_deeds import WAITING_DEEDS, Deed, World
 from world_expectations import OVERWRITING, only, unexpected
-from world_laws import UNSEEN, Round, Wanted, broken, secrets_are_kept
+from world_laws import Round, Wanted, broken, secrets_are_kept, unseen
 from world_others import Others
 from world_service import Service
 from world_workspace import Files
@@ -91,7 +91,7 @@ class Life:
         others = Others(self.service, self.files.content(deed))
         if not others.edit(thing.kind, thing.known, thing.word):
             return False
-        if thing.kind in UNSEEN or thing.kind in self._hides_severities:
+        if thing.kind in unseen(self.world.profile) or thing.kind in self._hides_severities:
             self.files.blind.add(thing.ref)
         return True
 
@@ -104,7 +104,7 @@ class Life:
         if thing.kind == "AlertDefinition":
             del self.files.things[deed.thing]  # nobody but a person can make it again
             return True
-        if thing.kind == "SavedView":
+        if thing.kind in unseen(self.world.profile):
             self.files.hopeless.add(thing.ref)
             self.files.blind.add(thing.ref)
             return True
@@ -188,7 +188,7 @@ class Life:
         self.files.removed.clear()
         self.files.renamed.clear()
         for thing in self.files.things.values():
-            if thing.kind in (*UNSEEN, *self._hides_severities):
+            if thing.kind in (*unseen(self.world.profile), *self._hides_severities):
                 self.files.blind.add(thing.ref)
         return True
 

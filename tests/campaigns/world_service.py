@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from forks import Child, start
+from harness.profiles import as_file
 
 API_ROOT = "/mgmt/openapi/latest"
 DASHBOARDS = "/v1/dashboards/dashboards"
@@ -74,7 +75,7 @@ class Service:
         """Start it, and wait until it says that it is ready."""
         self.folder.mkdir()
         settings = self.folder / "profile.json"
-        settings.write_text(json.dumps(dict(self.profile)), encoding="utf-8")
+        settings.write_text(json.dumps(as_file(self.profile)), encoding="utf-8")
         ids = [word for one in self.alert_ids for word in ("--alert-id", one)]
         words = ("--port", "0", "--profile", str(settings), "--log", str(self.log), *ids)
         self._child = start(self.folder, self.around, ("emulator", "serve", *words))

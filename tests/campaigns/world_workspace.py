@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.profiles import reads_of
 from world_content import Content, Spec
 from world_deeds import WAITING_DEEDS, Deed, alert_id
 from world_edits import Editor
@@ -197,6 +198,8 @@ class Files:
             environment.setdefault("api", {})["validateSlos"] = "none"
         if profile.get("queryObjects") == "json":
             environment.setdefault("api", {})["queryStyle"] = "json"
+        if reads := reads_of(profile):
+            environment.setdefault("api", {})["reads"] = reads
         project = {"manifests": ["manifests"], "environments": {"default": environment}}
         (folder / "reconciler.yaml").write_text(json.dumps(project), encoding="utf-8")
         texts: dict[str, list[str]] = {}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from harness.profiles import WAITING, each_in_turn
+from harness.profiles import WAITING, each_in_turn, reads_of
 
 KEY = "canary-key-8d1f77"
 SECRET = "canary-secret-5c2e"  # noqa: S105 - a canary, to be looked for
@@ -75,6 +75,8 @@ class World:
             api["validateSlos"] = "none"
         if self.profile.get("queryObjects") == "json":
             api["queryStyle"] = "json"
+        if reads := reads_of(self.profile):
+            api["reads"] = reads
         if api:
             environment["api"] = api
         project = {"environments": {"default": environment}}

@@ -358,3 +358,18 @@ def test_the_token_is_nowhere(jobs: Jobs) -> None:
     assert masks == [f"::add-mask::{KEY}", f"::add-mask::{jobs.token}"]
     for secret in (KEY, jobs.token):
         assert secret not in "\n".join((rest, ran.summary, str(ran.outputs), jobs.comment))
+
+
+def test_drift_of_a_change_is_not_remembered(jobs: Jobs) -> None:
+    """A change under review may be looked at, and writes nothing into the journal by it."""
+    jobs.edit("description: first", "description: second")
+    jobs.merged(require_plan="none", new_journal="true")
+    jobs.edit("description: second", "description: third")
+    journal = jobs.root / ".reconciler" / "journal.jsonl"
+    before = journal.read_bytes() if journal.exists() else b""
+
+    looked = jobs.change("drift")
+    remembered = jobs.change("drift", remember="true")
+
+    assert (looked.code, remembered.code) == (0, GUARD)
+    assert (journal.read_bytes() if journal.exists() else b"") == before

@@ -8,7 +8,7 @@ import pytest
 from harness.wire import NEARBY, keys, standing_in
 from harness.workspaces import Shop
 
-from reconciler.emulator import Fault, Faults, Profile, Rule
+from reconciler.emulator import Fault, Faults, Profile, Rule, profile_of
 
 QUESTIONS = 12
 READ_ONLY = {"GET", "POST"}
@@ -175,3 +175,47 @@ def test_answers_that_are_no_answers(shop: Shop) -> None:
     assert ran.code == 9, ran.json
     assert {number for number, verdict in verdicts.items() if verdict == "differs"} == {6, 14, 18}
     assert {number for number, verdict in verdicts.items() if verdict == "untold"} == {7}
+
+
+READS = """\
+environments:
+  local:
+    emulator: {data: demo.db}
+    api:
+      reads:
+        AlertDefinition: {path: "/v3/a/{id}"}
+        SavedView: {path: "/v3/v/{id}"}
+        lists:
+          Dashboard: {path: /v3/d, items: items}
+          SLO: {path: /v3/s, items: LIST}
+"""
+
+
+@pytest.mark.parametrize(("items", "differ"), [("slos", 0), ("others", 1)])
+def test_reads_of_the_project_file(shop: Shop, items: str, differ: int) -> None:
+    """What the project file says of further reads is asked too, and judged by what comes."""
+    shop.settle(READS.replace("LIST", items))
+    lists = {"Dashboard": {"path": "/v3/d", "items": "items"}, "SLO": {"path": "/v3/s"}}
+    lists["SLO"]["items"] = "slos"
+    reads = {"AlertDefinition": {"path": "/v3/a/{id}"}, "SavedView": {"path": "/v3/v/{id}"}}
+    shop.options["profile"] = profile_of({"reads": reads, "lists": lists})
+
+    ran = shop.run("conformance", "--format", "json")
+
+    told = [one for one in ran.json if one["endpoint"] == 0]
+    assert [one["question"].split("`")[1] for one in told] == [
+        *("api.reads.AlertDefinition", "api.reads.SavedView"),
+        *("api.reads.lists.Dashboard", "api.reads.lists.SLO"),
+    ]
+    assert [one["verdict"] for one in told].count("differs") == differ
+    assert ("no list at `others`" in told[-1]["detail"]) == bool(differ)
+
+
+def test_a_path_that_is_not_there(shop: Shop) -> None:
+    """A read at a path that the service does not have differs, before anything rests on it."""
+    shop.settle(READS.replace("LIST", "slos"))
+    shop.options["profile"] = Profile()
+
+    found = shop.run("conformance", "--format", "json").json
+
+    assert {one["verdict"] for one in found if one["endpoint"] == 0} == {"differs"}

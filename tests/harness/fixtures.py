@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.jobs import Jobs, open_jobs
+from harness.profiles import profile
 from harness.served import Served, served
 from harness.sites import ALERT_ID, Site
 from harness.stores import Opening, object_service, opening
@@ -36,6 +37,13 @@ def workspace(tmp_path: Path) -> Workspace:
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
+
+
+@pytest.fixture(params=["none", "wrapped"])
+def either_site(tmp_path: Path, request: pytest.FixtureRequest) -> Site:
+    """Give one that cannot be asked for alerts and views, and one that can."""
+    reading = profile({"reads": request.param})
+    return Site(tmp_path, create_app(alert_ids=[ALERT_ID], profile=reading))
 
 
 @pytest.fixture(scope="session")

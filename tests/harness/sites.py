@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
@@ -139,8 +139,20 @@ def settings_for(profile: Profile) -> Assumptions:
         "queryStyle": profile.query_objects,
         "documentedSliOnly": profile.slis == "documented",
         "validateSlos": "none" if profile.validation == "documented" else "replaced",
+        "reads": {
+            **_without_nothing(profile.reads),
+            "lists": _without_nothing(profile.lists),
+        },
     }
     return Assumptions.model_validate(said)
+
+
+def _without_nothing(reads: Mapping[Any, Any]) -> dict[str, dict[str, str]]:
+    """Give reads as a project file says them: what is the whole is left out."""
+    return {
+        kind: {name: value for name, value in asdict(one).items() if value}
+        for kind, one in reads.items()
+    }
 
 
 @dataclass

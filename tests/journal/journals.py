@@ -11,6 +11,7 @@ from reconciler.document import ABSENT, Json
 from reconciler.journal.entries import (
     Arrived,
     Backup,
+    Drifted,
     Entry,
     Forgotten,
     Identified,
@@ -22,6 +23,7 @@ from reconciler.journal.entries import (
     Renamed,
     Rewritten,
     RunEntry,
+    SeenDrift,
     Settled,
     Started,
     Stored,
@@ -98,7 +100,14 @@ rewritten = st.builds(
     documents | st.just(ABSENT),
     documents | st.just(ABSENT),
 )
+seen_drifts = st.builds(SeenDrift, ref=refs, how=texts, since=texts)
 entries: st.SearchStrategy[Entry] = st.one_of(
+    st.builds(
+        Drifted,
+        at=texts,
+        found=st.lists(seen_drifts, max_size=3).map(tuple),
+        over=st.lists(refs, max_size=3).map(tuple),
+    ),
     st.builds(
         Started,
         run=texts,

@@ -16,6 +16,7 @@ from reconciler.document import Json
 from reconciler.journal.entries import (
     Arrived,
     Backup,
+    Drifted,
     Entry,
     Forgotten,
     Identified,
@@ -27,6 +28,7 @@ from reconciler.journal.entries import (
     Renamed,
     Rewritten,
     RunEntry,
+    SeenDrift,
     Settled,
     Started,
     Stored,
@@ -78,6 +80,7 @@ ENTRIES: list[Entry] = [
     Override(at="at", reason="because"),
     Renamed(at="at", ref=REF, was=Ref("SLO", "b"), run="r"),
     Forgotten(at="at", ref=REF),
+    Drifted(at="at", found=(SeenDrift(ref=REF, how="sha256:0", since="at"),), over=(REF,)),
     Moved(at="at", run="r", to="git:refs/reconciler/local"),
     Arrived(at="at", run="r", origin=".reconciler/local.journal.jsonl"),
     Kept(

@@ -118,7 +118,7 @@ def test_drift_and_plan_agree(tmp_path: Path, rewrite: Rewrite) -> None:
     put(site, stored)
 
     history = site.journal.history
-    (drifted,) = site.ask(lambda api: find_drift(api, (LABELLED,), history, "salt"))
+    (drifted,) = site.ask(lambda api: find_drift(api, (LABELLED,), history, "salt")).found
 
     (told,), (planned,) = drifted.differences, site.change(LABELLED).differences
     assert told.path == planned.path
@@ -135,7 +135,7 @@ def test_moved_by_hand(site: Site) -> None:
     put(site, stored)
 
     history = site.journal.history
-    (drifted,) = site.ask(lambda api: find_drift(api, (declared,), history, "salt"))
+    (drifted,) = site.ask(lambda api: find_drift(api, (declared,), history, "salt")).found
     (told,), (planned,) = drifted.differences, site.change(declared).differences
     site.apply(declared)
 

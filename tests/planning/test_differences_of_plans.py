@@ -272,7 +272,7 @@ def test_drift(site: Site) -> None:
     history = site.journal.history
     edited = [changed(one, name="not applied yet") if one is VIEW else one for one in EVERYTHING]
 
-    found = site.ask(lambda api: find_drift(api, edited, history, ""))
+    found = site.ask(lambda api: find_drift(api, edited, history, "")).found
 
     assert {str(one.ref): one.state for one in found} == {
         "AlertDefinition/errors": "unseen",
@@ -296,7 +296,7 @@ def test_unapplied_edit_is_no_drift(site: Site) -> None:
     history = site.journal.history
     edited = [dashboard(description="later"), changed(SLO, description="later"), POLICIES]
 
-    found = site.ask(lambda api: find_drift(api, edited, history, ""))
+    found = site.ask(lambda api: find_drift(api, edited, history, "")).found
 
     assert [one.state for one in found] == ["same", "unapplied", "same"]
 

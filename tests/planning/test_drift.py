@@ -9,7 +9,7 @@ from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
 from reconciler.planning.drift import find_drift
-from reconciler.resource import Drift, Manifest, Ref
+from reconciler.resource import Drift, Edit, Manifest, Ref, WayOut
 from reconciler.sealed import HIDDEN, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
@@ -45,7 +45,7 @@ def drift_of(site: Site, one: Manifest, memory: Memory, answer: Meddler) -> Drif
     """Compare what the service answers with what was applied."""
     site.meddle("GET", "*", answer)
     history = History({one.ref: memory})
-    (found,) = site.ask(lambda api: find_drift(api, (one,), history, SALT))
+    (found,) = site.ask(lambda api: find_drift(api, (one,), history, SALT)).found
     return found
 
 
@@ -61,6 +61,12 @@ def test_changed(site: Site) -> None:
         (Difference(("name",), "Checkout", "Theirs"),),
         f"live was last changed at {AT} (revision 3)",
         shown(name="Theirs", more=1),
+        cause="edited",
+        edit=Edit(at=AT, revision="3"),
+        ways_out=(
+            WayOut("put-back", "reconciler apply a.yaml"),
+            WayOut("take-over", "reconciler adopt SLO/checkout"),
+        ),
     )
 
 
@@ -79,7 +85,19 @@ def test_gone(site: Site) -> None:
     one = slo(name="Checkout")
 
     assert drift_of(site, one, applied(name="Checkout"), answer_with(404)) == Drift(
-        SLO, one.source, "gone", note="the service has no SLO id"
+        SLO,
+        one.source,
+        "gone",
+        note="the service has no SLO id",
+        cause="gone",
+        ways_out=(
+            WayOut("put-back", "reconciler apply a.yaml"),
+            WayOut(
+                "take-over",
+                "reconciler journal forget SLO/checkout",
+                before="remove its manifest, then",
+            ),
+        ),
     )
 
 

@@ -91,7 +91,7 @@ DECLARED: list[Manifest] = [
 def assert_hidden(site: Site, *manifests: Manifest) -> None:
     """Assert that neither plan nor journal nor drift holds the start of a canary."""
     history = site.journal.history
-    drifts = site.ask(lambda api: find_drift(api, manifests, history, SALT))
+    drifts = site.ask(lambda api: find_drift(api, manifests, history, SALT)).found
     shown = plan_json(site.plan(*manifests)) + Path(site.journal.place).read_text()
     assert "canary" not in shown
     assert all("canary" not in str((one.differences, one.live)) for one in drifts)
@@ -103,7 +103,7 @@ def test_applied_once(site: Site, declared: Manifest) -> None:
     applied = site.apply(declared)
 
     history = site.journal.history
-    drifts = site.ask(lambda api: find_drift(api, [declared], history, SALT))
+    drifts = site.ask(lambda api: find_drift(api, [declared], history, SALT)).found
     assert set(outcomes(applied).values()) == {"written"}
     assert applied.rewritten == {}
     assert {one.state for one in drifts} <= {"same", "unseen"}
@@ -214,7 +214,7 @@ def test_text_that_becomes_a_secret_elsewhere(site: Site, before: Manifest) -> N
 
     change = site.change(later)
     history = site.journal.history
-    (drift,) = site.ask(lambda api: find_drift(api, [later], history, SALT))
+    (drift,) = site.ask(lambda api: find_drift(api, [later], history, SALT)).found
 
     assert drift.state == "same"
     assert [one.code for one in change.reasons if one.code == "overwrites-edit"] == []

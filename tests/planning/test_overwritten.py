@@ -38,6 +38,7 @@ from reconciler.resource import (
     Change,
     Drift,
     Evidence,
+    Look,
     Manifest,
     NotInAnswer,
     OverwritesEdit,
@@ -89,7 +90,7 @@ def drift(site: Site) -> Drift:
     """Compare live with what was applied."""
 
     async def ask(api: Api) -> Drift:
-        (found,) = await find_drift(api, (BOTH,), site.journal.history, SALT)
+        (found,) = (await find_drift(api, (BOTH,), site.journal.history, SALT)).found
         return found
 
     return site.ask(ask)
@@ -135,9 +136,9 @@ def test_drift_of_what_cannot_be_seen(site: Site) -> None:
     assert found.note.startswith("overwritten by someone since")
     assert found.unseen == tuple(("policies", name, *WATCHED) for name in "ab")
     for told in (
-        drift_text([found], Style()),
-        drift_markdown([found], "local"),
-        drift_json([found], "local", "emulator"),
+        drift_text(Look([found]), Style()),
+        drift_markdown(Look([found]), "local"),
+        drift_json(Look([found]), "local", "emulator"),
     ):
         assert "severities cannot be seen" in told
 

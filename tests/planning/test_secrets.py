@@ -46,7 +46,7 @@ FIRST, SECOND = "canary-first", "canary-second"
 def drifts(site: Site, *manifests: Manifest) -> list[Drift]:
     """Compare live with what was applied."""
     history = site.journal.history
-    return list(site.ask(lambda api: find_drift(api, manifests, history, SALT)))
+    return list(site.ask(lambda api: find_drift(api, manifests, history, SALT)).found)
 
 
 def assert_no_canary(site: Site, *manifests: Manifest) -> None:

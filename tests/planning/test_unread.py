@@ -57,7 +57,7 @@ def test_unread_is_no_drift(site: Site) -> None:
     path = f"{SLOS}/{history.of(SLO.ref).remote_id}"
     site.meddle("GET", path, answer_with(200, "text"))
 
-    board, slo = site.ask(lambda api: find_drift(api, (SLO, dashboard()), history, SALT))
+    board, slo = site.ask(lambda api: find_drift(api, (SLO, dashboard()), history, SALT)).found
 
     assert (board.state, slo.state) == ("same", "unread")
     assert (slo.ref, slo.source, slo.exit_code, slo.drifted) == (SLO.ref, SLO.source, 9, False)

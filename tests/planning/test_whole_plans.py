@@ -329,7 +329,7 @@ def test_drift_of_each(site: Site) -> None:
         exists=True,
     )
 
-    found = site.ask(lambda api: find_drift(api, (view, gone, new, board), history, SALT))
+    found = site.ask(lambda api: find_drift(api, (view, gone, new, board), history, SALT)).found
 
     assert [(str(one.ref), one.state, one.drifted) for one in found] == [
         ("Dashboard/checkout", "same", False),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from random_plans import MARK
 from sample_plans import updated
-from test_outcomes import DRIFTS
+from test_outcomes import LOOKS
 from test_plan_markdown import spoken
 
 from reconciler.report.drift import drift_markdown
 from reconciler.report.markdown import COMMENT_BYTES
-from reconciler.resource import Drift, Ref, Source
+from reconciler.resource import Drift, Look, Ref, Source, WayOut
 
 
 def drifted(name: str, text: str = "Live") -> Drift:
@@ -24,7 +25,7 @@ def test_what_drifted_is_a_table_and_a_diff() -> None:
     """A comment counts, names what drifted, and says which side of the diff is live."""
     gone = Drift(Ref("Dashboard", "one"), Source("a.yaml", 1), "gone", note="no such slug")
 
-    assert drift_markdown([drifted("errors"), gone], "production") == (
+    assert drift_markdown(Look([drifted("errors"), gone]), "production") == (
         "### Drift of `production`: 2 resources drifted, 0 as applied\n"
         "\n"
         "| state | resource | fields | note |\n"
@@ -49,7 +50,7 @@ def test_no_drift_is_one_line() -> None:
     """Without drift there is a headline, and no table."""
     calm = Drift(Ref("SLO", "one"), Source("a.yaml", 1), "same")
 
-    markdown = drift_markdown([calm], "local")
+    markdown = drift_markdown(Look([calm]), "local")
 
     assert markdown.splitlines()[0] == "### Drift of `local`: no drift, 1 as applied"
     assert "|" not in markdown
@@ -59,7 +60,7 @@ def test_what_could_not_be_read_is_named() -> None:
     """A resource whose answer was of no use is neither drifted nor calm."""
     unread = Drift(Ref("SLO", "one"), Source("a.yaml", 1), "unread", note="500", exit_code=9)
 
-    markdown = drift_markdown([unread], "local")
+    markdown = drift_markdown(Look([unread]), "local")
 
     assert "no drift, 0 as applied, 1 that could not be read" in markdown
     assert "| unread | `SLO/one` |  | `500` |" in markdown
@@ -69,7 +70,7 @@ def test_a_long_drift_leaves_out_whole_diffs() -> None:
     """What does not fit is left out whole, and counted."""
     many = [drifted(f"view-{number}", "x" * 5_000 + str(number)) for number in range(400)]
 
-    markdown = drift_markdown(many, "local")
+    markdown = drift_markdown(Look(many), "local")
 
     assert len(markdown.encode()) <= COMMENT_BYTES
     assert " of 400 diffs left out: see the whole plan." in markdown
@@ -78,17 +79,32 @@ def test_a_long_drift_leaves_out_whole_diffs() -> None:
 
 
 @settings(max_examples=settings().max_examples // 2)
-@given(drifts=st.lists(DRIFTS, max_size=5))
-def test_foreign_text_stands_only_in_code(drifts: list[Drift]) -> None:
+@given(look=LOOKS)
+def test_foreign_text_stands_only_in_code(look: Look) -> None:
     """Whatever somebody typed into the service, it stands in code and nowhere else."""
-    assert MARK not in spoken(drift_markdown(drifts, MARK))
+    assert MARK not in spoken(drift_markdown(look, MARK))
+
+
+def test_the_rest_leaves_room_for_diffs() -> None:
+    """However long names, notes and commands are, what is no diff takes two thirds at most."""
+    long = "x" * 3_000
+    way = WayOut("put-back", long, long, long)
+    many = [
+        replace(drifted(f"view-{number}"), note=long, ways_out=(way, way), since=long, is_new=True)
+        for number in range(400)
+    ]
+
+    markdown = drift_markdown(Look(many, idle=(long,) * 40, aimless=(long,) * 40), "local")
+
+    assert len(markdown.encode()) <= COMMENT_BYTES
+    assert len(markdown.partition("<details")[0].encode()) <= COMMENT_BYTES * 2 // 3
 
 
 def test_an_alert_has_nothing_to_show() -> None:
     """What the API cannot show is counted and not listed."""
     unseen = Drift(Ref("AlertDefinition", "one"), Source("a.yaml", 1), "unseen", note="no read")
 
-    markdown = drift_markdown([unseen], "local")
+    markdown = drift_markdown(Look([unseen]), "local")
 
     assert (
         markdown == "### Drift of `local`: no drift, 0 as applied, 1 that the API cannot show\n\n"

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from sample_plans import plan_of, plan_of_three, plan_of_three_hundred, updated
 
 from reconciler.report.html import drift_html, plan_html
-from reconciler.resource import Change, Drift, Plan, Ref, Source
+from reconciler.resource import Change, Drift, Look, Plan, Ref, Source
 
 pytestmark = pytest.mark.slow
 
@@ -249,7 +249,7 @@ def test_drift_in_a_browser(page: Page, tmp_path: Path) -> None:
     found = updated("SavedView", "view", {"name": "A"}, {"name": "B"}).differences
     drift = Drift(Ref("SavedView", "view"), Source("view.yaml", 1), "drifted", found)
 
-    page.goto(page_of(tmp_path, drift_html([drift], "local", "emulator")))
+    page.goto(page_of(tmp_path, drift_html(Look([drift]), "local", "emulator")))
 
     assert seen.said == []
     assert page.locator("thead th").all_inner_texts() == ["field", "applied", "live"]

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_plans import HOSTILE, MARK, plans
 from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
-from test_outcomes import DRIFTS
+from test_outcomes import LOOKS
 
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.html.cards import marked
 from reconciler.report.html.element import Markup, element
 from reconciler.report.html.style import STYLE
-from reconciler.resource import Action, Drift, Plan
+from reconciler.resource import Action, Look, Plan
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "script", "header", "main", "footer"),
@@ -65,12 +65,12 @@ def test_every_change_is_in_the_page(plan: Plan) -> None:
 
 
 @settings(max_examples=settings().max_examples // 4)
-@given(drifts=st.lists(DRIFTS, max_size=5))
-def test_drift_is_a_page_too(drifts: list[Drift]) -> None:
+@given(look=LOOKS)
+def test_drift_is_a_page_too(look: Look) -> None:
     """What drifted has one card each, and foreign text stays text."""
-    reader = Reader(drift_html(drifts, f"{MARK}<b>", "emulator"))
+    reader = Reader(drift_html(look, f"{MARK}<b>", "emulator"))
 
-    drifted = sum(drift.drifted for drift in drifts)
+    drifted = sum(drift.drifted for drift in look.found)
     identities = [value for _, name, value in reader.attributes if name == "id"]
     assert len([one for one in identities if one.startswith("drift-")]) == drifted
     assert set(reader.tags) <= OURS

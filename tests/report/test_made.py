@@ -16,6 +16,7 @@ from random_plans import HOSTILE, MARK
 from sample_plans import plan_of_none, plan_of_three
 
 from reconciler.report.html import Made, drift_html, plan_html
+from reconciler.resource import Look
 
 pytestmark = pytest.mark.promise("P51")
 
@@ -45,7 +46,7 @@ def head_of(page: str) -> str:
 )
 def test_the_head_says_what_is_known(made: Made, said: str) -> None:
     """The head of each page says time, commit, actor and run, as far as they are known."""
-    for page in (plan_html(plan_of_none(), made), drift_html((), "local", "emulator", made)):
+    for page in (plan_html(plan_of_none(), made), drift_html(Look(()), "local", "emulator", made)):
         (line,) = re.findall(r'<p class="made">(.*?)</p>', page)
         assert said in re.sub("<[^>]*>", "", line)
         assert 'datetime="2026-11-22T07:30:59Z"' in line

@@ -18,13 +18,17 @@ from reconciler.report.drift import MOST_FIELDS, drift_json, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import (
     Drift,
+    Edit,
+    Ignored,
     InDoubt,
+    Look,
     Outcome,
     Ref,
     Refused,
     Skipped,
     Source,
     Unchanged,
+    WayOut,
     Written,
 )
 
@@ -53,6 +57,22 @@ DRIFTS = st.builds(
     st.lists(a_difference(), max_size=3).map(tuple),
     TEXTS,
     VALUES,
+    cause=st.sampled_from([None, "edited", "rewritten"]),
+    edit=st.builds(Edit, who=TEXTS, at=TEXTS, how=TEXTS, revision=TEXTS),
+    ignored=st.lists(st.builds(Ignored, a_difference(), TEXTS, TEXTS), max_size=2).map(tuple),
+    ways_out=st.lists(
+        st.builds(WayOut, st.sampled_from(["put-back", "take-over"]), TEXTS, TEXTS, TEXTS),
+        max_size=2,
+    ).map(tuple),
+    is_new=st.sampled_from([None, True, False]),
+    since=TEXTS,
+)
+LOOKS = st.builds(
+    Look,
+    st.lists(DRIFTS, max_size=5),
+    since=TEXTS,
+    idle=st.lists(TEXTS, max_size=2).map(tuple),
+    aimless=st.lists(TEXTS, max_size=2).map(tuple),
 )
 
 
@@ -129,7 +149,7 @@ def test_what_drifted_field_by_field() -> None:
     gone = drifted(state="gone", note="the service has no dashboard with the slug checkout")
     field = drifted(Difference(("title",), "Applied", "Live"), note="live was last changed by ada")
 
-    assert drift_text([field, gone], PLAIN) == (
+    assert drift_text(Look([field, gone]), PLAIN) == (
         "  ~ Dashboard/checkout  dashboards/checkout.yaml:3\n"
         "      live was last changed by ada\n"
         "      applied (-) → live (+)\n"
@@ -151,41 +171,43 @@ def test_no_drift_is_one_line() -> None:
         Drift(VIEW, source, "unapplied"),
     ]
 
-    assert drift_text(drifts, PLAIN) == (
+    assert drift_text(Look(drifts), PLAIN) == (
         "No drift; 1 as applied, 1 that the API cannot show, 1 never applied.\n"
     )
-    assert len(drift_text(drifts, Style(verbose=True)).splitlines()) == 4
+    assert len(drift_text(Look(drifts), Style(verbose=True)).splitlines()) == 4
 
 
 def test_long_drifts_are_folded() -> None:
     """Of many fields the first are shown, and -v shows them all."""
     found = [Difference((f"field{index}",), 1, 2) for index in range(MOST_FIELDS + 4)]
 
-    assert "and 4 fields more (-v shows them)" in drift_text([drifted(*found)], PLAIN)
-    assert "more" not in drift_text([drifted(*found)], Style(verbose=True))
+    assert "and 4 fields more (-v shows them)" in drift_text(Look([drifted(*found)]), PLAIN)
+    assert "more" not in drift_text(Look([drifted(*found)]), Style(verbose=True))
 
 
 def test_a_move_by_hand() -> None:
     """What only moved says from where and to where, and has no values to show."""
-    text = drift_text([drifted(Difference(("rows", "a"), 0, 1, "move"))], PLAIN)
+    text = drift_text(Look([drifted(Difference(("rows", "a"), 0, 1, "move"))]), PLAIN)
 
     assert "      ↕ rows.a: moves from place 1 to place 2\n" in text
 
 
-@given(drifts=st.lists(DRIFTS, max_size=5))
-def test_foreign_text_in_drift_is_harmless(drifts: Sequence[Drift]) -> None:
+@given(look=LOOKS)
+def test_foreign_text_in_drift_is_harmless(look: Look) -> None:
     """What somebody typed into a dashboard cannot move the cursor, and the JSON is sound."""
-    document = json.loads(drift_json(drifts, "local", "emulator"))
+    document = json.loads(drift_json(look, "local", "emulator"))
 
-    assert unsafe_in(drift_text(drifts, PLAIN)) == set()
-    assert document["drifted"] == any(drift.drifted for drift in drifts)
-    assert sum(document["summary"].values()) == len(drifts)
+    for style in (PLAIN, Style(verbose=True)):
+        assert unsafe_in(drift_text(look, style)) == set()
+    assert document["drifted"] == any(drift.drifted for drift in look.found)
+    assert sum(document["summary"].values()) == len(look.found)
+    assert document["ignored"] == sum(len(drift.ignored) for drift in look.found)
 
 
 def test_sides_that_are_absent_are_left_out_of_drift() -> None:
     """As in a plan, an absent side has no key."""
     drift = drifted(Difference(("title",), "Applied", ABSENT, "remove"))
 
-    (resource,) = json.loads(drift_json([drift], "local", "emulator"))["resources"]
+    (resource,) = json.loads(drift_json(Look([drift]), "local", "emulator"))["resources"]
 
     assert resource["fields"] == [{"path": ["title"], "operation": "remove", "before": "Applied"}]

@@ -22,7 +22,7 @@ from sample_plans import (
 
 from reconciler.document import Json
 from reconciler.report.html import drift_html, plan_html
-from reconciler.resource import Drift, Ref, Source
+from reconciler.resource import Drift, Look, Ref, Source
 
 pytestmark = [pytest.mark.promise("P51"), pytest.mark.slow]
 
@@ -175,7 +175,7 @@ def test_signs_stand_beside_their_text(browser: Browser, tmp_path: Path, width: 
     found += updated("SavedView", "view", word, query).differences
     drifts = [Drift(Ref("SavedView", "view"), Source("view.yaml", 1), "drifted", found)]
 
-    for text in (drift_html(drifts, "production", "emulator"), plan_html(plan_of_three())):
+    for text in (drift_html(Look(drifts), "production", "emulator"), plan_html(plan_of_three())):
         with opened(browser, tmp_path, text, width, "light") as page:
             drops = page.evaluate(DROPS)
         assert drops

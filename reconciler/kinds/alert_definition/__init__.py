@@ -2,7 +2,14 @@
 
 from reconciler.assumptions import BULK_LIMIT
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check
-from reconciler.kinds.alert_definition.remote import CONSENTS, observe, weakens, write
+from reconciler.kinds.alert_definition.remote import (
+    CONSENTS,
+    NAME,
+    cannot_create,
+    observe,
+    weakens,
+    write,
+)
 from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
 
 # Of the part that belongs to its type: each type has a part of another name.
@@ -37,13 +44,14 @@ ESSENTIALS = (
 )
 
 ALERT_DEFINITION = Kind(
-    name="AlertDefinition",
+    name=NAME,
     spec=AlertDefinitionSpec,
     id_form=REQUIRED_UUID,
     observe=observe,
     write=write,
     check=check,
     readable=False,
+    cannot_create=cannot_create,
     batch_size=BULK_LIMIT,
     weakens=weakens,
     consents=CONSENTS,

@@ -9,8 +9,11 @@ from reconciler.api.retrying import Request
 from reconciler.document import Json, Missing
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
+from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
 from reconciler.kinds.answers import any_members, text, texts
+from reconciler.kinds.assumed_reads import Found, read_record
 from reconciler.kinds.kind import (
+    REQUIRED_UUID,
     Answer,
     Consent,
     Identified,
@@ -20,13 +23,16 @@ from reconciler.kinds.kind import (
     to_be_made_by_hand,
 )
 from reconciler.resource import (
+    Absent,
     Action,
     Change,
+    Edit,
     Manifest,
     Observation,
     Outcome,
     Refused,
     Remembered,
+    RemoteId,
     Seen,
     Skipped,
     Unchanged,
@@ -92,15 +98,40 @@ def _names(change: Change) -> frozenset[str]:
     return frozenset(name for name in names if isinstance(name, str) and name)
 
 
+NAME = "AlertDefinition"
 BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
 
 
-async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Remember the last acknowledged write; the API cannot be asked."""
+async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+    """Read it where the project file says how; else remember the last acknowledged write."""
     last = memory.acknowledged
+    if manifest.remote_id is not None and NAME in api.assumptions.reads.of_kinds:
+        return await _read(api, manifest.remote_id)
     if last is not None and manifest.remote_id is not None and last.remote_id == manifest.remote_id:
         return Remembered(manifest.remote_id, last.declared)
     return Unknown(manifest.remote_id, "the API has no read of alert definitions")
+
+
+async def _read(api: Api, remote_id: RemoteId) -> Observation:
+    found = await read_record(api, NAME, AlertDefinitionSpec, REQUIRED_UUID, remote_id)
+    if not isinstance(found, Found):
+        return Absent(_no_alert(remote_id))
+    updated = text(found.record, "updatedTime")
+    # A version alone proves no write: a service may keep it over one.
+    version = f"{text(found.record, 'alertVersionId')}/{updated}" if updated else ""
+    return Seen(remote_id, found.spec, version, edit=Edit(at=updated))
+
+
+def _no_alert(remote_id: RemoteId | None) -> str:
+    return f"the service has no alert {remote_id}"
+
+
+def cannot_create(manifest: Manifest) -> str:
+    """Say why an alert that is not there is not created."""
+    return f"{_no_alert(manifest.remote_id)}; {_ONLY_REPLACES}"
+
+
+_ONLY_REPLACES = "bulk replace cannot create it: check metadata.id"
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Answer]:
@@ -180,8 +211,7 @@ def _outcome(
         case ["not found"]:
             return Refused(
                 ref,
-                f"the service has no alert {remote_id}; bulk replace cannot create it: "
-                "check metadata.id",
+                f"{_no_alert(remote_id)}; {_ONLY_REPLACES}",
                 ways_out=to_be_made_by_hand(sending.change.manifest),
             )
         case []:

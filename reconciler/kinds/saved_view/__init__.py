@@ -2,7 +2,7 @@
 
 from reconciler.kinds.kind import INT32, Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, check
-from reconciler.kinds.saved_view.remote import observe, write
+from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
 
 ESSENTIALS = (
     Essential(("viewType",)),
@@ -14,13 +14,14 @@ ESSENTIALS = (
 )
 
 SAVED_VIEW = Kind(
-    name="SavedView",
+    name=NAME,
     spec=SavedViewSpec,
     id_form=INT32,
     observe=observe,
     write=write,
     check=check,
     readable=False,
+    cannot_create=cannot_create,
     essentials=ESSENTIALS,
     limits="The API cannot read saved views: drift cannot be seen, nor a lost create be found.",
 )

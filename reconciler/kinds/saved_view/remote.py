@@ -1,4 +1,4 @@
-"""Saved views over the wire: endpoints 20 and 21. There is no read."""
+"""Saved views over the wire: endpoints 20 and 21. The API document has no read."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import without
+from reconciler.kinds.assumed_reads import Found, read_record
 from reconciler.kinds.kind import INT32, Identified, Sending, refusal
+from reconciler.kinds.saved_view.model import SavedViewSpec
 from reconciler.resource import (
+    Absent,
     InDoubt,
     Manifest,
     Observation,
     Outcome,
     Remembered,
     RemoteId,
+    Seen,
     Unknown,
     Written,
 )
@@ -27,18 +31,47 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 
+NAME = "SavedView"
 SAVED_VIEWS = "/data-exploration/saved-views/v1"
 READ_ONLY = frozenset(("id",))
 NOT_ON_CREATE = frozenset(("isCompactMode",))
 
 
-async def observe(_: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Remember the last acknowledged write; the API cannot be asked."""
+async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+    """Read it where the project file says how; else remember the last acknowledged write."""
+    if NAME in api.assumptions.reads.of_kinds:
+        return await _read(api, manifest, memory)
     remote_id = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
     last = memory.acknowledged
     if last is not None and remote_id is not None and last.remote_id == remote_id:
         return Remembered(remote_id, last.declared)
     return Unknown(remote_id, "the API has no read of saved views")
+
+
+async def _read(api: Api, manifest: Manifest, memory: Memory) -> Observation:
+    """Read the view by its declared id, or by the one that its create returned.
+
+    While a create is in doubt, an id from before it says nothing about its outcome.
+    """
+    remote_id = manifest.remote_id
+    if remote_id is None and memory.unsettled_create is None:
+        remote_id = memory.remote_id
+    if remote_id is None:
+        return Unknown(None, "a saved view cannot be found by its name")
+    found = await read_record(api, NAME, SavedViewSpec, INT32, remote_id)
+    if isinstance(found, Found):
+        return Seen(remote_id, found.spec)
+    return Absent(f"the service has no saved view {remote_id}")
+
+
+def cannot_create(manifest: Manifest) -> str:
+    """Say why a view with a declared id that is not there is not created."""
+    if manifest.remote_id is None:
+        return ""
+    return (
+        f"the service has no saved view {manifest.remote_id} and gives out ids itself: "
+        "correct metadata.id, or remove it to create the view"
+    )
 
 
 async def write(api: Api, sendings: Sequence[Sending], identified: Identified) -> list[Outcome]:
@@ -84,7 +117,7 @@ async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
     path = f"{SAVED_VIEWS}/{remote_id}"
     reply = await api.send("PUT", path, body, request=Request.REPLACE)
     if not isinstance(reply, dict) or INT32.parse(reply.get("id")) is None:
-        # Nobody can read a view, so this answer is all that could tell of the write.
+        # Where nobody can read a view, this answer is all that could tell of the write.
         raise UnreadableReply(f"the answer to PUT {path} holds no saved view with an id")
     INT32.check(remote_id, reply.get("id"))
     return Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))

@@ -10,9 +10,9 @@ from reconciler.report.changes.fields import drift_changes
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
 from reconciler.report.html.page import Made, made_line, page, skip_link
-from reconciler.report.reasons import drift_note
+from reconciler.report.reasons import drift_note, look_notes, way_out_words
 from reconciler.report.words import drift_summary, plural
-from reconciler.resource import Drift
+from reconciler.resource import Drift, Look
 from reconciler.resource.plan import State
 
 SIDES = "applied", "live"
@@ -30,16 +30,15 @@ _MEANINGS = {
 }
 
 
-def drift_html(
-    drifts: Sequence[Drift], environment: str, target: str, made: Made | None = None
-) -> str:
+def drift_html(look: Look, environment: str, target: str, made: Made | None = None) -> str:
     """Give the page, ending in a line break. All that drifted is in it, whole."""
-    told = (drift for drift in drifts if drift.drifted or drift.state == "unread")
+    drifts = look.found
+    told = (drift for drift in drifts if drift.is_told)
     found = sorted(told, key=lambda one: one.ref)
     shown = [_card(drift, f"drift-{number}") for number, drift in enumerate(found, 1)]
     title = f"Drift of {environment}"
     return page(
-        f"{title}: {drift_summary(drifts)}",
+        f"{title}: {drift_summary(look)}",
         skip_link("changes", "To what drifted"),
         element(
             "header",
@@ -47,7 +46,8 @@ def drift_html(
             element("h1", None, title),
             of_class("p", "target", target),
             made_line(made),
-            _counts(drifts),
+            _counts(look),
+            notes(tuple(look_notes(look))),
             of_class("p", "quiet", SIGNS) if shown else NOTHING,
         ),
         element(
@@ -61,9 +61,9 @@ def drift_html(
     )
 
 
-def _counts(drifts: Sequence[Drift]) -> Markup:
-    counts = Counter(drift.state for drift in drifts)
-    items = (
+def _counts(look: Look) -> Markup:
+    counts = Counter(drift.state for drift in look.found)
+    items = [
         element(
             "li",
             {"title": _MEANINGS[state]},
@@ -72,6 +72,15 @@ def _counts(drifts: Sequence[Drift]) -> Markup:
         )
         for state in _STATES
         if counts[state]
+    ]
+    more = (
+        (look.ignored, "ignored", "differences that the project file expects"),
+        (look.new, "new", f"not there when drift was last remembered, {look.since}"),
+    )
+    items.extend(
+        element("li", {"title": title}, of_class("span", "number", f"{count:,}"), f" {word}")
+        for count, word, title in more
+        if count
     )
     return of_class("ul", "counts", *items)
 
@@ -97,12 +106,13 @@ def _card(drift: Drift, identity: str) -> Card:
         (
             notes(tuple(filter(None, (drift_note(drift),)))),
             fields_table(drift_changes(drift), SIDES),
+            notes(tuple(map(way_out_words, drift.ways_out))),
         ),
     )
 
 
 def _rest(drifts: Sequence[Drift]) -> Markup:
-    rest = (drift for drift in drifts if not drift.drifted and drift.state != "unread")
+    rest = (drift for drift in drifts if not drift.is_told)
     calm = sorted(rest, key=lambda one: one.state)
     if not calm:
         return NOTHING
