@@ -138,6 +138,11 @@ def agreed(asking: str) -> bool:
     return _answer(f"{asking} [y/N]: ").lower() in ("y", "yes")
 
 
+def answered(asking: str) -> str:
+    """Ask a question that any words may answer, "" where there are none."""
+    return _answer(f"{asking}: ")
+
+
 def _answer(asking: str) -> str:
     # Not `click.prompt`: what it asks with loses a signal that comes while the question is
     # written, and writes into stdout.

@@ -98,6 +98,7 @@ def test_the_schema_knows_every_entry() -> None:
 
 # What is printed, by what, and the schema of the whole or of each line.
 PRINTED = [
+    (["init", "--format", "json"], "init", False),
     (["validate", "--format", "json"], "complaints", False),
     (["validate", "--format", "jsonl"], "complaint", True),
     (["plan", "--format", "jsonl"], "plan-line", True),
@@ -116,12 +117,16 @@ PRINTED = [
 ]
 
 
-def test_what_commands_print_fits_the_schema(tmp_path: Path) -> None:
+def test_what_commands_print_fits_the_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What each command prints as JSON, on a workspace with a warning, fits its schema."""
+    monkeypatch.chdir(tmp_path)
     shop = examples_at(tmp_path / "shop")
     shop.write("empty.yaml", "# nothing yet\n")
     for arguments, name, by_line in PRINTED:
-        printed = typed(*arguments, "--project", str(shop.root / "reconciler.yaml")).out
+        there = () if arguments[0] == "init" else ("--project", str(shop.root / "reconciler.yaml"))
+        printed = typed(*arguments, *there).out
         found = [json.loads(one) for one in (printed.splitlines() if by_line else [printed])]
         assert found, arguments
         for document in found:

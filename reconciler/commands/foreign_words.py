@@ -21,10 +21,7 @@ _DELETE = (
     "nothing is deleted from here, as the API has no delete for most things: take it out of the "
     "manifests, delete it in the web interface, then `reconciler journal forget KIND/NAME`"
 )
-_SETUP = (
-    "nothing has to be set up: write manifests and a reconciler.yaml beside them, then "
-    "`reconciler validate`"
-)
+_SETUP = "`reconciler init` makes a workspace to start from"
 _TAKE_OVER = (
     "`reconciler import` makes manifests of what is there, live or in exports; `reconciler plan` "
     "shows whether the two agree"
@@ -56,7 +53,7 @@ COMMAND_WORDS = {
     _LOOK: "get list ls describe show state output logs",
     "`reconciler journal history` tells who applied what, and when": "history log runs",
     _DELETE: "destroy delete down uninstall rm remove prune",
-    _SETUP: "init new start bootstrap setup",
+    _SETUP: "new start bootstrap setup",
     _TAKE_OVER: "adopt pull export dump generate clone",
     _FORMAT: "fmt format tidy",
     _BACK: "undo revert restore reset",

@@ -10,6 +10,7 @@ ABOUT = "Alerts, SLOs, dashboards, log policies and saved views as code."
 
 # name: (module, function, one line of help). Modules load when their command runs.
 COMMANDS: dict[str, tuple[str, str, str]] = {
+    "init": ("init", "init", "Make a workspace to start from; overwrites nothing."),
     "validate": ("validate", "validate", "Check manifests offline."),
     "plan": ("plan", "plan", "Show what apply would do; reads only."),
     "apply": ("apply", "apply", "Make the service hold what the manifests declare."),

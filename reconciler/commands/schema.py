@@ -12,9 +12,10 @@ from reconciler.commands import options
 from reconciler.console import data
 from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
-from reconciler.kinds.json_schema import DIALECT, Schema, manifest_schema, workspace_schema
-from reconciler.project import ProjectFile
+from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
+from reconciler.project.settings import project_schema
 from reconciler.report.applied import AppliedDocument
+from reconciler.report.begun import InitDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift import DriftDocument
 from reconciler.report.imported import ImportDocument
@@ -26,19 +27,11 @@ from reconciler.slips import nearest
 
 def schemas() -> dict[str, Schema]:
     """Give every schema by its name; `schemas/NAME.schema.json` holds the same."""
-    kinds = {
-        kind.name: manifest_schema(
-            kind.name,
-            kind.spec,
-            id_schema=dict(kind.id_form.schema) if kind.id_form.schema else None,
-            id_required=kind.id_form.required,
-        )
-        for kind in KINDS
-    }
+    kinds = {kind.name: schema_of(kind) for kind in KINDS}
     return {
         **kinds,
         "manifest": workspace_schema(kinds.values()),
-        "project": _titled(ProjectFile.model_json_schema(), "reconciler.yaml"),
+        "project": project_schema(),
         "plan": _of(PlanDocument, "A plan"),
         "plan-line": _of(PlanLine, "A line of a plan"),
         "complaints": _of(ComplaintsDocument, "What validate found"),
@@ -49,6 +42,7 @@ def schemas() -> dict[str, Schema]:
         "journal-entries": _of(EntriesDocument, "What a journal holds"),
         "journal-history": _of(HistoryDocument, "The runs of a journal"),
         "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),
+        "init": _of(InitDocument, "What init wrote"),
         "doctor": _of(DoctorDocument, "What doctor found"),
         "conformance": _of(ConformanceDocument, "What a service answered"),
     }

@@ -14,6 +14,7 @@ from pydantic_core import core_schema
 
 from reconciler.expressions import EDITOR_PATTERN
 from reconciler.kinds.fields import Part
+from reconciler.kinds.kind import Kind
 from reconciler.resource import API_VERSION
 
 Schema: TypeAlias = dict[str, Any]
@@ -46,6 +47,17 @@ def manifest_schema(
         },
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def schema_of(kind: Kind) -> Schema:
+    """Give the schema of a whole manifest of a kind."""
+    form = kind.id_form
+    return manifest_schema(
+        kind.name,
+        kind.spec,
+        id_schema=dict(form.schema) if form.schema else None,
+        id_required=form.required,
+    )
 
 
 def workspace_schema(manifests: Iterable[Schema]) -> Schema:

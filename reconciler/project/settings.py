@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -300,3 +300,10 @@ class ProjectFile(_Strict):
             "read from the default branch alone. Protect them: who may push there decides.",
         ),
     ] = []
+
+
+def project_schema() -> dict[str, Any]:
+    """Give the JSON Schema of a project file, for editors."""
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    schema = ProjectFile.model_json_schema()
+    return {"$schema": dialect, **schema, "title": "reconciler.yaml"}

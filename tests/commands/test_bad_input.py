@@ -17,6 +17,9 @@ from reconciler.commands.root import cli
 BAD: dict[str, tuple[int, str]] = {
     "": (64, "a command is needed"),
     "evnts": (64, "did you mean `events`?"),
+    "init --base-url ftp://api.example.com": (64, "must begin with https://"),
+    "init new -e local": (64, "`local` is the emulator"),
+    "init broken.yaml": (64, "is no folder"),
     "validate --format xml": (64, "'xml' is not one of"),
     "validate nowhere.yaml": (4, "there is no such file"),
     "validate broken.yaml": (4, "broken.yaml"),

@@ -36,6 +36,7 @@ ARGUMENTS = {
     "rollback": ["last", "--yes"],
     "ci": ["validate"],
     "import": ["policies"],
+    "init": ["new"],
     "journal settle": [VIEW, "--never-happened"],
     "policies test": ["--severity", "error"],
     "policies add": ["policies.json", "--yes"],

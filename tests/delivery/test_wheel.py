@@ -116,11 +116,17 @@ def test_the_wheel_works_without_its_repository(installed: Installed) -> None:
         installed.run("reconciler", *command.split())
         for command in ("validate", "apply --yes", "plan --exit-code", "drift", "schema plan")
     ]
+    begun = [
+        installed.run("reconciler", *command.split(), "../begun")
+        for command in ("init", "validate")
+    ]
 
     assert (told.returncode, told.stdout.split()) == (0, ["reconciler", __version__])
     assert place.stdout.startswith(str(installed.bin.parent))
     assert [one.returncode for one in ended] == [0] * len(ended), [one.stderr for one in ended]
     assert "Nothing to do: 21 resources as declared." in ended[2].stdout
+    assert [one.returncode for one in begun] == [0, 0], [one.stderr for one in begun]
+    assert "5 resources in 5 files: 0 errors, 0 warnings" in begun[1].stderr
 
 
 @pytest.mark.promise("P47")

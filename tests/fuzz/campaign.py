@@ -80,6 +80,9 @@ RUNNERS: dict[str, Runner] = {
     "answers": lambda inputs, seed, folder, seconds: run_target(
         "answers", inputs, seed, folder, seconds
     ),
+    "foreign": lambda inputs, seed, folder, seconds: run_target(
+        "foreign", inputs, seed, folder, seconds
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -60,6 +61,40 @@ class Manifests:
 
 
 @dataclass
+class Foreign:
+    """Documents of other tools, mutated: what they become is right, and what is said is safe."""
+
+    notes: dict[str, int] = field(default_factory=dict)
+
+    def make(self, rng: Random) -> bytes:
+        """Damage a document in some places."""
+        from harness.foreign_documents import DOCUMENTS  # noqa: PLC0415 - the others need none
+        from hostile_documents import mutated  # noqa: PLC0415 - the same
+
+        return json.dumps(mutated(rng.choice(DOCUMENTS), rng, rng.randint(1, 6))).encode()
+
+    def read(self, content: bytes) -> None:
+        """Convert one, and judge what it became."""
+        from reconciler.importing import grafana, openslo, prometheus  # noqa: PLC0415 - as above
+        from reconciler.kinds.judging import judge  # noqa: PLC0415 - as above
+        from reconciler.source.diagnostic import Severity  # noqa: PLC0415 - as above
+
+        document = json.loads(content)
+        for module in (openslo, prometheus, grafana):
+            if not module.recognise(document):
+                continue
+            done = module.convert(document, "f", [document])
+            left = [*done.left_behind, *(each for one in done.made for each in one.left_behind)]
+            for one in done.made:
+                self.notes[one.kind.name] = self.notes.get(one.kind.name, 0) + 1
+                found = judge(one.kind, one.spec, one.spec, has_id=True).findings
+                if wrong := [each.message for each in found if each.severity is Severity.ERROR]:
+                    raise AssertionError(f"what was made is wrong: {wrong}")
+            if unsafe := unsafe_in("".join(f"{each.what}{each.why}" for each in left)):
+                raise AssertionError(f"what was left behind is told with {unsafe!a}")
+
+
+@dataclass
 class Failing:
     """One input of four does what must be seen: proof that the watch is awake."""
 
@@ -96,6 +131,7 @@ def scratch() -> Path:
 TARGETS: dict[str, Callable[[], Target]] = {
     "manifests": lambda: Manifests(scratch()),
     "answers": _answers,
+    "foreign": Foreign,
     "raising": lambda: Failing(lambda: 1 // 0),
     "hanging": lambda: Failing(_hang),
     "crashing": lambda: Failing(lambda: os.kill(os.getpid(), signal.SIGSEGV)),

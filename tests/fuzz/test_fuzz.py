@@ -18,6 +18,7 @@ SEED = int(os.environ.get("FUZZ_SEED", "20260101"))
 MANIFESTS = 400
 RAW = 350
 RUNS = 30
+FOREIGN = 300
 
 
 def test_structured_manifests(tmp_path: Path) -> None:
@@ -47,6 +48,14 @@ def test_mutated_answers(tmp_path: Path) -> None:
     assert tally.notes["answers"] > RUNS
     assert tally.notes["done"] > 0
     assert tally.notes["UnreadableReply"] > 0
+
+
+def test_documents_of_other_tools(tmp_path: Path) -> None:
+    """Damaged documents of other tools: no traceback, nothing wrong is made or unsafe to show."""
+    tally = run_batch(Batch("foreign", SEED, 0, FOREIGN), tmp_path)
+
+    assert tally.failures == []
+    assert len(tally.notes) == 3
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,9 @@ class Served:
 
 
 @contextmanager
-def served() -> Iterator[Served]:
-    """Serve on a free port until the end of the block."""
-    switch = Switch(create_app(alert_ids=[ALERT_ID], api_key=KEY))
+def served(seed: str | None = None) -> Iterator[Served]:
+    """Serve on a free port until the end of the block, with a company in it where asked."""
+    switch = Switch(create_app(alert_ids=[ALERT_ID], api_key=KEY, seed=seed))
     config = uvicorn.Config(
         switch, port=0, lifespan="off", ws="none", log_config=None, timeout_graceful_shutdown=1
     )

@@ -1,0 +1,238 @@
+"""Prometheus rule files: an alerting rule becomes an alert definition on a metric. Pure.
+
+Source: https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/. The API cannot
+create alert definitions, so whoever imports has to give the id of one that is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from reconciler.document import Json, Path
+from reconciler.importing.converting import (
+    MOST_MADE,
+    Conversion,
+    Converted,
+    Notes,
+    bracketed,
+    named,
+    number_of,
+    objects_at,
+    plain,
+    scalars_at,
+    seconds_of,
+    text_at,
+)
+from reconciler.kinds.alert_definition import ALERT_DEFINITION
+from reconciler.kinds.alert_definition.type_parts import TYPE_OF
+
+PART = "metricThreshold"
+SEVERITY = "severity"
+PRIORITIES = {
+    "page": "P1",
+    "critical": "P1",
+    "error": "P2",
+    "high": "P2",
+    "warning": "P3",
+    "warn": "P3",
+    "medium": "P3",
+    "low": "P4",
+    "info": "P5_OR_UNSPECIFIED",
+    "none": "P5_OR_UNSPECIFIED",
+}
+MORE, LESS = "MORE_THAN_OR_UNSPECIFIED", "LESS_THAN"
+SHORTEST = 60
+LONGEST_DESCRIPTION = 3_000
+LONGEST_NAME = 512
+LONGEST_QUERY = 65_535
+DESCRIBING = ("summary", "description", "message")
+RESOURCE = "monitoring.coreos.com/"
+# What is not closed ends with the expression: nothing is looked at twice.
+_QUOTED = r"\"(?:[^\"\\]|\\(?:.|\Z))*(?:\"|\Z)|'(?:[^'\\]|\\(?:.|\Z))*(?:'|\Z)|`[^`]*(?:`|\Z)"
+_TOKEN = re.compile(
+    rf"(?P<text>{_QUOTED})|#[^\n]*|(?P<open>[(\[{{])|(?P<close>[)\]}}])"
+    r"|(?P<sign>\|=|\|~|!~|=~|==|!=|>=|<=|>|<|\|)|(?P<word>[A-Za-z_:][\w:]*)|.",
+    re.DOTALL,
+)
+_SET_OPERATORS = frozenset(("and", "or", "unless"))
+_COMPARISONS = frozenset(("==", "!=", ">=", "<=", ">", "<"))
+_OF_LOGS = frozenset(("|=", "|~", "|"))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """An expression as a query, and the side of a threshold on which the alert fires.
+
+    `is_firing` says that the query has a series where the rule fires, and none elsewhere.
+    """
+
+    query: str
+    condition: str
+    threshold: Decimal
+    is_firing: bool = False
+
+
+def recognise(document: Json) -> bool:
+    """Tell a rule file, or a PrometheusRule of Kubernetes."""
+    return any(
+        isinstance(rule.get("expr"), str) and ("alert" in rule or "record" in rule)
+        for group in _groups(document)
+        for rule in objects_at(group, "rules")
+    )
+
+
+def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:
+    """Give an alert definition for each alerting rule that maps."""
+    del beside
+    notes = Notes()
+    made: list[Converted] = []
+    for group in _groups(document):
+        where = f"{source}, group `{named(text_at(group, 'name'))}`"
+        recorded = 0
+        for rule in objects_at(group, "rules"):
+            called = f"alert `{named(text_at(rule, 'alert'))}` ({where})"
+            if not text_at(rule, "alert"):
+                recorded += "record" in rule
+                continue
+            if len(made) >= MOST_MADE:
+                notes.leave(called, f"only the first {MOST_MADE:,} alerts of a file are read")
+            elif not 0 < len(text_at(rule, "expr")) <= LONGEST_QUERY:
+                notes.leave(called, "it has no expression, or one longer than an alert can hold")
+            elif is_logql(text_at(rule, "expr")):
+                notes.leave(called, "its expression is a query of logs (LogQL), no metric")
+            else:
+                made.append(_converted(rule, group))
+        if recorded:
+            said = "the API has no recording rules: metrics that they make must come from elsewhere"
+            notes.leave(f"{recorded} recording rules ({where})", said)
+    return Conversion(tuple(made), notes.all)
+
+
+def _groups(document: Json) -> list[dict[str, Json]]:
+    is_resource = text_at(document, "apiVersion").startswith(RESOURCE)
+    return objects_at(document, *(("spec", "groups") if is_resource else ("groups",)))
+
+
+def _converted(rule: dict[str, Json], group: dict[str, Json]) -> Converted:
+    notes = Notes()
+    name = text_at(rule, "alert")
+    compared = compared_in(text_at(rule, "expr"))
+    comments: dict[Path, str] = {}
+    spec: dict[str, Json] = {"name": name[:LONGEST_NAME]}
+    if description := _description(rule, notes):
+        spec["description"] = description
+    spec["enabled"] = True
+    labels = dict(_labels(rule, notes))
+    severity = labels.get(SEVERITY, "")
+    if severity.lower() in PRIORITIES:
+        spec["priority"] = f"ALERT_DEF_PRIORITY_{PRIORITIES[severity.lower()]}"
+        comments["priority",] = f"from the label {SEVERITY}: {named(severity)}"
+    elif severity:
+        notes.leave(f"{SEVERITY}: {named(severity)}", "no priority goes with it: choose one")
+    if labels:
+        spec["entityLabels"] = dict(labels)
+    spec["type"] = TYPE_OF[PART]
+    window = _window(rule, group, notes)
+    spec[PART] = _part(compared, window)
+    if compared.is_firing:
+        said = "1 for each series that fires; gaps count as 0, which is not above the threshold"
+        comments[PART, "metricFilter"] = said
+        notes.leave("expr", "it is no comparison with a number alone, so it is kept whole")
+    else:
+        notes.leave("expr", "what gaps in its series mean is not told: see missingValues")
+    for what in ("keep_firing_for", "limit"):
+        if rule.get(what) or (what == "limit" and group.get(what)):
+            notes.leave(what, "it has no counterpart in an alert here")
+    notes.leave("receivers", "who is told stands in Alertmanager: write a notificationGroup")
+    return Converted(ALERT_DEFINITION, name, spec, comments, notes.all)
+
+
+def _part(compared: Compared, window: str) -> dict[str, Json]:
+    part: dict[str, Json] = {
+        "metricFilter": {"promql": compared.query},
+        "rules": [
+            {
+                "condition": {
+                    "conditionType": f"METRIC_THRESHOLD_CONDITION_TYPE_{compared.condition}",
+                    "threshold": plain(compared.threshold),
+                    "forOverPct": 100,
+                    "ofTheLast": {"metricTimeWindowDynamicDuration": window},
+                }
+            }
+        ],
+    }
+    if compared.is_firing:
+        part["missingValues"] = {"replaceWithZero": True}
+    return part
+
+
+def _window(rule: dict[str, Json], group: dict[str, Json], notes: Notes) -> str:
+    """Give the time for which a rule has to hold, at least a minute."""
+    written = text_at(rule, "for")
+    meant = seconds_of(written) if written else 0
+    if meant is None:
+        notes.leave(f"for: {named(written)}", "it cannot be read; one minute was taken")
+        meant = 0
+    if meant < SHORTEST:
+        each = text_at(group, "interval") or "the server's interval"
+        said = f"it fires at once, looked at each {named(each)}; here it holds for a minute"
+        notes.leave("for", said)
+    minutes = max(1, -(-meant // 60))
+    hours, rest = divmod(minutes, 60)
+    return (f"{hours}h" if hours else "") + (f"{rest}m" if rest or not hours else "")
+
+
+def _labels(rule: dict[str, Json], notes: Notes) -> Iterator[tuple[str, str]]:
+    for key, value in scalars_at(rule, "labels"):
+        if "{{" in value:
+            notes.leave(f"label {named(key)}", "it is a template, which a label here cannot be")
+        else:
+            yield key, value
+
+
+def _description(rule: dict[str, Json], notes: Notes) -> str:
+    annotations = dict(scalars_at(rule, "annotations"))
+    lines = [annotations.pop(name).strip() for name in DESCRIBING if name in annotations]
+    lines += [f"{key}: {value.strip()}" for key, value in annotations.items()]
+    text = "\n".join(filter(None, lines))
+    if "{{" in text:
+        notes.leave("annotations", "their templates are Prometheus's, and are text here")
+    if len(text) > LONGEST_DESCRIPTION:
+        notes.leave("annotations", f"only their first {LONGEST_DESCRIPTION:,} characters fit")
+    return text[:LONGEST_DESCRIPTION]
+
+
+def compared_in(expression: str) -> Compared:
+    """Take an expression apart, where it is one query compared with a number.
+
+    Any other is kept whole: `group without ()` gives 1 for each series that it has.
+    """
+    whole = Compared(f"group without () {bracketed(expression)}", MORE, Decimal(0), is_firing=True)
+    signs = [*_top_level(expression)]
+    compared = [one for one in signs if one.group() in _COMPARISONS]
+    if len(compared) != 1 or any(one.group().lower() in _SET_OPERATORS for one in signs):
+        return whole
+    sign = compared[0]
+    left, right = expression[: sign.start()].strip(), expression[sign.end() :].strip()
+    right_number, left_number = number_of(right), number_of(left)
+    if left and right_number is not None and left_number is None:
+        condition = {">": MORE, "<": LESS}.get(sign.group())
+        return Compared(left, condition, right_number) if condition else whole
+    return whole
+
+
+def is_logql(expression: str) -> bool:
+    """Tell a query of logs: a pipe or a line filter stands in no metric query."""
+    return any(one.group("sign") in _OF_LOGS for one in _TOKEN.finditer(expression))
+
+
+def _top_level(expression: str) -> Iterator[re.Match[str]]:
+    """Yield words and signs that stand in no brackets and no text."""
+    depth = 0
+    for token in _TOKEN.finditer(expression):
+        depth += bool(token.group("open")) - bool(token.group("close"))
+        if depth == 0 and (token.group("sign") or token.group("word")):
+            yield token

@@ -1,0 +1,216 @@
+"""Init: a workspace to start from. What is there already stays as it is.
+
+The files of `template/` stand as they would for an environment `production` of the service at
+https://api.example.com; name and address are put in their place. examples/workflows/ holds the
+same workflows (tests/commands/test_init.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from reconciler.advice import on_manifests
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.kinds import KINDS
+from reconciler.manifests.project_file import load_project
+from reconciler.project import Project
+from reconciler.project.choosing import leads_inside, unsafe_base_url
+from reconciler.project.complaining import ENVIRONMENT_NAME
+from reconciler.session.projects import Asked, lead_here
+from reconciler.source.files import PROJECT_FILE, find_files, folder_in_repository
+from reconciler.source.writing import sync_folder, write_new_files
+
+ENVIRONMENT = "production"
+"""What the environment of a service is called where nobody says other."""
+
+EMULATED = "local"
+EXAMPLES = "examples"
+WORKFLOWS = ".github/workflows"
+HOOKS = ".pre-commit-config.yaml"
+_ADDRESS = "https://api.example.com"
+_AT_ADDRESS = re.compile(rf"^( *)(?=\S.*{re.escape(_ADDRESS)})", re.MULTILINE)
+_ACTION = re.compile(r"uses: (example-org/reconciler@0+)")
+_NO_NAME = re.compile(r"(?:true|false|null|yes|no|on|off|y|n|[0-9._+-].*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a workspace is made for: the environment of a service, and its address, "" unknown."""
+
+    environment: str = ENVIRONMENT
+    base_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What an init did: names from the folder, of files that it wrote and of those it left."""
+
+    folder: Path
+    created: tuple[str, ...]
+    kept: tuple[str, ...]
+    remarks: tuple[str, ...]
+    next: tuple[str, ...]
+
+
+def has_project(folder: Path) -> bool:
+    """Tell whether a folder is a workspace already."""
+    return os.path.lexists(folder / PROJECT_FILE)
+
+
+def wrong_name(name: str) -> str:
+    """Say why an environment cannot be called so, "" for a good name."""
+    if name == EMULATED:
+        return f"`{EMULATED}` is the emulator: the service needs another name"
+    if not ENVIRONMENT_NAME.fullmatch(name) or _NO_NAME.fullmatch(name):
+        return f"`{name}` is no name of an environment: letters, digits and `.`, `_`, `-`"
+    return ""
+
+
+def wrong_base_url(url: str) -> str:
+    """Say why a base URL is refused, "" for a good one."""
+    why = unsafe_base_url(url) or ("must not hold `$` or braces" if re.search("[${}]", url) else "")
+    return f"the base URL {why}" if why else ""
+
+
+def start(asked: Asked, folder: Path, wanted: Start, schemas: Mapping[str, str]) -> Made:
+    """Write what is not there yet; `schemas` are those that editors check files with, by name.
+
+    Examples come with the project file, so whoever removes them keeps them away. Raises
+    UsageError for a folder that cannot be one, a name or an address that is refused, and
+    InvalidInput where a file cannot be written.
+    """
+    for why in (
+        wrong_name(wanted.environment),
+        wanted.base_url and wrong_base_url(wanted.base_url),
+    ):
+        if why:
+            raise UsageError(why)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is no folder")
+    is_new = not has_project(folder)
+    texts = {
+        name: text if name in schemas else _filled(text, wanted)
+        for name, text in _texts(is_new=is_new, schemas=schemas)
+    }
+    created: list[str] = []
+    kept = [] if is_new else [PROJECT_FILE]
+    for name, text in texts.items():
+        (created if _write(folder, name, text) else kept).append(name)
+    remarks = (*_remarks(folder, texts, created), *(_strangers(folder, created) if is_new else ()))
+    environment = EMULATED if is_new else ""
+    return Made(folder, tuple(created), tuple(kept), remarks, _next(asked, folder, environment))
+
+
+def known_target(folder: Path) -> Start:
+    """Give the one service that the project file of a folder names, or what stands for it."""
+    project, _ = load_project(folder / PROJECT_FILE)
+    environments = project.settings.environments if project is not None else {}
+    services = {name: one.base_url for name, one in environments.items() if one.base_url}
+    if len(services) != 1:
+        return Start()
+    ((name, url),) = services.items()
+    fits = not wrong_name(name) and not wrong_base_url(url)
+    return Start(name, url) if fits else Start()
+
+
+def _texts(*, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield names and texts, the project file last: then a run that died is begun again whole."""
+    yield ".gitignore", _template("gitignore")
+    yield HOOKS, _template("pre-commit-config.yaml")
+    for name in ("plan", "apply", "drift"):
+        yield f"{WORKFLOWS}/{name}.yml", _template(f"{name}.yml")
+    yield from schemas.items()
+    yield ".vscode/settings.json", _editor_settings(schemas)
+    if is_new:
+        for kind in KINDS:
+            yield f"{EXAMPLES}/{kind.name}.yaml", _template(f"{EXAMPLES}/{kind.name}.yaml")
+        yield PROJECT_FILE, _template(PROJECT_FILE)
+
+
+def _template(name: str) -> str:
+    return (files("reconciler.session") / "template" / name).read_text(encoding="utf-8")
+
+
+def _filled(text: str, wanted: Start) -> str:
+    """Put name and address in their place; without an address, its lines are comments."""
+    text = re.sub(rf"\b{ENVIRONMENT}\b", wanted.environment, text)
+    if wanted.base_url:
+        return text.replace(_ADDRESS, wanted.base_url)
+    return _AT_ADDRESS.sub(r"\1# ", text)
+
+
+def _editor_settings(schemas: Mapping[str, str]) -> str:
+    """Give the settings of editors with a YAML language server: which schema is for which file.
+
+    Globs that exclude are not known everywhere, so the folders of manifests are named.
+    """
+    project, manifest = schemas
+    folders = (EXAMPLES, *(kind.name for kind in KINDS))
+    globs = [f"{folder}/**/*.yaml" for folder in folders]
+    settings = {"yaml.schemas": {project: PROJECT_FILE, manifest: globs}}
+    return json.dumps(settings, indent=2) + "\n"
+
+
+def _write(root: Path, name: str, text: str) -> bool:
+    """Write a file unless one of that name is there; tell whether it was written.
+
+    Raises InvalidInput where that cannot be, or where a link leads out of the folder.
+    """
+    file = root / name
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not leads_inside(file.parent, root):
+            raise InvalidInput(f"{name} stands behind a link that leads out of {root}")
+        if file.name.casefold() in {one.name.casefold() for one in file.parent.iterdir()}:
+            return False
+        with suppress(FileExistsError):
+            write_new_files([(file, text.encode("utf-8"))])
+            sync_folder(file.parent)
+            return True
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+    return False
+
+
+def _remarks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iterator[str]:
+    """Yield what is left for a person to do in what was written."""
+    flows = [name for name in created if name.startswith(WORKFLOWS)]
+    found = _ACTION.search(texts[flows[0]]) if flows else None
+    if found is not None:
+        yield (
+            f"{WORKFLOWS}: write where you keep the action, and the commit of a release, in the "
+            f"place of `{found[1]}`"
+        )
+    above = folder_in_repository(folder.resolve())
+    if above and (flows or HOOKS in created):
+        yield (
+            f"{WORKFLOWS} and {HOOKS} are read at the root of the repository only, and this is "
+            f"{above}/: move them there, with `path: {above}` for the action"
+        )
+
+
+def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
+    """Yield that files were there before which will be read as manifests."""
+    root = folder.resolve()
+    others = [one for one in find_files([root], root).files if one.name not in created]
+    if others:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        yield (
+            f"{others[0].name}{more} will be read as manifests: `exclude:` of {PROJECT_FILE} "
+            "leaves out what is none"
+        )
+
+
+def _next(asked: Asked, folder: Path, environment: str) -> tuple[str, ...]:
+    """Give the next three commands, from where this one was typed."""
+    is_here = folder.resolve() == Path.cwd()
+    there = Asked(() if is_here else (folder,), None, None, asked.verbose, asked.quiet)
+    lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
+    return tuple(on_manifests(command) for command in ("validate", "plan", "apply"))
