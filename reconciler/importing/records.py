@@ -114,7 +114,7 @@ def judged(record: Record, withheld: Withheld) -> Record | Left:
     return replace(
         record,
         spec=ordered,
-        comments=dict(islice(_missing(record), MOST_COMMENTS)),
+        comments={**dict(islice(_missing(record), MOST_COMMENTS)), **record.comments},
         keys=tuple(one for one in findings if one.code == LITERAL_KEY),
     )
 

@@ -50,6 +50,8 @@ BAD: dict[str, tuple[int, str]] = {
     "import --from broken.yaml": (4, "broken.yaml"),
     "import --from rows.json --parameterise a": (64, "--parameterise A,B wants"),
     "import --from rows.json rows.json --parameterise a,b": (64, "`a` is no environment"),
+    "import policies --id a=b": (64, "--id is for exports"),
+    "import --from rows.json --id a": (64, "`a` is not of the form NAME=ID"),
     "import policies --to ..": (64, "leads out of the project folder"),
     "import -e nope policies": (64, "there is no environment `nope`"),
     "journal": (64, "a command is needed: "),

@@ -1,0 +1,84 @@
+"""Documents of other tools on their way to manifests, through the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness.doors import typed
+from harness.foreign_documents import BOARD, RULES, SLO
+
+ALERT = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the folder of a project on an emulator, beside one with documents of other tools."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
+    Path("reconciler.yaml").write_text("environments: {local: {emulator: {data: x.db}}}\n")
+    (tmp_path / "other" / "slo.yaml").write_text(SLO)
+    (tmp_path / "other" / "rules.yaml").write_text(RULES)
+    (tmp_path / "other" / "board.json").write_text(json.dumps({"dashboard": BOARD, "meta": {}}))
+    return tmp_path / "shop"
+
+
+def left(document: Any) -> list[str]:
+    """Give what was skipped."""
+    return [one["what"] for one in document["skipped"]]
+
+
+@pytest.mark.usefixtures("home")
+def test_other_tools_become_manifests() -> None:
+    """All three are told apart; what they become plans and applies, and is kept then."""
+    made = typed("import", "--from", "../other", "--id", f"HighErrors={ALERT}", "--format", "json")
+    planned = typed("plan", "--format", "json").json
+    applied = typed("apply", "--yes")
+    again = typed("plan", "--format", "json").json
+
+    assert made.code == 4, made.err
+    assert {one["ref"] for one in made.json["imported"]} == {
+        "AlertDefinition/higherrors",
+        "Dashboard/shop",
+        "SLO/checkout-succeeds",
+    }
+    assert any("NoData" in one for one in left(made.json))
+    assert any("recording rules" in one for one in left(made.json))
+    assert "--id 'NoData=ID'" in made.err
+    # The service was seen to hold none of it, so nothing is kept before the first apply.
+    assert (planned["summary"]["keep"], planned["summary"]["assert"]) == (0, 1)
+    assert applied.code == 0, applied.err
+    assert again["summary"]["keep"] == 3
+
+
+def test_what_is_left_behind_stands_in_the_manifest(home: Path) -> None:
+    """A manifest says above its content what was not taken over, and still is valid."""
+    typed("import", "--from", "../other/board.json")
+    text = (home / "Dashboard" / "shop.yaml").read_text(encoding="utf-8")
+
+    assert "# Not taken over, or only nearly:\n" in text
+    assert "# - panel `Rate`: transformations:" in text
+    assert typed("validate").code == 0
+
+
+@pytest.mark.usefixtures("home")
+def test_the_same_again() -> None:
+    """Importing the same again writes nothing, and is no error."""
+    typed("import", "--from", "../other/slo.yaml", "../other/board.json")
+    again = typed(
+        "import", "--from", "../other/slo.yaml", "../other/board.json", "--format", "json"
+    )
+
+    assert (again.code, again.json["imported"]) == (0, []), again.err
+
+
+@pytest.mark.usefixtures("home")
+def test_an_id_that_is_none() -> None:
+    """An id that no alert can have is refused, and the rest is told."""
+    made = typed("import", "--from", "../other/rules.yaml", "--id", "HighErrors=7")
+
+    assert made.code == 4
+    assert "`7` is no id of it" in made.err
