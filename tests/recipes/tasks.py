@@ -85,7 +85,7 @@ def expression(bench: Workbench) -> None:
     """Give a variable in capitals."""
     syntax, filling = "reconciler/expressions.py", "reconciler/manifests/expressions.py"
     bench.after(syntax, '    REFERENCE = "ref"', '    CAPITALS = "capitals"')
-    bench.after(syntax, "    Word.REFERENCE: re.", '    Word.CAPITALS: re.compile("[a-z]+"),')
+    bench.after(syntax, "    Word.REFERENCE: re.", '    Word.CAPITALS: re.compile("[A-Za-z]+"),')
     bench.replace(syntax, '"Kind/name"}', '"Kind/name", Word.CAPITALS: "NAME"}')
     bench.replace(
         filling,
@@ -169,7 +169,7 @@ def use_case(bench: Workbench) -> None:
         '    """Each kind that is declared is counted."""\n'
         "    examples = Path(__file__).parents[2] / 'examples'\n"
         '    assert run(["count", "--project", str(examples / "reconciler.yaml")]) == 0\n'
-        '    assert "SLO 2" in capsys.readouterr().out\n',
+        '    assert "SLO 3" in capsys.readouterr().out\n',
     )
 
 
