@@ -13,6 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from reconciler.commands.root import run
 from reconciler.commands.schema import schemas
+from reconciler.journal.entries import ENTRY_NAMES
 from reconciler.source.reading import read_text
 
 ROOT = Path(__file__).parent.parent
@@ -90,6 +91,13 @@ def test_plans_fit_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         capsys.readouterr()
 
     assert actions == {"create", "update", "assert", "keep"}
+
+
+def test_the_schema_knows_every_entry() -> None:
+    """The schema of a journal names the entries that a journal can hold, and no other."""
+    known = validator("journal-entries").schema["$defs"]["EntryDocument"]["properties"]["entry"]
+
+    assert sorted(known["enum"]) == sorted(ENTRY_NAMES)
 
 
 # What is printed, by what, and the schema of the whole or of each line.

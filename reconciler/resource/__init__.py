@@ -23,6 +23,7 @@ from reconciler.resource.outcome import (
 )
 from reconciler.resource.plan import (
     Action,
+    ActionWord,
     Change,
     Drift,
     Evidence,
@@ -66,6 +67,7 @@ __all__ = [
     "NOBODY",
     "Absent",
     "Action",
+    "ActionWord",
     "AnotherId",
     "AnotherObject",
     "CannotBeAsked",

@@ -64,7 +64,7 @@ def test_an_annotation() -> None:
 def test_an_annotation_of_a_whole_file() -> None:
     """A complaint about a file as a whole names no line."""
     (line,) = annotation_lines(
-        [Complaint("/a.yaml", 0, 0, "M112", "this file does not exist")], 9, "x"
+        [Complaint("/a.yaml", 0, 0, "M112", "this file does not exist")], "x"
     )
 
     assert line.startswith("::error file=/a.yaml,title=M112%3A ")
@@ -80,7 +80,7 @@ def test_the_worst_are_annotated() -> None:
     ] * 10
     assert lines[0].startswith("::error file=a1.yaml")
     assert lines[9] == "::error::and 1,224 more, which `reconciler validate -v` shows"
-    assert annotation_lines(many[:2], most=1)[1].startswith("::warning file=a1.yaml")
+    assert annotation_lines(many[:2])[1].startswith("::warning file=a1.yaml")
 
 
 TEXTS = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=5)), max_size=4).map("".join)

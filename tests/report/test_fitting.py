@@ -12,10 +12,9 @@ from terminals import on_terminal
 from workspaces import PROJECT
 
 from reconciler.journal.runs import RunSummary
-from reconciler.report.changes.text import wrapped
-from reconciler.report.journal_text import history_text
+from reconciler.report.journal import history_text
 from reconciler.report.safe import columns
-from reconciler.report.table import Style, fitted
+from reconciler.report.table import Style, fitted, wrapped
 
 WORDS = st.text(st.sampled_from("ab語 \n"), max_size=300)
 PAINT = re.compile(r"\x1b\[[0-9;]*m")

@@ -12,7 +12,7 @@ from reconciler.commands.root import tell_error
 from reconciler.errors import GuardRefused
 from reconciler.journal.entries import Kept
 from reconciler.journal.history import History
-from reconciler.report.journal_text import journal_text
+from reconciler.report.journal import journal_text
 from reconciler.report.table import Style
 from reconciler.report.words import plural
 from reconciler.resource import Ref

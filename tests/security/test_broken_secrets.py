@@ -18,11 +18,10 @@ from terminals import on_terminal
 
 from reconciler.api.secret import Redaction
 from reconciler.commands.root import run
-from reconciler.report.changes.text import wrapped
 from reconciler.report.html.element import fitting
 from reconciler.report.markdown import code
 from reconciler.report.safe import for_html, safe
-from reconciler.report.table import Heading, Style, table
+from reconciler.report.table import Heading, Style, table, wrapped
 
 PHRASE = "Xylo marimba quartz Ventura oboe lattice nickel fjord"
 KEY_FILE = "-----BEGIN SAMPLE-----\nQUJjREVmR0hJams\nTE1uT3BRUnNUdVY\n-----END SAMPLE-----\n"
