@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from stores import Opening, object_service, opening
+from stores import SHARED, STORES, Opening, object_service, opening
 
 
 @pytest.fixture(scope="session")
@@ -21,14 +21,14 @@ def in_s3(s3: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-@pytest.fixture(params=["file", "git", "s3"])
+@pytest.fixture(params=STORES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
     if request.param == "s3":
         request.getfixturevalue("in_s3")
     return opening(request.param, tmp_path)
 
 
-@pytest.fixture(params=["git", "s3"])
+@pytest.fixture(params=SHARED)
 def shared_place(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
     if request.param == "s3":
         request.getfixturevalue("in_s3")

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from workspaces import Workspace
 
+from reconciler.kinds import BY_NAME
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -27,10 +29,11 @@ def test_no_complaints(shop: Workspace) -> None:
 
 
 def test_all_kinds(shop: Workspace) -> None:
-    """The first plan writes resources of all five kinds, in believable numbers."""
+    """The first plan writes resources of all kinds, in believable numbers."""
     plan = shop.plan()
 
     kinds = [change["kind"] for change in plan["changes"]]
+    assert set(kinds) == set(BY_NAME)
     assert kinds.count("AlertDefinition") >= 8
     assert kinds.count("Dashboard") == 4
     assert kinds.count("SLO") == 3

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from journals import AT, WRITE, started
-from stores import Opening, opening
+from stores import STORES, Opening, opening
 
 from reconciler.errors import ReconcilerError
 from reconciler.journal.entries import Entry, RunEntry
@@ -27,7 +27,7 @@ from reconciler.resource import Ref
 OLD, NEW = "https://old.example.com", "https://new.example.com"
 LOST = Ref("SLO", "lost")
 LEASE = Lease(owner="owner-1", host="host", pid=1, since=AT, expires=AT, actor="someone")
-PAIRS = [*permutations(["file", "git", "s3"], 2), *((one, one) for one in ("file", "git", "s3"))]
+PAIRS = [*permutations(STORES, 2), *((one, one) for one in STORES)]
 
 
 def run_entry(name: str) -> RunEntry:

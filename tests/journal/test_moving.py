@@ -16,6 +16,7 @@ from moves import (
     made,
     run_entry,
 )
+from stores import STORES
 
 from reconciler.errors import InvalidInput, Locked, ReconcilerError
 from reconciler.journal.entries import Arrived, Moved
@@ -182,4 +183,4 @@ def test_no_move_is_counted_as_a_run_twice(tmp_path: Path) -> None:
 
 def test_every_pair() -> None:
     """Every kind of store is an origin and an end of a move in these laws."""
-    assert set(PAIRS) == set(product(("file", "git", "s3"), repeat=2))
+    assert set(PAIRS) == set(product(STORES, repeat=2))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from journals import WRITE, refused, started, written
-from stores import Opening, journal_on
+from stores import STORES, Opening, journal_on
 from together import at_once
 
+from reconciler import journal as package
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
 from reconciler.journal.journal import Journal
@@ -285,3 +287,12 @@ def test_renewal(shared_place: Opening) -> None:
     assert soon is not None
     assert late.expires.startswith("2099")
     assert late.owner == soon.owner
+
+
+@pytest.mark.usefixtures("in_s3")
+def test_every_store_is_held_to_this(tmp_path: Path) -> None:
+    """Each store that the package has is among those that these laws run on."""
+    modules = {file.stem for file in Path(package.__file__).parent.glob("*_store.py")}
+
+    held = {type(opened(tmp_path)()).__module__.rpartition(".")[2] for opened in STORES.values()}
+    assert held == modules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from recipes.workbench import Workbench
+from workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

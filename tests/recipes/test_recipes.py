@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recipes.tasks import RECIPES, Recipe
-from recipes.workbench import Workbench, task_named
+from tasks import RECIPES, Recipe
+from workbench import Workbench, task_named
 
 HOUSE = (
     "tests/test_registries.py",

@@ -48,6 +48,13 @@ class Workbench:
         file.write_text(text, encoding="utf-8")
         self.touched.add(name)
 
+    def likewise(self, name: str, other: str, words: Mapping[str, str]) -> None:
+        """Make a file of the text of another, with words in the place of words."""
+        text = (self.folder / other).read_text(encoding="utf-8")
+        for old, new in words.items():
+            text = text.replace(old, new)
+        self.write(name, text)
+
     def replace(self, name: str, old: str, new: str) -> None:
         """Put a text in the place of one that stands once in a file."""
         file = self.folder / name
