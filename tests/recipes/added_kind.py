@@ -54,9 +54,7 @@ def _emulated(bench: Workbench) -> None:
     line = "from reconciler.emulator.mutings import MUTINGS"
     bench.after(f"{home}/resources.py", "from reconciler.emulator.log_policies", line)
     bench.after(f"{home}/resources.py", "    SAVED_VIEWS,", "    MUTINGS,")
-    lines = (
-        '    22: ("createMuting", "Create a muting"),\n    23: ("replaceMuting", "Replace it"),'
-    )
+    lines = '    22: ("createMuting", "Create a muting"),\n    23: ("replaceMuting", "Replace it"),'
     bench.after(f"{home}/openapi.py", "    21: (", lines)
     bench.replace(f"{home}/openapi.py", "endpoint.number == 21 ", "endpoint.number in (21, 23) ")
     line = '    (22, {"name": "At night", "timeSelection": {}}),'
