@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documented import REPLIES
+from harness.documented import REPLIES
 from pydantic import BaseModel
 
 from reconciler.emulator.endpoint import Endpoint

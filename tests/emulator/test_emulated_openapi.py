@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documented import REPLIES
-from emulated import API_ROOT, Emulated
+from harness.documented import REPLIES
+from harness.emulated import Emulated
+from harness.routes import API_ROOT
 
 from reconciler.emulator.openapi import openapi_document
 from reconciler.emulator.resources import RESOURCES

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from harness.stores import STORES
 from journals import WRITE, refused, started
 from moves import (
     LEASE,
@@ -16,7 +17,6 @@ from moves import (
     made,
     run_entry,
 )
-from stores import STORES
 
 from reconciler.errors import InvalidInput, Locked, ReconcilerError
 from reconciler.journal.entries import Arrived, Moved

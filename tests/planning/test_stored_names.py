@@ -8,13 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
+from harness.routes import OVERWRITE
+from harness.sites import Site, assert_settled, manifest, paths, policy, policy_set
 from hypothesis import given
 from hypothesis import strategies as st
-from sites import OVERWRITE, Site, assert_settled, manifest, paths, policy, policy_set
 
 from reconciler.document import Json, Shape, by_identity, differences, merge, stored_name
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.guards import objections
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Ranking

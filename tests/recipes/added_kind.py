@@ -15,8 +15,7 @@ WORDS = {
     "Endpoint(21": "Endpoint(23",
 }
 """What stands for what in the files of the kind."""
-DOCUMENTED = "tests/documented.py"
-SITES, EMULATED = "sites", "emulated"
+DOCUMENTED = "tests/harness/documented.py"
 
 
 def kind(bench: Workbench) -> None:
@@ -126,7 +125,7 @@ def _laws_of_its_own(bench: Workbench) -> None:
         "tests/kinds/test_muting_remote.py",
         '"""Mutings over the wire: created once, then replaced by id."""\n\n'
         "from __future__ import annotations\n\n"
-        f"from {SITES} import VIEW_SPEC, Site, manifest\n\n"
+        "from harness.sites import VIEW_SPEC, Site, manifest\n\n"
         'PATH = "/data-exploration/mutings/v1"\n'
         'NIGHT = manifest("Muting/night", VIEW_SPEC)\n\n\n'
         "def test_create(site: Site) -> None:\n"
@@ -142,7 +141,7 @@ def _laws_of_its_own(bench: Workbench) -> None:
     bench.write(
         "tests/emulator/test_emulated_mutings.py",
         '"""Endpoints 22 and 23: mutings."""\n\n'
-        f"from {EMULATED} import Emulated\n\n"
+        "from harness.emulated import Emulated\n\n"
         'PATH = "/data-exploration/mutings/v1"\n'
         'NIGHT = {"name": "Night", "timeSelection": {}}\n\n\n'
         "def test_created_muting() -> None:\n"

@@ -7,11 +7,11 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from harness.workspaces import Workspace
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
 from random_plans import HOSTILE
-from workspaces import Workspace
 
 from reconciler.report.complaints.document import complaints_jsonl
 from reconciler.report.complaints.junit import annotation_lines, complaints_junit
@@ -241,9 +241,7 @@ NOTIFICATION = strict(level={"enum": ["warning"]}, message=MESSAGE)
 RUN = strict(
     tool=strict(
         driver=strict(
-            name=text(),
-            semanticVersion=text(r"^\d+\.\d+\.\d+"),
-            rules=many(RULE, uniqueItems=True),
+            name=text(), semanticVersion=text(r"^\d+\.\d+\.\d+"), rules=many(RULE, uniqueItems=True)
         )
     ),
     automationDetails=strict(id=text(r"/$")),
@@ -289,10 +287,10 @@ def test_foreign_junit(complaints: list[Complaint]) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
+def project(tmp_path: Path) -> Workspace:
     """Give a workspace of a good, a doubtful and a wrong manifest, one elsewhere, a broken text."""
     subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607 - git of the PATH
-    made = Workspace(tmp_path / "ops", capsys)
+    made = Workspace(tmp_path / "ops")
     made.write("reconciler.yaml", "environments: {local: {emulator: {data: x}}, other: {}}\n")
     limited = VIEW.replace("{name: %s}", "{name: %s, environments: [other]}")
     made.write("a.yaml", VIEW % "good" + "---\n" + limited % "elsewhere")

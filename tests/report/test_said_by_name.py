@@ -25,7 +25,7 @@ from reconciler.document import Json
 from reconciler.report.attention import notices
 from reconciler.report.changes.fields import field_changes
 from reconciler.report.changes.text import subject_lines
-from reconciler.report.html.plan_page import plan_html
+from reconciler.report.html import plan_html
 from reconciler.report.plan.document import changed_since, plan_json, read_plan
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
