@@ -2,25 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-
 from workbench import Workbench
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """Tasks of CONTRIBUTING, how their headings begin, and the laws that must hold afterwards.
-
-    `gaps` are what stands in the place of `<kind>`, `<name>` and such in its text.
-    """
-
-    name: str
-    task: tuple[str, ...]
-    perform: Callable[[Workbench], None]
-    laws: tuple[str, ...]
-    gaps: Mapping[str, str] = field(default_factory=dict)
-
 
 VIEW_MODEL = "reconciler/kinds/saved_view/model.py"
 
@@ -203,90 +185,118 @@ def output_format(bench: Workbench) -> None:
     )
 
 
-def store(bench: Workbench) -> None:
-    """Keep journals in a folder of their own, by the store for files."""
-    bench.write(
-        "reconciler/journal/folder_store.py",
-        '"""A journal in a file of a folder that has nothing else."""\n\n'
-        "from __future__ import annotations\n\n"
-        "from pathlib import Path\n\n"
-        "from reconciler.journal.file_store import FileStore\n\n\n"
-        "class FolderStore(FileStore):\n"
-        '    """`folder:PATH`."""\n\n'
-        "    def __init__(self, folder: Path) -> None:\n"
-        '        """Keep the lines below this folder."""\n'
-        '        super().__init__(folder / "lines.jsonl")\n',
-    )
-    settings = "reconciler/project/settings.py"
+def reason(bench: Workbench) -> None:
+    """Say of what is called the first that it is."""
+    reasons = "reconciler/resource/reason.py"
     bench.replace(
-        settings,
-        "JournalPlace: TypeAlias = InFile | InGit | InObjects\n",
+        reasons,
+        "Reason: TypeAlias = (",
         "@dataclass(frozen=True, slots=True)\n"
-        "class InFolder:\n"
-        '    """A folder of its own."""\n\n'
-        "    path: Path\n\n\n"
-        "JournalPlace: TypeAlias = InFile | InGit | InObjects | InFolder\n",
+        "class FirstOfAll:\n"
+        '    """It is called the first."""\n\n'
+        '    code: ClassVar[str] = "first-of-all"\n\n\n'
+        "Reason: TypeAlias = (",
     )
+    bench.replace(reasons, "    | IncidentsUnread\n)", "    | IncidentsUnread\n    | FirstOfAll\n)")
+    resource = "reconciler/resource/__init__.py"
+    bench.after(resource, "    EditedBy,", "    FirstOfAll,")
+    bench.after(resource, '    "EditedBy",', '    "FirstOfAll",')
+    deciding, words = "reconciler/planning/deciding.py", "reconciler/report/reasons.py"
+    bench.after(deciding, "    Evidence,", "    FirstOfAll,")
     bench.replace(
-        settings, 'FORMS = "a path, `git:REF`', 'FORMS = "a path, `folder:PATH`, `git:REF`'
+        deciding,
+        "    if not change.action.writes:\n        return change\n    return replace(",
+        '    if manifest.ref.name == "first":\n'
+        "        change = replace(change, reasons=(*change.reasons, FirstOfAll()))\n"
+        "    if not change.action.writes:\n        return change\n    return replace(",
     )
+    bench.after(words, "    EditedBy,", "    FirstOfAll,")
     bench.replace(
-        settings,
-        '    if text.startswith(("s3://"',
-        '    if text.startswith("folder:"):\n'
-        '        return InFolder(Path(text.removeprefix("folder:")))\n'
-        '    if text.startswith(("s3://"',
+        words,
+        "        case IncidentsUnread(said=said):\n",
+        "        case FirstOfAll():\n"
+        '            return "it is called the first"\n'
+        "        case IncidentsUnread(said=said):\n",
+    )
+    bench.after("docs/plan.md", "| `incidents-unread` |", "| `first-of-all` | its name | |")
+    bench.append(
+        "tests/planning/test_decisions.py",
+        "\n\ndef test_the_first() -> None:\n"
+        '    """What is called the first is told so."""\n'
+        '    change = decided(Ref("SLO", "first"), SPEC, Absent())\n\n'
+        '    assert notes_of(change)[-1] == "it is called the first"\n',
     )
 
 
-RECIPES = (
-    Recipe(
-        name="complaint",
-        task=("Add a complaint",),
-        perform=complaint,
-        gaps={"kind": "saved_view"},
-        laws=(
-            "tests/manifests/test_golden_complaints.py",
-            "tests/manifests/test_wrong_manifests.py",
-            "tests/report/test_complaint_formats.py::test_rules_are_the_codes",
-        ),
-    ),
-    Recipe(
-        name="guard",
-        task=("Add a guard",),
-        perform=guard,
-        laws=("tests/guards/test_consent.py", "tests/guards/test_settings.py"),
-    ),
-    Recipe(
-        name="retry",
-        task=("Change a retry rule",),
-        perform=retry_rule,
-        laws=("tests/api/test_rules.py", "tests/api/test_door_statuses.py"),
-    ),
-    Recipe(
-        name="expression",
-        task=("Add an expression",),
-        perform=expression,
-        laws=("tests/manifests/test_expression_syntax.py", "tests/manifests/test_expressions.py"),
-    ),
-    Recipe(
-        name="observed-field",
-        task=("Add a field of a kind",),
-        perform=observed_field,
-        gaps={"kind": "saved_view"},
-        laws=("tests/kinds/test_documented_fields.py", "tests/kinds/test_model_shapes.py"),
-    ),
-    Recipe(
-        name="command",
-        task=("Add a use case", "Add a command"),
-        perform=use_case,
-        gaps={"command": "count", "use case": "counting"},
-        laws=("tests/commands/test_count.py", "tests/commands/test_overview.py"),
-    ),
-    Recipe(
-        name="format",
-        task=("Add an output format",),
-        perform=output_format,
-        laws=("tests/report/test_drift_markdown.py", "tests/report/test_reports_documented.py"),
-    ),
-)
+def setting(bench: Workbench) -> None:
+    """Let an environment have a note for people."""
+    bench.replace(
+        "reconciler/project/settings.py",
+        "    guards: Guards = Guards()\n    api:",
+        '    note: Annotated[str, Field(description="Words for people.")] = "-"\n'
+        "    guards: Guards = Guards()\n    api:",
+    )
+    bench.replace(
+        "reconciler/project/complaining.py",
+        "    if environment.base_url is not None and environment.emulator is not None:\n",
+        "    if not environment.note:\n"
+        '        yield Finding("P101", (*path, "note"), "`note` says nothing")\n'
+        "    if environment.base_url is not None and environment.emulator is not None:\n",
+    )
+    bench.after(
+        "tests/manifests/wrong_projects.py",
+        '    _setting("another authorization"',
+        """    _setting("an empty note", "3:11", "`note` says nothing", 'note: ""'),""",
+    )
+    bench.append("docs/manifests.md", "\n`note:` of an environment is for people.\n")
+
+
+def exit_code(bench: Workbench) -> None:
+    """End with a code of its own where stdin is lost."""
+    errors = "reconciler/errors.py"
+    bench.after(errors, "    GUARDED = 11", "    INPUT_LOST = 12")
+    line = '    ExitCode.INPUT_LOST: "stdin could not be read",'
+    bench.after(errors, "    ExitCode.GUARDED:", line)
+    bench.replace(
+        errors,
+        "    ExitCode.OUTPUT_LOST,\n",
+        "    ExitCode.INPUT_LOST,\n    ExitCode.OUTPUT_LOST,\n",
+    )
+    line = '    ExitCode.INPUT_LOST: "internal",'
+    bench.after("reconciler/ci/result.py", '    ExitCode.USAGE: "validation"', line)
+    bench.after("docs/exit-codes.md", "| 11 |", "| 12 | stdin could not be read |")
+    bench.replace("docs/exit-codes.md", " 3,\n74, 141.", " 3,\n12, 74, 141.")
+    bench.replace("tests/applying/test_stops.py", "TOLD = (74, ", "TOLD = (12, 74, ")
+
+
+def switch(bench: Workbench) -> None:
+    """Let an emulator give ids of saved views that begin far from 1."""
+    bench.replace(
+        "reconciler/emulator/profile.py",
+        "    duplicate_policies: Annotated[",
+        "    view_ids: Annotated[\n"
+        '        Literal["near", "far"],\n'
+        '        Field(description="Ids of saved views count from 1, or from 1001."),\n'
+        '    ] = "near"\n'
+        "    duplicate_policies: Annotated[",
+    )
+    bench.replace(
+        "reconciler/emulator/saved_views.py",
+        """    view_id = call.store.write("INSERT INTO saved_views (record) VALUES ('')")\n""",
+        '    first = 1000 if call.profile.view_ids == "far" else 0\n'
+        "    counted = \"INSERT INTO saved_views SELECT max(ifnull(max(id), 0), ?) + 1, '' \"\n"
+        '    view_id = call.store.write(counted + "FROM saved_views", first)\n',
+    )
+    row = "| `viewIds` | near, far | ids of saved views count from 1, or from 1001 |"
+    bench.after("docs/emulator.md", "| `duplicateNames` |", row)
+    row = "| count the ids of saved views from 1, or not | `viewIds` |"
+    bench.after("docs/assumptions.md", "| hold several dashboards,", row)
+    bench.append(
+        "tests/emulator/test_emulated_profiles.py",
+        "\n\n@pytest.mark.parametrize(('how', 'first'), [('near', 1), ('far', 1001)])\n"
+        "def test_view_ids(how: str, first: int) -> None:\n"
+        '    """The first saved view has this id, and the next the one after it."""\n'
+        "    emulator = under(view_ids=how)\n\n"
+        '    ids = [emulator.post(VIEWS, VIEW).body["id"] for _ in range(2)]\n'
+        "    assert ids == [first, first + 1]\n",
+    )

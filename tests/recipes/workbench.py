@@ -18,6 +18,19 @@ LEFT_OUT = shutil.ignore_patterns(
     "recipes",
 )
 
+QUIET = ("-q", "-x", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist")
+WRITING = """
+import runpy, sys
+sys.path[:0] = ["scripts", "tests", "tests/report"]
+for name in (
+    "scripts/write_schemas.py",
+    "scripts/write_openapi.py",
+    "scripts/write_endpoints.py",
+    "tests/report/write_goldens.py",
+):
+    runpy.run_path(name, run_name="__main__")
+"""
+
 
 def task_named(start: str) -> str:
     """Give the text of the task whose heading begins so."""
@@ -95,10 +108,27 @@ class Workbench:
         assert ran.returncode == 0, ran.stdout[-8000:] + ran.stderr[-2000:]
         return ran.stdout
 
+    def write_schemas(self) -> None:
+        """Do as `make schemas`."""
+        self.python("scripts/write_schemas.py")
+
+    def write_what_is_written(self) -> None:
+        """Write schemas, tables and golden texts, as the tasks say; of complaints the new."""
+        self.python("-c", WRITING)
+        test = "tests/manifests/test_golden_complaints.py"
+        self.python("-m", "pytest", *QUIET, "-k", "M399 or M203", test, WRITE_GOLDEN="1")
+
     def hold(self, *laws: str, without: str) -> None:
         """Hold the copy against laws: files of tests, or `file::law`."""
-        quiet = ("-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist")
-        self.python("-m", "pytest", *quiet, "-k", without, *laws)
+        self.python("-m", "pytest", *QUIET, "-k", without, *laws)
+
+    def leave_out(self, name: str) -> None:
+        """Take back what was done to one file."""
+        source, file = ROOT / name, self.folder / name
+        if source.exists():
+            shutil.copyfile(source, file)
+        else:
+            file.unlink()
 
     def unnamed(self, task: str, gaps: Mapping[str, str]) -> list[str]:
         """Give the touched files that a task does not name, in full or in a folder named before.
