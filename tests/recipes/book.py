@@ -46,7 +46,8 @@ ELSEWHERE = (
 class Recipe:
     """Tasks of CONTRIBUTING, how their headings begin, and the laws that must hold afterwards.
 
-    `gaps` are what stands in the place of `<kind>`, `<name>` and such in its text; where it is `golden`, it changes golden texts.
+    `gaps` are what stands in the place of `<kind>`, `<name>` and such in its text. What is
+    `golden` changes golden texts.
     """
 
     name: str
@@ -129,6 +130,7 @@ RECIPES = (
             "tests/manifests/test_fixing_laws.py::test_every_kind_has_its_wrapper_told",
             "tests/report/test_essentials.py::test_what_is_said_of_something_new",
             "tests/campaigns/test_world_laws.py::test_every_kind_lives_through_accidents",
+            "tests/test_docs.py::test_every_kind_has_a_row",
             "tests/test_endpoints.py",
             "tests/test_examples.py::test_all_kinds",
         ),
