@@ -35,7 +35,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def shown(page: Page) -> list[str]:
     """Give the names of the resources in sight."""
-    return page.locator(".change:not([hidden]) h3").all_inner_texts()
+    # What is far below the window is not laid out, and only that would be its inner text.
+    return page.locator(".change:not([hidden]) h3").all_text_contents()
 
 
 def teams() -> Plan:
