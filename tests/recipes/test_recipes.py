@@ -35,6 +35,9 @@ def test_all_tasks_done(laws: Iterable[str], tmp_path: Path) -> None:
     bench = Workbench(tmp_path / "house")
     for recipe in RECIPES:
         recipe.perform(bench)
-    bench.write_what_is_written()
+    if laws is OWN:
+        bench.write_what_is_written()
+    else:
+        bench.write_schemas()
 
     bench.hold(*laws, without=ELSEWHERE)
