@@ -30,7 +30,7 @@ QUICK := tests/document tests/planning tests/guards tests/kinds tests/manifests 
 headline = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help demo quick test lint types floors static unit coverage image sbom schemas lock bench conformance campaign \
-	fuzz canary mutation format clean
+	fuzz canary mutation recipes format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | while IFS= read -r line; do \
@@ -118,6 +118,9 @@ canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, F
 
 mutation: $(VENV)/.dev ## break merge, planning, guards, journal and redaction on purpose; PART=journal
 	@$(BIN)/python scripts/run_mutation.py $(PART)
+
+recipes: $(VENV)/.dev ## leave out each file of each task of CONTRIBUTING, and tell where no law notices; RECIPES="guard"
+	@$(BIN)/python tests/recipes/leave_out.py $(RECIPES)
 
 format: $(VENV)/.dev ## put the Python code into its one form
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -11,6 +11,8 @@ from harness.doors import typed
 from harness.workspaces import examples_at
 
 from reconciler.commands.overview import COMMANDS
+from reconciler.kinds import BY_NAME
+from reconciler.project import Environment, ProjectFile
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -38,6 +40,25 @@ def test_every_command_is_documented() -> None:
     text = (DOCS / "commands.md").read_text(encoding="utf-8")
 
     assert set(re.findall(r"^## (\w+)$", text, re.MULTILINE)) == set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "page", [DOCS / "manifests.md", ROOT / "README.md"], ids=lambda one: one.name
+)
+def test_every_kind_has_a_row(page: Path) -> None:
+    """What is under `spec` of each kind, and what the API cannot do with it, stands in a table."""
+    rows = re.findall(r"^\| `([A-Z]\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert sorted(rows) == sorted(BY_NAME)
+
+
+def test_every_setting_is_documented() -> None:
+    """A page names each setting of the project file and of an environment."""
+    text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    fields = {**ProjectFile.model_fields, **Environment.model_fields}
+    names = {field.alias or name for name, field in fields.items()}
+
+    assert {name for name in names if not re.search(rf"\b{name}\b(`|:)", text)} == set()
 
 
 def test_the_plan_of_the_readme() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness.workspaces import Workspace, examples_at
+from harness.workspaces import ELSEWHERE, Workspace, examples_at, examples_here
+
+from reconciler.kinds import BY_NAME
 
 
 @pytest.fixture
@@ -22,10 +24,11 @@ def test_no_complaints(shop: Workspace) -> None:
 
 
 def test_all_kinds(shop: Workspace) -> None:
-    """The first plan writes resources of all five kinds, in believable numbers."""
+    """The first plan writes resources of all kinds, in believable numbers."""
     plan = shop.plan()
 
     kinds = [change["kind"] for change in plan["changes"]]
+    assert set(kinds) == set(BY_NAME)
     assert kinds.count("AlertDefinition") >= 8
     assert kinds.count("Dashboard") == 4
     assert kinds.count("SLO") == 3
@@ -70,4 +73,4 @@ def test_production_is_offline_valid(shop: Workspace) -> None:
     ran = shop.run("validate", "-e", "production", "--format", "json")
 
     assert ran.code == 0
-    assert ran.json["resources"] == 22
+    assert ran.json["resources"] == examples_here() + ELSEWHERE

@@ -155,6 +155,19 @@ def test_commands_are_independent() -> None:
     assert named == set(COMMANDS)
 
 
+def test_kinds_are_independent() -> None:
+    """The contract that kinds know nothing of each other names the package of every kind."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (named,) = (
+        contract["modules"]
+        for contract in contracts["contracts"]
+        if contract["name"] == "Kinds know nothing of each other"
+    )
+
+    folders = {file.parent.name for file in (ROOT / "reconciler/kinds").glob("*/remote.py")}
+    assert set(named) == {f"reconciler.kinds.{folder}" for folder in folders}
+
+
 def test_the_map_is_the_tree() -> None:
     """CONTRIBUTING names each module and package of the top level once, floor by floor."""
     there = {

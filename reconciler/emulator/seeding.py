@@ -3,26 +3,21 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from reconciler.emulator.alert_definitions import ALERT_DEFINITIONS, plant
+from reconciler.emulator.alert_definitions import plant
 from reconciler.emulator.clock import timestamp
-from reconciler.emulator.dashboards import DASHBOARDS
 from reconciler.emulator.demo_company import ALERTS, REQUESTS
-from reconciler.emulator.endpoint import Author, Call, Endpoint, Resource
+from reconciler.emulator.endpoint import Author, Call, Endpoint
 from reconciler.emulator.life import let_pass
-from reconciler.emulator.log_policies import LOG_POLICIES
 from reconciler.emulator.models.wire import JsonObject
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.reading import read
-from reconciler.emulator.saved_views import SAVED_VIEWS
-from reconciler.emulator.slos import SLOS
+from reconciler.emulator.resources import RESOURCES
 from reconciler.emulator.store import Store
 from reconciler.emulator.usage_life import fill_usage
 
 SEEDS = ("demo",)
-SEEDING = Resource(tables=("seeds (name TEXT PRIMARY KEY)",), endpoints=())
 _HISTORY = timedelta(days=28)
 _USAGE_HISTORY = timedelta(days=400)
-_RESOURCES = (ALERT_DEFINITIONS, DASHBOARDS, SLOS, LOG_POLICIES, SAVED_VIEWS)
 
 
 def fill(store: Store, seed: str, now: datetime) -> None:
@@ -59,5 +54,5 @@ def _ask(store: Store, number: int, body: JsonObject, at: datetime) -> None:
 
 
 def _endpoint(number: int) -> Endpoint[Any]:
-    found = (one for resource in _RESOURCES for one in resource.endpoints if one.number == number)
+    found = (one for resource in RESOURCES for one in resource.endpoints if one.number == number)
     return next(found)

@@ -18,18 +18,13 @@ from reconciler.emulator.log_policies import held_policies
 from reconciler.emulator.models.wire import JsonObject
 from reconciler.emulator.store import Store
 
-_LISTS = {
-    "alerts": "SELECT record FROM alert_definitions ORDER BY id",
-    "dashboards": "SELECT record FROM dashboards ORDER BY id",
-    "saved-views": "SELECT record FROM saved_views ORDER BY id",
-    "slos": "SELECT record FROM slos ORDER BY id",
+_TABLES = {
+    "alerts": ("alert", "alert_definitions"),
+    "dashboards": ("dashboard", "dashboards"),
+    "saved-views": ("saved view", "saved_views"),
+    "slos": ("slo", "slos"),
 }
-_DELETES = {
-    "alerts": ("alert", "DELETE FROM alert_definitions WHERE id = ? RETURNING id"),
-    "dashboards": ("dashboard", "DELETE FROM dashboards WHERE id = ? RETURNING id"),
-    "saved-views": ("saved view", "DELETE FROM saved_views WHERE id = ? RETURNING id"),
-    "slos": ("slo", "DELETE FROM slos WHERE id = ? RETURNING id"),
-}
+"""What one of them is called, and the table that holds them."""
 
 
 def web_routes(deployment: Deployment) -> list[Route]:
@@ -53,9 +48,10 @@ def _listing(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]
 def _records(store: Store, what: str) -> list[JsonObject]:
     if what == "policies":
         return held_policies(store)
-    if what not in _LISTS:
+    if what not in _TABLES:
         raise UnknownRouteError
-    return [json.loads(record) for (record,) in store.rows(_LISTS[what])]
+    listing = f"SELECT record FROM {_TABLES[what][1]} ORDER BY id"  # noqa: S608 - a table of ours
+    return [json.loads(record) for (record,) in store.rows(listing)]
 
 
 def _deleting(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
@@ -63,10 +59,11 @@ def _deleting(deployment: Deployment) -> Callable[[Request], Awaitable[Response]
 
     async def delete(request: Request) -> Response:
         deployment.keys.check(request.headers.get("authorization"), "")
-        found = _DELETES.get(request.path_params["what"])
+        found = _TABLES.get(request.path_params["what"])
         if found is None:
             raise UnknownRouteError
-        kind, statement = found
+        kind, table = found
+        statement = f"DELETE FROM {table} WHERE id = ? RETURNING id"  # noqa: S608 - a table of ours
         deployment.stale_reads.before_write()
         with deployment.store.writing():
             if deployment.store.row(statement, request.path_params["id"]) is None:

@@ -11,7 +11,7 @@ import pytest
 from harness.wire import Call, FakeTime, answering, asked
 
 from reconciler.api.client import Api
-from reconciler.api.retrying import RULES, Phase, Request, Verdict, phase_of_status
+from reconciler.api.retrying import LOST_STATUSES, RULES, Phase, Request, Verdict, phase_of_status
 from reconciler.errors import (
     NotAuthorised,
     OutcomeUnknown,
@@ -135,3 +135,21 @@ def test_ten_minutes_in_all() -> None:
     assert sum(time.slept) == 600.0
     assert len(service.calls) == 110
     assert "ten minutes" in said
+
+
+@pytest.mark.parametrize(
+    ("page", "before", "after"),
+    [
+        ("network.md", "where its status is ", ", or where"),
+        ("assumptions.md", "| ", " and a lost connection"),
+    ],
+)
+def test_the_statuses_that_say_nothing_are_told(page: str, before: str, after: str) -> None:
+    """Both pages list exactly the statuses whose answers say nothing of a write."""
+    text = PAGE.with_name(page).read_text(encoding="utf-8").partition(after)[0]
+    listed = text.rpartition(before)[2].replace(" or ", ", ").split(", ")
+    ends = [[int(end) for end in one.split("\N{EN DASH}")] for one in listed]
+
+    assert {status for first, *last in ends for status in range(first, [first, *last][-1] + 1)} == {
+        *LOST_STATUSES
+    }

@@ -8,12 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import worlds
 from forks import Ended
 from world_deeds import DEEDS, KINDS, PROFILES, WAITING_DEEDS, world
 from world_laws import LAWS, Round, Wanted, broken, difference, secrets_are_kept
 from world_runs import shorter
 from world_service import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS, Live, Request
-from worlds import KEY
+from worlds import KEY, WITHOUT
+
+from reconciler.kinds import BY_NAME
 
 SLO = {"name": "s", "targetThresholdPercentage": 99.5}
 STORED_SLO = {**SLO, "id": "s1", "description": "theirs"}
@@ -241,3 +244,15 @@ def test_shorter_worlds() -> None:
 def test_what_waits_says_why() -> None:
     """Whatever is left out of worlds has its reason."""
     assert all(WAITING_DEEDS.values())
+
+
+def test_every_kind_lives_through_accidents() -> None:
+    """Campaigns write resources of each kind there is, but for those that are left out by name."""
+    drawn = {
+        declared.ref.partition("/")[0]
+        for number in range(20)
+        for declared in worlds.world(number).versions[-1]
+    }
+
+    assert not (drawn | {*KINDS}) & {*WITHOUT}
+    assert drawn | {*WITHOUT} == {*KINDS, *WITHOUT} == {*BY_NAME}

@@ -98,6 +98,10 @@ def drawing(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - worlds and faults, not secrets
 
 
+WITHOUT: dict[str, str] = {}
+"""Kinds that no campaign writes yet, each with its reason."""
+
+
 def unreadable(profile: Mapping[str, Any]) -> frozenset[str]:
     """Give the kinds of which such a service tells nothing."""
     silent = profile.get("requiredLists") == "left_out"

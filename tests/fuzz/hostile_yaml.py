@@ -11,9 +11,10 @@ from typing import Any
 from hostile_documents import TEXTS, from_schema, mutated
 
 from reconciler.document import Json
+from reconciler.kinds import BY_NAME
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
-KINDS = ("AlertDefinition", "Dashboard", "LogPolicySet", "SLO", "SavedView")
+KINDS = sorted(BY_NAME)
 _LOADED: dict[str, dict[str, Any]] = {}
 
 

@@ -12,7 +12,7 @@ from harness.jobs import Jobs, open_jobs
 from harness.profiles import profile
 from harness.served import Served, served
 from harness.sites import ALERT_ID, Site
-from harness.stores import Opening, object_service, opening
+from harness.stores import SHARED, STORES, Opening, object_service, opening
 from harness.workspaces import Shop, Workspace, open_shop, project_at, seed
 from harness.workspaces import workspace as write_workspace
 from reconciler.emulator import create_app
@@ -89,11 +89,11 @@ def _place(request: pytest.FixtureRequest, folder: Path) -> Opening:
     return opening(request.param, folder)
 
 
-@pytest.fixture(params=["file", "git", "s3"])
+@pytest.fixture(params=STORES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
     return _place(request, tmp_path)
 
 
-@pytest.fixture(params=["git", "s3"])
+@pytest.fixture(params=SHARED)
 def shared_place(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
     return _place(request, tmp_path)

@@ -71,18 +71,32 @@ def object_service() -> Iterator[Mapping[str, str]]:
         server.server_close()
 
 
+def _file(folder: Path) -> Opening:
+    return lambda: FileStore(folder / "own" / "journal.jsonl")
+
+
+def _git(folder: Path) -> Opening:
+    checkout = repository(folder)
+    return lambda: git_store(checkout)
+
+
+def _s3(_: Path) -> Opening:
+    url = f"s3://{BUCKET}/{uuid4()}"
+    return lambda: ObjectStore(Bucket(url, os.environ))
+
+
+STORES: dict[str, Callable[[Path], Opening]] = {"file": _file, "git": _git, "s3": _s3}
+"""Every store: the only list of them in tests."""
+SHARED = ("git", "s3")
+"""Those that machines share."""
+
+
 def opening(kind: str, folder: Path) -> Opening:
-    """Give what opens a store of a kind, `file`, `git` or `s3`, in a place not used before.
+    """Give what opens a store of a kind in a place not used before.
 
     For `s3` the environment of `object_service` must be set.
     """
-    if kind == "file":
-        return lambda: FileStore(folder / "own" / "journal.jsonl")
-    if kind == "git":
-        checkout = repository(folder)
-        return lambda: git_store(checkout)
-    url = f"s3://{BUCKET}/{uuid4()}"
-    return lambda: ObjectStore(Bucket(url, os.environ))
+    return STORES[kind](folder)
 
 
 NO_TIME = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)

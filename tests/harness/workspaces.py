@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import threading
@@ -19,6 +20,8 @@ from harness.stores import journal_at
 from reconciler.journal.journal import Journal
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+ELSEWHERE = 1
+"""How many of the examples are for production alone."""
 PROJECT = """\
 manifests: [.]
 environments:
@@ -127,6 +130,12 @@ def project_at(root: Path, text: str = PROJECT, **manifests: str) -> Workspace:
     for name, manifest in manifests.items():
         made.write(f"{name}.yaml", manifest)
     return made
+
+
+def examples_here() -> int:
+    """Count the resources that the examples declare for the environment `local`."""
+    texts = (file.read_text(encoding="utf-8") for file in EXAMPLES.rglob("*.yaml"))
+    return sum(len(re.findall(r"^kind: ", text, re.MULTILINE)) for text in texts) - ELSEWHERE
 
 
 def examples_at(root: Path) -> Workspace:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.stores import Opening, opening
+from harness.stores import STORES, Opening, opening
 from journals import AT, WRITE, started
 
 from reconciler.errors import ReconcilerError
@@ -27,7 +27,7 @@ from reconciler.resource import Ref
 OLD, NEW = "https://old.example.com", "https://new.example.com"
 LOST = Ref("SLO", "lost")
 LEASE = Lease(owner="owner-1", host="host", pid=1, since=AT, expires=AT, actor="someone")
-PAIRS = [*permutations(["file", "git", "s3"], 2), *((one, one) for one in ("file", "git", "s3"))]
+PAIRS = [*permutations(STORES, 2), *((one, one) for one in STORES)]
 
 
 def run_entry(name: str) -> RunEntry:

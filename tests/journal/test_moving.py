@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from harness.stores import STORES
 from journals import WRITE, refused, started
 from moves import (
     LEASE,
@@ -182,4 +183,4 @@ def test_no_move_is_counted_as_a_run_twice(tmp_path: Path) -> None:
 
 def test_every_pair() -> None:
     """Every kind of store is an origin and an end of a move in these laws."""
-    assert set(PAIRS) == set(product(("file", "git", "s3"), repeat=2))
+    assert set(PAIRS) == set(product(STORES, repeat=2))

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
-from harness.stores import Opening, journal_on, lease
+from harness.stores import STORES, Opening, journal_on, lease
 from journals import WRITE, refused, started, written
 
+from reconciler import journal as package
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
 from reconciler.journal.journal import Journal
@@ -291,3 +293,12 @@ def test_renewal(shared_place: Opening) -> None:
     assert soon is not None
     assert late.expires.startswith("2099")
     assert late.owner == soon.owner
+
+
+@pytest.mark.usefixtures("in_s3")
+def test_every_store_is_held_to_this(tmp_path: Path) -> None:
+    """Each store that the package has is among those that these laws run on."""
+    modules = {file.stem for file in Path(package.__file__).parent.glob("*_store.py")}
+
+    held = {type(opened(tmp_path)()).__module__.rpartition(".")[2] for opened in STORES.values()}
+    assert held == modules

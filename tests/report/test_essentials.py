@@ -82,7 +82,7 @@ def steps(facts: Facts, step: str) -> list[Facts]:
     return [inner] if inner is not None and inner is not NOTHING and step == ANY_STEP else []
 
 
-@pytest.mark.parametrize("kind", NEW)
+@pytest.mark.parametrize("kind", BY_NAME)
 def test_what_is_said_of_something_new(kind: str) -> None:
     """The fields that matter are said in order, without what goes without saying."""
     change, wanted = NEW[kind]
@@ -90,7 +90,7 @@ def test_what_is_said_of_something_new(kind: str) -> None:
     assert [*essentials_of(change)] == wanted
 
 
-@pytest.mark.parametrize("kind", NEW)
+@pytest.mark.parametrize("kind", BY_NAME)
 def test_every_report_says_it(kind: str) -> None:
     """Terminal, comment and page say the fields that matter before anything is opened."""
     change, wanted = NEW[kind]
@@ -106,7 +106,7 @@ def test_every_report_says_it(kind: str) -> None:
         assert said in unescape(summary.group())
 
 
-@pytest.mark.parametrize("kind", NEW)
+@pytest.mark.parametrize("kind", BY_NAME)
 def test_all_of_it_is_there_for_who_asks(kind: str) -> None:
     """With -v, in the fold of a comment and in an open card, every declared field is there."""
     change, _ = NEW[kind]

@@ -1,0 +1,302 @@
+"""What each task adds: small, but of the form of the real thing."""
+
+from __future__ import annotations
+
+from workbench import Workbench
+
+VIEW_MODEL = "reconciler/kinds/saved_view/model.py"
+
+
+def complaint(bench: Workbench) -> None:
+    """Complain of a saved view that nobody has named."""
+    said = "a name says nothing"
+    bench.after("reconciler/source/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
+    bench.after("docs/errors.md", "| M314 |", f"| M399 | {said} |")
+    bench.replace(
+        VIEW_MODEL,
+        "    yield from ()\n",
+        '    if spec.get("name") == "untitled":\n'
+        '        yield Finding("M399", ("name",), "nobody has named it yet")\n',
+    )
+    bench.replace(
+        "tests/manifests/wrong_manifests.py",
+        "MANIFESTS = [*ENVELOPES,",
+        'SPECS.append(text("an untitled view", "M399", "7:9", "nobody has named it", '
+        'view().replace("Errors", "untitled")))\n'
+        "MANIFESTS = [*ENVELOPES,",
+    )
+
+
+def guard(bench: Workbench) -> None:
+    """Ask consent for the first SLO of a name."""
+    rules = "reconciler/guards/rules.py"
+    bench.after(rules, "LOOKS_LIKE_RENAME =", 'FIRST = "first-of-all"')
+    bench.replace(rules, "TAKES_OVER),\n    *(code", "TAKES_OVER, FIRST),\n    *(code")
+    bench.replace(
+        rules,
+        "        if change.protected:\n            yield",
+        '        if change.action is Action.CREATE and change.ref.name == "first":\n'
+        '            way = ("name it otherwise",)\n'
+        '            yield Objection(ref=change.ref, said="", ways_out=way, code=FIRST)\n'
+        "        if change.protected:\n            yield",
+    )
+    bench.after("docs/guards.md", "| `looks-like-rename` |", "| `first-of-all` | a first one | x |")
+    bench.append(
+        "tests/guards/test_consent.py",
+        "\n\ndef test_the_first(site: Site) -> None:\n"
+        '    """What is called the first needs consent."""\n'
+        '    spec = {"name": "E", "targetThresholdPercentage": 99.0, "requestBasedMetricSli": {}}\n'
+        "\n"
+        '    found = refused(site, manifest("SLO/first", spec))\n'
+        "\n"
+        '    assert [one.code for one in found] == ["first-of-all"]\n',
+    )
+
+
+def retry_rule(bench: Workbench) -> None:
+    """Take one more status for an answer that says nothing."""
+    bench.replace("reconciler/api/retrying.py", "504, 520))", "504, 520, 521))")
+    bench.replace("docs/network.md", "504 or 520", "504, 520 or 521")
+    bench.replace("docs/assumptions.md", " 520 and a lost", " 520, 521 and a lost")
+    bench.replace("tests/api/test_rules.py", "504, 520)", "504, 520, 521)")
+    bench.replace("tests/api/test_rules.py", "504, 520}", "504, 520, 521}")
+    bench.replace("tests/api/test_door_statuses.py", "504, 520]", "504, 520, 521]")
+
+
+def expression(bench: Workbench) -> None:
+    """Give a variable in capitals."""
+    syntax, filling = "reconciler/expressions.py", "reconciler/manifests/expressions.py"
+    bench.after(syntax, '    REFERENCE = "ref"', '    CAPITALS = "capitals"')
+    bench.after(syntax, "    Word.REFERENCE: re.", '    Word.CAPITALS: re.compile("[A-Za-z]+"),')
+    bench.replace(syntax, '"Kind/name"}', '"Kind/name", Word.CAPITALS: "NAME"}')
+    bench.replace(
+        filling,
+        "        case Word.SECRET:\n            return _secret(",
+        "        case Word.CAPITALS:\n"
+        "            return _spelled(_variable(part, scope, path, filled)).upper()\n"
+        "        case Word.SECRET:\n            return _secret(",
+    )
+    bench.after("docs/manifests.md", "| `${var:NAME}` |", "| `${capitals:NAME}` | in capitals |")
+    bench.append(
+        "tests/manifests/test_expressions.py",
+        "\n\ndef test_capitals() -> None:\n"
+        '    """A variable can be had in capitals."""\n'
+        '    scope = Scope("local", {"team": "payments"})\n'
+        "\n"
+        '    assert fill("the ${capitals:team}", scope).document == "the PAYMENTS"\n',
+    )
+
+
+def observed_field(bench: Workbench) -> None:
+    """Let a saved view have an icon, which the API document does not know."""
+    bench.after(VIEW_MODEL, "    ObservedPart,", "    Observed,")
+    bench.after(VIEW_MODEL, "    view_type:", "    icon: Annotated[Text, Observed()] = None")
+
+
+def use_case(bench: Workbench) -> None:
+    """Count what a workspace declares, as a use case with a command on it."""
+    bench.write(
+        "reconciler/session/counting.py",
+        '"""Count what is declared, kind by kind."""\n\n'
+        "from __future__ import annotations\n\n"
+        "from collections import Counter\n\n"
+        "from reconciler.session.checking import check\n"
+        "from reconciler.session.projects import Asked\n\n\n"
+        "def count(asked: Asked) -> Counter[str]:\n"
+        '    """Give how many manifests there are of each kind, by its name."""\n'
+        "    return Counter(one.ref.kind for one in check(asked).workspace.manifests)\n",
+    )
+    bench.write(
+        "reconciler/commands/count.py",
+        '"""`reconciler count`: how many manifests there are."""\n\n'
+        "from __future__ import annotations\n\n"
+        "import click\n\n"
+        "from reconciler.commands import options\n"
+        "from reconciler.console import data\n"
+        "from reconciler.session.counting import count as counted\n"
+        "from reconciler.session.projects import Asked\n\n\n"
+        "@click.command\n"
+        "@options.reading\n"
+        "def count(*, asked: Asked) -> int:\n"
+        '    """Print how many manifests there are of each kind."""\n'
+        '    lines = (f"{kind} {n}\\n" for kind, n in sorted(counted(asked).items()))\n'
+        '    return data("".join(lines))\n',
+    )
+    bench.after(
+        "reconciler/commands/overview.py",
+        '    "drift": (',
+        '    "count": ("count", "count", "Count manifests."),',
+    )
+    bench.after(
+        "pyproject.toml",
+        '    "reconciler.commands.conformance",',
+        '    "reconciler.commands.count",',
+    )
+    bench.replace(
+        "docs/commands.md", "## schema\n", "## count\n\n```sh\nreconciler count\n```\n\n## schema\n"
+    )
+    bench.after(
+        "tests/commands/test_bad_input.py",
+        '    "drift --format csv"',
+        '    "count -e nope": (64, "there is no environment `nope`"),',
+    )
+    bench.write(
+        "tests/commands/test_count.py",
+        '"""`count`: how many manifests there are."""\n\n'
+        "from __future__ import annotations\n\n"
+        "import pytest\n"
+        "from pathlib import Path\n\n"
+        "from reconciler.commands.root import run\n\n\n"
+        "def test_count(capsys: pytest.CaptureFixture[str]) -> None:\n"
+        '    """Each kind that is declared is counted."""\n'
+        "    examples = Path(__file__).parents[2] / 'examples'\n"
+        '    assert run(["count", "--project", str(examples / "reconciler.yaml")]) == 0\n'
+        '    assert "SLO 3" in capsys.readouterr().out\n',
+    )
+
+
+def output_format(bench: Workbench) -> None:
+    """Print drift as one line a resource."""
+    bench.append(
+        "reconciler/report/drift.py",
+        "\n\ndef drift_names(drifts: Sequence[Drift]) -> str:\n"
+        '    """Give the name of each resource that drifted, on a line of its own."""\n'
+        '    return "".join(f"{safe(str(one.ref))}\\n" for one in drifts if one.drifted)\n',
+    )
+    command = "reconciler/commands/drift.py"
+    bench.replace(command, '"markdown", "html")', '"markdown", "html", "names")')
+    bench.replace(
+        command,
+        "import drift_json, drift_markdown",
+        "import drift_json, drift_markdown, drift_names",
+    )
+    bench.replace(
+        command,
+        '        case "markdown":\n',
+        '        case "names":\n            return drift_names(found)\n        case "markdown":\n',
+    )
+    bench.replace(
+        "docs/reports.md",
+        "| `drift` | `text`, `json`, `markdown`, `html` |",
+        "| `drift` | `text`, `json`, `markdown`, `html`, `names` |",
+    )
+    bench.replace(
+        "docs/commands.md", "# or markdown, or html: see", "# or markdown, html, names: see"
+    )
+
+
+def reason(bench: Workbench) -> None:
+    """Say of what is called the first that it is."""
+    reasons = "reconciler/resource/reason.py"
+    bench.replace(
+        reasons,
+        "Reason: TypeAlias = (",
+        "@dataclass(frozen=True, slots=True)\n"
+        "class FirstOfAll:\n"
+        '    """It is called the first."""\n\n'
+        '    code: ClassVar[str] = "first-of-all"\n\n\n'
+        "Reason: TypeAlias = (",
+    )
+    bench.replace(reasons, "    | IncidentsUnread\n)", "    | IncidentsUnread\n    | FirstOfAll\n)")
+    resource = "reconciler/resource/__init__.py"
+    bench.after(resource, "    EditedBy,", "    FirstOfAll,")
+    bench.after(resource, '    "EditedBy",', '    "FirstOfAll",')
+    deciding, words = "reconciler/planning/deciding.py", "reconciler/report/reasons.py"
+    bench.after(deciding, "    Evidence,", "    FirstOfAll,")
+    bench.replace(
+        deciding,
+        "    if not change.action.writes:\n        return change\n    return replace(",
+        '    if manifest.ref.name == "first":\n'
+        "        change = replace(change, reasons=(*change.reasons, FirstOfAll()))\n"
+        "    if not change.action.writes:\n        return change\n    return replace(",
+    )
+    bench.after(words, "    EditedBy,", "    FirstOfAll,")
+    bench.replace(
+        words,
+        "        case IncidentsUnread(said=said):\n",
+        "        case FirstOfAll():\n"
+        '            return "it is called the first"\n'
+        "        case IncidentsUnread(said=said):\n",
+    )
+    bench.after("docs/plan.md", "| `incidents-unread` |", "| `first-of-all` | its name | |")
+    bench.append(
+        "tests/planning/test_decisions.py",
+        "\n\ndef test_the_first() -> None:\n"
+        '    """What is called the first is told so."""\n'
+        '    change = decided(Ref("SLO", "first"), SPEC, Absent())\n\n'
+        '    assert notes_of(change)[-1] == "it is called the first"\n',
+    )
+
+
+def setting(bench: Workbench) -> None:
+    """Let an environment have a note for people."""
+    bench.replace(
+        "reconciler/project/settings.py",
+        "    guards: Guards = Guards()\n    api:",
+        '    note: Annotated[str, Field(description="Words for people.")] = "-"\n'
+        "    guards: Guards = Guards()\n    api:",
+    )
+    bench.replace(
+        "reconciler/project/complaining.py",
+        "    if environment.base_url is not None and environment.emulator is not None:\n",
+        "    if not environment.note:\n"
+        '        yield Finding("P101", (*path, "note"), "`note` says nothing")\n'
+        "    if environment.base_url is not None and environment.emulator is not None:\n",
+    )
+    bench.after(
+        "tests/manifests/wrong_projects.py",
+        '    _setting("another authorization"',
+        """    _setting("an empty note", "3:11", "`note` says nothing", 'note: ""'),""",
+    )
+    bench.append("docs/manifests.md", "\n`note:` of an environment is for people.\n")
+
+
+def exit_code(bench: Workbench) -> None:
+    """End with a code of its own where stdin is lost."""
+    errors = "reconciler/errors.py"
+    bench.after(errors, "    GUARDED = 11", "    INPUT_LOST = 12")
+    line = '    ExitCode.INPUT_LOST: "stdin could not be read",'
+    bench.after(errors, "    ExitCode.GUARDED:", line)
+    bench.replace(
+        errors,
+        "    ExitCode.OUTPUT_LOST,\n",
+        "    ExitCode.INPUT_LOST,\n    ExitCode.OUTPUT_LOST,\n",
+    )
+    line = '    ExitCode.INPUT_LOST: "internal",'
+    bench.after("reconciler/ci/result.py", '    ExitCode.USAGE: "validation"', line)
+    bench.after("docs/exit-codes.md", "| 11 |", "| 12 | stdin could not be read |")
+    bench.replace("docs/exit-codes.md", " 3,\n74, 141.", " 3,\n12, 74, 141.")
+    bench.replace("tests/applying/test_stops.py", "TOLD = (74, ", "TOLD = (12, 74, ")
+
+
+def switch(bench: Workbench) -> None:
+    """Let an emulator give ids of saved views that begin far from 1."""
+    bench.replace(
+        "reconciler/emulator/profile.py",
+        "    duplicate_policies: Annotated[",
+        "    view_ids: Annotated[\n"
+        '        Literal["near", "far"],\n'
+        '        Field(description="Ids of saved views count from 1, or from 1001."),\n'
+        '    ] = "near"\n'
+        "    duplicate_policies: Annotated[",
+    )
+    bench.replace(
+        "reconciler/emulator/saved_views.py",
+        """    view_id = call.store.write("INSERT INTO saved_views (record) VALUES ('')")\n""",
+        '    first = 1000 if call.profile.view_ids == "far" else 0\n'
+        "    counted = \"INSERT INTO saved_views SELECT max(ifnull(max(id), 0), ?) + 1, '' \"\n"
+        '    view_id = call.store.write(counted + "FROM saved_views", first)\n',
+    )
+    row = "| `viewIds` | near, far | ids of saved views count from 1, or from 1001 |"
+    bench.after("docs/emulator.md", "| `duplicateNames` |", row)
+    row = "| count the ids of saved views from 1, or not | `viewIds` |"
+    bench.after("docs/assumptions.md", "| hold several dashboards,", row)
+    bench.append(
+        "tests/emulator/test_emulated_profiles.py",
+        "\n\n@pytest.mark.parametrize(('how', 'first'), [('near', 1), ('far', 1001)])\n"
+        "def test_view_ids(how: str, first: int) -> None:\n"
+        '    """The first saved view has this id, and the next the one after it."""\n'
+        "    emulator = under(view_ids=how)\n\n"
+        '    ids = [emulator.post(VIEWS, VIEW).body["id"] for _ in range(2)]\n'
+        "    assert ids == [first, first + 1]\n",
+    )
