@@ -29,8 +29,8 @@ from reconciler.source.text import joined_surrogates
 class Node:
     """One node from `start` to `end`, white space and comments after it left out.
 
-    `start` is after an anchor. An alias stands where it stands, and `means` is the
-    node that it repeats. A mapping's `keys` are as many as its `values`.
+    `start` is after an anchor, which begins at `begin`. An alias stands where it stands, and
+    `means` is the node that it repeats. A mapping's `keys` are as many as its `values`.
     """
 
     start: int
@@ -41,6 +41,13 @@ class Node:
     keys: list[Node] = field(default_factory=list)
     values: list[Node] = field(default_factory=list)
     means: Node | None = None
+    anchor: str = ""
+    begin: int = -1
+
+    @property
+    def opening(self) -> int:
+        """Where it begins, its anchor included."""
+        return self.start if self.begin < 0 else self.begin
 
     @property
     def itself(self) -> Node:
@@ -185,6 +192,8 @@ class _Reader:
     def _name(self, event: Any, node: Node) -> None:
         if event.anchor:
             self.anchors[event.anchor] = node
+            node.anchor = str(event.anchor)
+            node.begin = self.lines.in_text(event.start_mark.index)
 
     def _add(self, node: Node) -> None:
         holder = self.stack[-1]
