@@ -154,7 +154,9 @@ def item_like(node: Node | None, value: Json) -> Node | None:
     mine = set(value) if isinstance(value, dict) else set()
     # The first of many tells as much, and each is looked through.
     some = node.itself.values[:50]
-    return max(some, key=lambda one: len(mine & {key.text for key in one.itself.keys}), default=None)
+    return max(
+        some, key=lambda one: len(mine & {key.text for key in one.itself.keys}), default=None
+    )
 
 
 def _some_key(node: Node | None) -> Node | None:
@@ -186,7 +188,12 @@ def rewrapped(source: Sequence[str], value: str) -> list[str] | None:
 
     `source` are the lines as they were, their words the old text; None where blanks count.
     """
-    if value != " ".join(value.split(" ")) or "\n" in value or "  " in value or value.strip() != value:
+    if (
+        value != " ".join(value.split(" "))
+        or "\n" in value
+        or "  " in value
+        or value.strip() != value
+    ):
         return None
     old = [word for line in source for word in line.split()]
     ends, count = set(), 0

@@ -250,20 +250,24 @@ class Rewriting:
         if not stays:
             self._replace(node, followed([], Items(tuple(items)), self.value), node)
             return
-        self._edit_staying(node, items, path, stays)
+        self._edit_staying(node, path, stays)
         runs = _runs(items, path, stays)
         margin = self._margin(node)
         for after, new in runs.items():
             self._add_in_flow(node, after, [self._flow_item(node, one, margin) for one in new])
         gone = [nth for nth in range(len(node.values)) if nth not in stays]
+        moved = {one.origin for one in items} | self.arrived
         for first, last in _spans(gone):
-            self._cut_in_flow(node, first, last)
+            nodes = [node.values[nth] for nth in range(first, last + 1) if (*path, nth) in moved]
+            self._cut_in_flow(node, first, last, [(one.opening, one.end) for one in nodes])
 
     def _flow_item(self, node: Node, item: Item, margin: str | None) -> str:
         if item.origin is not None and item.origin[:-1] and self._is_in(node, item.origin):
             child = self._at(item.origin)
             inner = self._apart(child, item)
-            return edited(self.where.text[child.opening : child.end], _shifted(inner, child.opening))
+            return edited(
+                self.where.text[child.opening : child.end], _shifted(inner, child.opening)
+            )
         value = followed([], Items((item,)), self.value)
         assert isinstance(value, list)  # noqa: S101 - of one item
         return self.layout.flow(value[0], item_like(node, value[0]), margin)
@@ -272,18 +276,20 @@ class Rewriting:
         child = self._at(origin)
         return child.means is None and self.parents[id(child)][0] is node
 
-    def _cut_in_flow(self, node: Node, first: int, last: int) -> None:
-        """Take neighbours out of a node in flow; their comments stay, each on its line."""
+    def _cut_in_flow(
+        self, node: Node, first: int, last: int, moved: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        """Take neighbours out of a node in flow; comments stay, each on its line, or `moved`."""
         starts = node.keys or node.values
         margin = " " * self.where.column(starts[first].opening)
         lead = f"{self.layout.newline}{margin}"
         if last + 1 < len(node.values):
             start, end = starts[first].opening, starts[last + 1].opening
-            comments = self.where.comments(start, end)
+            comments = self._left_comments(start, end, moved)
             kept = "".join(one + lead for one in comments)
         else:
             start, end = self._member_end(node, first - 1), self._member_end(node, last)
-            comments = self.where.comments(start, end)
+            comments = self._left_comments(start, end, moved)
             ends_line = not self.where.text[end : self.where.line_end(end)].strip()
             kept = "".join(f"{lead if nth else ' '}{one}" for nth, one in enumerate(comments))
             kept += lead if kept and not ends_line else ""
@@ -296,28 +302,39 @@ class Rewriting:
         if not in_place and (not items or not (opens or stays)):
             self._replace(node, followed([], Items(tuple(items)), self.value), node)
             return
-        self._edit_staying(node, items, path, stays)
+        self._edit_staying(node, path, stays)
         for after, new in _runs(items, path, stays).items():
             texts = [self._block_item(node, one) for one in new]
             self._insert_items(node, after, texts, stays)
         moved = {one.origin for one in items} | self.arrived
         first = 0 if opens else min(stays, default=0)
         if first > 0:
-            self._cut_to(node, first)
+            self._cut_to(node, first, [nth for nth in range(first) if (*path, nth) in moved])
         for nth in range(first, len(node.values)):
             if nth not in stays:
                 self._cut_lines(node, nth, moved=(*path, nth) in moved)
 
-    def _cut_to(self, node: Node, first: int) -> None:
+    def _cut_to(self, node: Node, first: int, moved: Sequence[int]) -> None:
         """Take away what stands before an item, in a list that begins behind another dash."""
         start, end = node.start, dash_of(self.where, node, first)
         margin = self.layout.newline + " " * self.where.column(start)
-        comments = self.where.comments(start, end)
+        chunks = [
+            (self._chunk_start(node, nth) if nth else start, self.where.line_end(one.end))
+            for nth, one in enumerate(node.values)
+            if nth in moved
+        ]
+        comments = self._left_comments(start, end, chunks)
         self.splices.append(Splice(start, end, "".join(one + margin for one in comments)))
 
-    def _edit_staying(
-        self, node: Node, items: Sequence[Item], path: Path, stays: Mapping[int, Item]
-    ) -> None:
+    def _left_comments(self, start: int, end: int, moved: Sequence[tuple[int, int]]) -> list[str]:
+        """Give the comments between two places, without those that moved along with an item."""
+        found = self.where.comments(start, end)
+        for place in moved:
+            for one in self.where.comments(*place):
+                found.remove(one)
+        return found
+
+    def _edit_staying(self, node: Node, path: Path, stays: Mapping[int, Item]) -> None:
         for nth, item in stays.items():
             if item.edit is not None:
                 self._follow(node.values[nth], item.edit, (*path, nth))
@@ -482,7 +499,9 @@ class Rewriting:
             lines = _folded(source[1:], node.text, value)
         else:
             return _wrapped(node, source, value, margin)
-        return lines and (lines[0], [margin + one if one else one for one in lines[1:]])
+        if not lines:
+            return None
+        return lines[0], [margin + one if one else one for one in lines[1:]]
 
     def _lay(self, node: Node, head: int, first: str, rest: Sequence[str]) -> None:
         """Put a first line behind a key or dash, and the rest below, in place of a node."""
@@ -574,7 +593,9 @@ def _refined(edit: Edit, document: Json, whole: Json, path: Path) -> Edit:
         case Within(fields=fields) if isinstance(document, dict):
             return Within(
                 {
-                    key: _refined(one, document[key], whole, (*path, key)) if key in document else one
+                    key: _refined(one, document[key], whole, (*path, key))
+                    if key in document
+                    else one
                     for key, one in fields.items()
                 }
             )
@@ -610,9 +631,7 @@ def _staying(items: Sequence[Item], path: Path) -> dict[int, Item]:
     return {nth: item for nth, item in placed if nth in stay}
 
 
-def _runs(
-    items: Sequence[Item], path: Path, stays: Mapping[int, Item]
-) -> dict[int, list[Item]]:
+def _runs(items: Sequence[Item], path: Path, stays: Mapping[int, Item]) -> dict[int, list[Item]]:
     """Give the items that have to be written, by the index of that which they come after, or -1."""
     runs: dict[int, list[Item]] = {}
     after = -1
