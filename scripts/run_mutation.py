@@ -65,18 +65,14 @@ PARTS = {
         tuple(
             f"reconciler/journal/{name}.py"
             for name in (
-                "chain",
-                "compacting",
                 "content",
                 "entries",
-                "entry_documents",
                 "file_store",
                 "history",
                 "journal",
-                "lease",
                 "moving",
-                "places",
-                "private_folder",
+                "runs",
+                "store",
             )
         ),
         tuple(
@@ -172,7 +168,10 @@ class _WithoutWords(ast.NodeTransformer):
 def mutants_of(folder: Path, part: Part) -> Iterator[Mutant]:
     """Yield every mutant of a part."""
     for pattern in part.files:
-        for path in sorted(folder.glob(pattern)):
+        paths = sorted(folder.glob(pattern))
+        if not paths:
+            raise SystemExit(f"{pattern} is not there: name what is to be mutated as it is called")
+        for path in paths:
             relative = path.relative_to(folder)
             mutated = mutate_file_contents(str(relative), path.read_text())
             functions = dict(_functions(mutated.code))

@@ -156,10 +156,10 @@ def in_this_process(
 def journal(folder: Path, base_url: str) -> Journal:
     """Read the journal of a folder; it can always be read (I5)."""
     found = Journal(
-        FileStore(folder / ".reconciler" / "journal.jsonl"),
-        "default",
-        base_url,
-        lambda: datetime(2025, 1, 31, tzinfo=UTC),
+        store=FileStore(folder / ".reconciler" / "journal.jsonl"),
+        environment="default",
+        target=base_url,
+        clock=lambda: datetime(2025, 1, 31, tzinfo=UTC),
     )
     found.load()
     return found

@@ -188,7 +188,10 @@ class Site:
     def journal(self) -> Journal:
         """Give the journal, read anew as a new process would."""
         journal = Journal(
-            FileStore(self.root / "own" / "journal.jsonl"), "local", "emulator", lambda: NO_TIME
+            store=FileStore(self.root / "own" / "journal.jsonl"),
+            environment="local",
+            target="emulator",
+            clock=lambda: NO_TIME,
         )
         journal.load()
         return journal

@@ -127,7 +127,13 @@ def opening(kind: str, folder: Path) -> Opening:
 
 def journal_on(store: Store, actor: str = "someone") -> Journal:
     """Give a journal over a store, not read yet."""
-    return Journal(store, "local", "emulator", lambda: datetime.now(UTC), lambda: actor)
+    return Journal(
+        store=store,
+        environment="local",
+        target="emulator",
+        clock=lambda: datetime.now(UTC),
+        who=lambda: actor,
+    )
 
 
 def with_environ(environ: Mapping[str, str]) -> mock._patch_dict:

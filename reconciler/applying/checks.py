@@ -163,7 +163,7 @@ def _without_secret(one: Difference) -> Difference:
 
 def rewritten_entry(run: str, at: str, ref: Ref, found: Sequence[Difference]) -> Stored:
     """Give what the journal keeps of them; a stored secret by its fingerprint only."""
-    return Stored(run, at, ref, tuple(map(_rewritten, found)))
+    return Stored(run=run, at=at, ref=ref, rewritten=tuple(map(_rewritten, found)))
 
 
 def _rewritten(difference: Difference) -> Rewritten:

@@ -8,8 +8,16 @@ from typing import Literal
 
 from reconciler.document import Json, digest
 from reconciler.errors import JournalError, Locked, OutcomeUnknown, ReconcilerError
-from reconciler.journal.entries import Entry, RefusedEntry, Renamed, Started, Stored, WrittenEntry
-from reconciler.journal.history import History, LastWrite
+from reconciler.journal.entries import (
+    Entry,
+    LastWrite,
+    RefusedEntry,
+    Renamed,
+    Started,
+    Stored,
+    WrittenEntry,
+)
+from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Answer, Sending
 from reconciler.resource import (
@@ -82,12 +90,18 @@ def closing_entry(change: Change, outcome: Outcome, run: str, at: str) -> Entry 
         case Written(ref=ref, remote_id=remote_id, message=message, revision=revision):
             instead_of = not_given(change, remote_id)
             return WrittenEntry(
-                run, at, ref, remote_id, message, revision=revision, instead_of=instead_of
+                run=run,
+                at=at,
+                ref=ref,
+                remote_id=remote_id,
+                message=message,
+                revision=revision,
+                instead_of=instead_of,
             )
         case Unchanged(ref=ref, remote_id=remote_id, message=message):
-            return WrittenEntry(run, at, ref, remote_id, message)
+            return WrittenEntry(run=run, at=at, ref=ref, remote_id=remote_id, message=message)
         case Refused(ref=ref, message=message) | Skipped(ref=ref, message=message):
-            return RefusedEntry(run, at, ref, message)
+            return RefusedEntry(run=run, at=at, ref=ref, message=message)
         case Unconfirmed() | InDoubt():
             return None
 
@@ -103,15 +117,15 @@ def started_entry(change: Change, declared: dict[str, Json], run: str, at: str) 
     """Give the entry that stands in the journal before a change is sent."""
     seen = change.observation
     return Started(
-        run,
-        at,
-        change.ref,
-        _operation(change),
-        declared,
-        change.request_id,
-        change.remote_id,
-        digest(seen.document) if isinstance(seen, Seen) else "",
-        change.manifest.protect,
+        run=run,
+        at=at,
+        ref=change.ref,
+        operation=_operation(change),
+        declared=declared,
+        request_id=change.request_id,
+        remote_id=change.remote_id,
+        seen=digest(seen.document) if isinstance(seen, Seen) else "",
+        protect=change.manifest.protect,
     )
 
 
@@ -132,7 +146,12 @@ def renaming_entries(changes: Iterable[Change], run: str, at: str) -> list[Entry
         if isinstance(reason, RenamedFrom)
     }
     entries: list[Entry] = [
-        Renamed(at, Ref(change.ref.kind, f"{change.ref.name}~{reason.remote_id}"), change.ref, run)
+        Renamed(
+            at=at,
+            ref=Ref(change.ref.kind, f"{change.ref.name}~{reason.remote_id}"),
+            was=change.ref,
+            run=run,
+        )
         for change in done
         for reason in change.reasons
         if isinstance(reason, AnotherObject) and change.ref not in was.values()
@@ -143,10 +162,10 @@ def renaming_entries(changes: Iterable[Change], run: str, at: str) -> list[Entry
             # Names went round in a circle; one steps aside, under a name that no manifest has.
             ref, old = next(iter(was.items()))
             aside = Ref(old.kind, f"{old.name}~")
-            entries.append(Renamed(at, aside, old, run))
+            entries.append(Renamed(at=at, ref=aside, was=old, run=run))
             was[ref] = aside
         else:
-            entries.append(Renamed(at, free, was.pop(free), run))
+            entries.append(Renamed(at=at, ref=free, was=was.pop(free), run=run))
     return entries
 
 
@@ -173,10 +192,10 @@ def adopting_entries(
         remote_id = change.remote_id
         entries.append(
             WrittenEntry(
-                run,
-                at,
-                change.ref,
-                remote_id,
+                run=run,
+                at=at,
+                ref=change.ref,
+                remote_id=remote_id,
                 adopted=True,
                 revision=_revision(change.observation),
                 instead_of=not_given(change, remote_id),
@@ -184,7 +203,7 @@ def adopting_entries(
         )
         if last is not None and last.rewritten:
             # Live is still what the service made of the last write.
-            entries.append(Stored(run, at, change.ref, last.rewritten))
+            entries.append(Stored(run=run, at=at, ref=change.ref, rewritten=last.rewritten))
     return entries
 
 

@@ -177,7 +177,9 @@ class Run:
         return started_entry(change, declared, self.name, self.journal.now())
 
     def _identified(self, ref: Ref, remote_id: RemoteId) -> None:
-        self._append([Identified(self.name, self.journal.now(), ref, remote_id)])
+        self._append(
+            [Identified(run=self.name, at=self.journal.now(), ref=ref, remote_id=remote_id)]
+        )
 
     def _journaled(self, entries: Sequence[Entry]) -> bool:
         """Journal entries; where that fails, end the run."""
@@ -238,7 +240,9 @@ class Run:
         if change.action is Action.CREATE and written.remote_id is not None:
             remote_id, at = written.remote_id, self.journal.now()
             instead_of = not_given(change, remote_id)
-            yield Identified(self.name, at, written.ref, remote_id, instead_of)
+            yield Identified(
+                run=self.name, at=at, ref=written.ref, remote_id=remote_id, instead_of=instead_of
+            )
 
     def _closed(self, entries: Sequence[Entry]) -> None:
         """Journal what became of something."""

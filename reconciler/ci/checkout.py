@@ -1,9 +1,9 @@
-"""What is checked out: of which commit it is, and whether every file of it is as committed."""
+"""What is checked out: of which commit, whether as committed, and so what may be used of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -21,16 +21,28 @@ from reconciler.ci.commits import (
     name_of,
     repository_around,
 )
-from reconciler.ci.trust import Checkout, Found, Lost, Missing, Reviewed
+from reconciler.ci.runner import Inputs
+from reconciler.ci.trust import (
+    BaseFile,
+    Checkout,
+    Found,
+    Lost,
+    Missing,
+    Settings,
+    Use,
+    may_use,
+)
 from reconciler.errors import InvalidInput
 from reconciler.forge.event import Event
 from reconciler.manifests.project_file import load_project
+from reconciler.project import Project
+from reconciler.project.settings import InFile, parse_journal_place
 from reconciler.source.files import LARGEST_FILE, PROJECT_FILE
 
 FETCH_ALL = "check out with `fetch-depth: 0`"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where a project stands: its repository, and the path of its file seen from there."""
 
@@ -54,7 +66,10 @@ def place_of(file: Path, environ: Mapping[str, str]) -> Place | None:
     if top is None:
         return None
     refuse_links(whole, top)
-    return Place(Commits(top, environ), PurePosixPath(whole.relative_to(top).as_posix()))
+    return Place(
+        commits=Commits(top=top, environ=environ),
+        path=PurePosixPath(whole.relative_to(top).as_posix()),
+    )
 
 
 def refuse_links(path: Path, top: Path | None = None) -> None:
@@ -71,6 +86,73 @@ def refuse_links(path: Path, top: Path | None = None) -> None:
                 f"{one.relative_to(top)} is a link: under `ci` paths are taken as they stand, so "
                 "that they mean the same in a change and on its base branch"
             )
+
+
+def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path]) -> Use:
+    """Tell what a job may use of a project, of which these files were read.
+
+    Raises InvalidInput where a link leads to the project file.
+    """
+    settings = Settings(
+        own=project,
+        base=Lost(why="nothing tells the base branch"),
+        base_url=inputs.base_url,
+        allow_untrusted=inputs.allow_untrusted,
+    )
+    if not event.name:
+        return may_use(event, Checkout(), settings)
+    file = project.file or project.root / PROJECT_FILE
+    place = place_of(file, os.environ)
+    if place is None:
+        return may_use(event, Checkout(), settings)
+    tips = tips_of(event, place.commits)
+    files = [*read, *([project.file] if project.file is not None else [])]
+    checkout = examine(event, place, tips, files, _written(project, place))
+    default = _newest(tips, place)
+    trusted = tuple(default.settings.trusted_branches) if isinstance(default, Found) else ()
+    return may_use(
+        event,
+        checkout,
+        Settings(
+            own=project,
+            base=_base_file(event, place, default, trusted),
+            trusted_branches=trusted,
+            base_url=inputs.base_url,
+            allow_untrusted=inputs.allow_untrusted,
+        ),
+    )
+
+
+def _written(project: Project, place: Place) -> Iterator[Path]:
+    """Yield the files that runs of a project write below its folder."""
+    folder = place.commits.top / place.folder
+    for name, environment in project.settings.environments.items():
+        kept = parse_journal_place(environment.journal or f".reconciler/{name}.journal.jsonl")
+        if isinstance(kept, InFile):
+            yield folder / kept.path
+            yield folder / f"{kept.path}.lock"
+        if environment.emulator is not None:
+            yield folder / environment.emulator.data
+
+
+def _newest(tips: Sequence[str], place: Place) -> BaseFile:
+    """Read the project file of the default branch, as new as it is known."""
+    lost: BaseFile = base_file_at("", place)
+    for tip in tips:
+        found = base_file_at(tip, place)
+        if not isinstance(found, Lost):
+            return found
+        lost = found
+    return lost
+
+
+def _base_file(
+    event: Event, place: Place, default: BaseFile, trusted_branches: Sequence[str]
+) -> BaseFile:
+    """Give the project file of the branch that a change is for, if that is a trusted one."""
+    if event.named_branch in trusted_branches and not event.is_on_default:
+        return base_file_at(event.named_commit, place)
+    return default
 
 
 def examine(
@@ -111,28 +193,30 @@ def tips_of(event: Event, commits: Commits) -> list[str]:
     return named
 
 
-def reviewed_at(commit: str, place: Place) -> Reviewed:
+def base_file_at(commit: str, place: Place) -> BaseFile:
     """Read the project file of a commit, at the same place and a regular file there too."""
     commits = place.commits
     if not commit or not commits.has(commit):
-        return Lost(f"the base branch's project file is not in this checkout: {FETCH_ALL}")
+        return Lost(why=f"the base branch's project file is not in this checkout: {FETCH_ALL}")
     try:
         found = commits.entry(commit, place.path)
         if found is None:
-            return Missing(commit, _others(commits, commit, place))
+            return Missing(commit=commit, other=_others(commits, commit, place))
         if not is_regular(found):
-            return Lost(f"{place.path} is no regular file on the base branch")
+            return Lost(why=f"{place.path} is no regular file on the base branch")
         text = commits.content(found)
     except Unreadable as error:
-        return Lost(f"the base branch's project file cannot be read ({error}): {FETCH_ALL}")
+        return Lost(why=f"the base branch's project file cannot be read ({error}): {FETCH_ALL}")
     with TemporaryDirectory() as folder:
         file = Path(folder) / PROJECT_FILE
         file.write_bytes(text[: LARGEST_FILE + 1])
         project, complaints = load_project(file)
     if project is None:
         said = complaints[0].message
-        return Lost(f"the base branch's project file is not valid: {said}; merge its repair first")
-    return Found(commit, project.settings)
+        return Lost(
+            why=f"the base branch's project file is not valid: {said}; merge its repair first"
+        )
+    return Found(commit=commit, settings=project.settings)
 
 
 def _others(commits: Commits, commit: str, place: Place) -> str:
@@ -183,7 +267,9 @@ def _tracked(commits: Commits, commit: str, below: PurePosixPath) -> Iterator[tu
         if entry.mode != SUBMODULE:
             yield path, entry
         elif path.is_dir() and any(path.iterdir()):
-            yield from _tracked(Commits(path, commits.environ), entry.name, PurePosixPath())
+            yield from _tracked(
+                Commits(top=path, environ=commits.environ), entry.name, PurePosixPath()
+            )
 
 
 def _is_same(path: Path, entry: Entry | None) -> bool:

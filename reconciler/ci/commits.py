@@ -35,7 +35,7 @@ class Unreadable(Exception):
     """The repository has not got an object, or not the one that it says; the text says which."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One file, link, folder or submodule of a commit; `path` is seen from the repository."""
 
@@ -44,7 +44,7 @@ class Entry:
     name: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Commits:
     """The commits of the repository whose working tree stands at `top`."""
 
@@ -101,7 +101,7 @@ class Commits:
 
     def entry(self, commit: str, path: PurePosixPath) -> Entry | None:
         """Give what stands at a path of a commit; None where nothing does. Raises Unreadable."""
-        here = Entry(PurePosixPath(), FOLDER, self._tree_of(commit))
+        here = Entry(path=PurePosixPath(), mode=FOLDER, name=self._tree_of(commit))
         for part in path.parts:
             if here.mode != FOLDER:
                 return None
@@ -230,7 +230,7 @@ def _entries(tree: bytes, folder: Entry) -> Iterator[Entry]:
         if not sound or name in _NO_NAMES or b"/" in name:
             raise Unreadable(f"{folder.name} is no folder of a commit")
         path = folder.path / os.fsdecode(name)
-        yield Entry(path, int(mode, 8), digest.hex())
+        yield Entry(path=path, mode=int(mode, 8), name=digest.hex())
         start = end + 1 + size
 
 

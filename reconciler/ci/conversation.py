@@ -1,40 +1,91 @@
-"""Our comment on the pull request of this job. Source: docs/ci.md."""
+"""The pull request of this job: what was reviewed there, and our comment on it.
+
+The comment is evidence of a review, not trust: its digest is only compared with
+that of a new plan. Source: docs/ci.md.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
 
-from reconciler.ci.ended import WORDS, Compared, Ended, has_work
+from reconciler.ci.checkout import refuse_links
+from reconciler.ci.result import Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
 from reconciler.console import redacted
-from reconciler.errors import ExitCode
+from reconciler.errors import ExitCode, GuardRefused, Stale
 from reconciler.forge.client import Address, Client, ForgeError
 from reconciler.forge.comments import Marker, Standing, State, put, put_new, standing
 from reconciler.forge.event import Event
 from reconciler.forge.pull_requests import Comment, Repository
 from reconciler.project import unsafe_base_url
-from reconciler.report.applied import Result, applied_comment
+from reconciler.report.applied import applied_comment
 from reconciler.report.comment import (
-    AGAINST_BASE,
-    OFFLINE,
     Origin,
+    changed_since_review,
+    changes_in,
     failed_comment,
     line_in,
     plan_comment,
     postponed_note,
     refused_comment,
 )
+from reconciler.report.plan.document import PlanDocument
 from reconciler.resource import Plan
-
-COMPARED = {Compared.LIVE: "", Compared.BASE: AGAINST_BASE, Compared.NOTHING: OFFLINE}
-"""What stands above a plan, by what it was compared with."""
+from reconciler.session.applying import Consent
+from reconciler.session.planning import read_plan_file
 
 APPLYING = "> **Applying** this plan now."
 
+Said: TypeAlias = Comment | Failure | None
+"""What became of a comment: as it stands now, not written though it had to be, or none."""
 
-@dataclass(slots=True)
+
+class PlanNotFound(GuardRefused):
+    """Nobody reviewed a plan that could be compared with this one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What was reviewed: our comment, or the file that plan wrote.
+
+    `missing` says why there is no comment to compare with, and the way out.
+    """
+
+    inputs: Inputs
+    comment: Standing | None
+    file: PlanDocument | None
+    missing: str
+
+    def consent_to(self, made: Plan) -> Consent:
+        """Give what the review consents to of this plan.
+
+        A plan that does nothing needs none: a job that runs again after its
+        apply is no failure. Raises Stale and PlanNotFound.
+        """
+        flags = Consent(
+            allow_destroy=self.inputs.allow_destroy, new_journal=self.inputs.new_journal
+        )
+        if not has_work(made) or self.inputs.require_plan == "none":
+            return replace(flags, yes=True)
+        if self.file is not None:
+            return replace(flags, reviewed=self.file)
+        if self.comment is None or not self.comment.marker.digest:
+            raise PlanNotFound(self.missing)
+        reviewed = self.comment.marker.digest
+        known = changes_in(self.comment.comment.body)
+        if made.digest != reviewed and known is not None:
+            named = changed_since_review(known, made)
+            said = f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
+            raise Stale("\n".join((said, *(f"  {line}" for line in named))))
+        return replace(flags, expect=reviewed)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Conversation:
     """What this job may say on its pull request. Without a forge, it says nothing.
 
@@ -46,83 +97,129 @@ class Conversation:
     runner: Runner
     repository: Repository | None = None
     missing: str = ""
-    _number: int | None = None
 
     @property
     def origin(self) -> Origin:
         """Where a comment comes from, for its foot."""
         return Origin(self.event.run_url, self.inputs.artifact)
 
+    @cached_property
     def pull_request(self) -> int | None:
-        """Give the number of the pull request that this job is about; None for none.
+        """The number of the pull request that this job is about; None for none.
 
         Raises ForgeError.
         """
-        if self._number is None and self.repository is not None:
-            self._number = self._find(self.repository)
-        return self._number
-
-    def _find(self, repository: Repository) -> int | None:
         event = self.event
+        if self.repository is None:
+            return None
         if event.pull_request is not None:
             return event.pull_request
         if event.name == "workflow_run":
-            return repository.open_at(event.head) if event.head else None
+            return self.repository.open_at(event.head) if event.head else None
         commit = event.head or event.commit
         if self.inputs.command == "apply" and commit and event.branch:
-            return repository.merged_from(commit, event.branch)
+            return self.repository.merged_from(commit, event.branch)
         return None
 
-    def reviewed(self, environment: str) -> Standing | None:
+    def review(self, environment: str) -> Review:
+        """Find what was reviewed.
+
+        Raises PlanNotFound where the plan file is not there, and ForgeError or
+        InvalidInput where what was reviewed cannot be read.
+        """
+        inputs = self.inputs
+        file = _reviewed_file(inputs) if inputs.require_plan == "file" else None
+        try:
+            comment, number = self._reviewed(environment), self.pull_request
+        except ForgeError:
+            if inputs.require_plan == "comment":
+                raise
+            # Then it is only for the words.
+            comment, number = None, None
+        if self.missing:
+            missing = f"the reviewed plan stands in a comment, and {self.missing}"
+        elif number is None:
+            missing = "no pull request brought this commit here"
+        else:
+            missing = f"pull request {number} has no plan of ours that could be applied"
+        return Review(
+            inputs=inputs,
+            comment=comment,
+            file=file,
+            missing=f"{missing}; or use `require-plan: file` or `none`",
+        )
+
+    def check_queued(self, environment: str, made: Plan) -> None:
+        """Compare what a merge queue would merge with what was reviewed.
+
+        Raises Stale where it is another plan, and PlanNotFound where there was none.
+        """
+        if self.repository is None or self.inputs.comment == "never" or not has_work(made):
+            return
+        reviewed = self._reviewed(environment)
+        if reviewed is None or not reviewed.marker.digest:
+            raise PlanNotFound(
+                "no plan of this pull request was reviewed: plan it before it is queued"
+            )
+        if reviewed.marker.digest != made.digest:
+            raise Stale(
+                f"the merge would not be what was reviewed: expected {reviewed.marker.digest}, "
+                f"is {made.digest}"
+            )
+
+    def _reviewed(self, environment: str) -> Standing | None:
         """Give our comment that was reviewed, None where there is none. Raises ForgeError."""
-        number = self.pull_request()
+        number = self.pull_request
         if number is None or self.repository is None:
             return None
         key = (environment, self.inputs.root)
         return standing(self.repository, number, key, newest=self.inputs.comment == "new")
 
-    def show_plan(self, ended: Ended, plan: Plan) -> None:
-        """Say what the plan is, as far as `comment` asks for it."""
+    def show_plan(self, result: JobResult) -> Said:
+        """Say what the plan is, as far as `comment` asks for it, or why there is none."""
+        note = postponed_note(result.postponed)
+        if result.plan is None:
+            return self._show_failure(result, note)
+        plan, is_offline = result.plan, result.is_offline
         state: State = "planned" if has_work(plan) else "no-changes"
-        marker = self._marker(ended.environment, "offline" if ended.is_offline else state)
-        digest = "" if ended.is_offline else plan.digest
-        note = postponed_note(ended.postponed)
-        marker = replace(marker, digest=digest)
-        offline = COMPARED[ended.compared]
-        body = plan_comment(plan, marker, self.origin, note, offline=offline)
+        marker = replace(
+            self._marker(result.environment, "offline" if is_offline else state),
+            digest="" if is_offline else plan.digest,
+        )
+        body = plan_comment(plan, marker, self.origin, note, offline=result.compared.note)
         mode = self.inputs.comment
         quiet = mode == "on-error" or (mode == "changes" and not has_work(plan))
-        self._put(ended, body, only_update=quiet)
+        return self._put(body, only_update=quiet)
 
-    def show_failure(self, ended: Ended) -> None:
+    def _show_failure(self, result: JobResult, note: str) -> Said:
         """Say that there is no plan, and take the digest of the one before away."""
-        marker = self._marker(ended.environment, "failed")
-        note = postponed_note(ended.postponed)
-        body = failed_comment(marker, WORDS[ended.reason], ended.errors, self.origin, note)
-        self._put(ended, body, only_update=False)
+        failure = result.failure
+        assert failure is not None  # noqa: S101 - else there is a plan
+        marker = self._marker(result.environment, "failed")
+        body = failed_comment(marker, failure.words, failure.errors, self.origin, note)
+        return self._put(body, only_update=False)
 
-    def show_applying(self, ended: Ended, plan: Plan) -> None:
+    def show_applying(self, result: JobResult, plan: Plan) -> Said:
         """Say that the reviewed plan is being applied."""
-        reviewed = ended.review
+        reviewed = result.review
         if reviewed is None or self.inputs.comment == "never":
-            return
+            return None
         marker = self._after(reviewed, "applying")
-        self._edit(ended, reviewed, plan_comment(plan, marker, self.origin, APPLYING))
+        return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
 
-    def show_applied(self, ended: Ended) -> None:
+    def show_applied(self, result: JobResult) -> Said:
         """Say what became of the reviewed plan, or why nothing was written."""
-        reviewed = ended.review
+        reviewed = result.review
         if reviewed is None or self.inputs.comment == "never":
-            return
+            return None
         line = line_in(reviewed.comment.body)
-        marker = self._after(reviewed, ended.state)
-        if ended.applied is None or ended.plan is None:
-            body = refused_comment(ended.plan, marker, ended.errors, self.origin, line)
+        marker = self._after(reviewed, result.state)
+        if result.applied is None or result.plan is None:
+            body = refused_comment(result.plan, marker, result.errors, self.origin, line)
         else:
-            said = "\n".join(ended.errors)
-            result = Result(ended.plan, ended.outcomes, ended.state, said)
-            body = applied_comment(result, marker, self.origin, line)
-        self._edit(ended, reviewed, body)
+            became = applied_result(result, result.plan, result.applied)
+            body = applied_comment(became, marker, self.origin, line)
+        return self._edit(reviewed, body)
 
     def _marker(self, environment: str, state: State) -> Marker:
         event = self.event
@@ -139,41 +236,48 @@ class Conversation:
         """Give the reviewed marker in its next state; what was reviewed stays what it was."""
         return replace(reviewed.marker, run=self.event.run, state=state)
 
-    def _put(self, ended: Ended, body: str, *, only_update: bool) -> None:
+    def _put(self, body: str, *, only_update: bool) -> Said:
         if self.inputs.comment == "never":
-            return
+            return None
 
         def say() -> Comment | None:
-            number = self.pull_request()
+            number = self.pull_request
             if number is None or self.repository is None:
                 return None
             if self.inputs.comment == "new" and not only_update:
                 return put_new(self.repository, number, redacted(body))
             return put(self.repository, number, redacted(body), only_update=only_update)
 
-        self._attempt(ended, say)
+        return self._attempt(say)
 
-    def _edit(self, ended: Ended, reviewed: Standing, body: str) -> None:
+    def _edit(self, reviewed: Standing, body: str) -> Said:
         def say() -> Comment | None:
             assert self.repository is not None  # noqa: S101 - it gave us the comment
             shown = redacted(body)
             return self.repository.edit(reviewed.comment, shown)
 
-        self._attempt(ended, say)
+        return self._attempt(say)
 
-    def _attempt(self, ended: Ended, say: Callable[[], Comment | None]) -> None:
+    def _attempt(self, say: Callable[[], Comment | None]) -> Said:
         """Comment; a failure is as bad as `comment-failure` says."""
         try:
-            ended.comment = say() or ended.comment
+            return say()
         except ForgeError as error:
             if error.is_forbidden and self.event.has_no_secrets:
                 self.runner.say("notice", "no comment: the token of this change may only read")
             elif self.inputs.comment_must_work:
                 self.runner.say("error", f"no comment: {error}")
-                if not ended.reason:
-                    ended.fail(ExitCode.UNAVAILABLE, [f"no comment: {error}"])
+                return Failure(code=ExitCode.UNAVAILABLE, errors=(f"no comment: {error}",))
             else:
                 self.runner.say("warning", f"no comment: {error}")
+            return None
+
+
+def _reviewed_file(inputs: Inputs) -> PlanDocument:
+    refuse_links(inputs.plan_file)
+    if not os.path.isfile(inputs.plan_file):  # noqa: PTH113 - never raises
+        raise PlanNotFound(f"there is no plan file {inputs.plan_file.name}: download it first")
+    return read_plan_file(inputs.plan_file)
 
 
 @contextmanager
@@ -183,17 +287,18 @@ def conversation(
     """Open the way to the forge, as far as the variables of the job know one."""
     api = environ.get("GITHUB_API_URL", "").rstrip("/")
     graphql = environ.get("GITHUB_GRAPHQL_URL", "") or f"{api}/graphql"
-    talk = Conversation(inputs, event, runner)
-    talk.missing = _missing(inputs, event, api, graphql)
+    talk = Conversation(
+        inputs=inputs, event=event, runner=runner, missing=_missing(inputs, event, api, graphql)
+    )
     if talk.missing:
         yield talk
         return
     with Client(Address(api, graphql, inputs.token)) as client:
-        talk.repository = Repository(client, event.repository)
-        yield talk
+        yield replace(talk, repository=Repository(client, event.repository))
 
 
 def _missing(inputs: Inputs, event: Event, api: str, graphql: str) -> str:
+    """Say why there is no forge to talk to, "" where there is one."""
     if not event.name or not event.repository or not api:
         return "this is no job of the forge"
     if not inputs.token:

@@ -22,7 +22,7 @@ from reconciler.report.safe import for_workflow_data, safe
 from reconciler.slips import nearest
 
 CommentMode: TypeAlias = Literal["changes", "always", "on-error", "never", "new"]
-Review: TypeAlias = Literal["comment", "file", "none"]
+RequiredPlan: TypeAlias = Literal["comment", "file", "none"]
 
 FLAG = ("false", "true")
 NO_FLAG = ("true", "false")
@@ -54,7 +54,7 @@ _PLAN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _MEANT = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """The inputs, checked. `base_url` is where alone a key may go, "" where nobody said."""
 
@@ -64,7 +64,7 @@ class Inputs:
     project: str
     base_url: str
     comment: CommentMode
-    require_plan: Review
+    require_plan: RequiredPlan
     comment_must_work: bool
     summary: bool
     annotations: bool
@@ -181,7 +181,7 @@ class Log(io.TextIOBase):
         self.flush()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Runner:
     """The runner of this job. Outside of the forge there is none, and words are plain.
 

@@ -45,7 +45,7 @@ class Checkout:
     differs: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """The project file of the base branch, and the commit that it is of."""
 
@@ -53,7 +53,7 @@ class Found:
     settings: ProjectFile
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
     """The base branch has no project file there; `other` is one that it has above, "" for none."""
 
@@ -61,14 +61,14 @@ class Missing:
     other: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
     """The project file of the base branch cannot be had, and why."""
 
     why: str
 
 
-Reviewed: TypeAlias = Found | Missing | Lost
+BaseFile: TypeAlias = Found | Missing | Lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,33 +80,33 @@ class Settings:
     """
 
     own: Project
-    reviewed: Reviewed
+    base: BaseFile
     trusted_branches: tuple[str, ...] = ()
     base_url: str = ""
     allow_untrusted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trusted:
     """The commit went through a review."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Untrusted:
     """It did not, or nobody can tell; why."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Untold:
     """There is no event, so nothing tells what was reviewed."""
 
 
-Standing: TypeAlias = Trusted | Untrusted | Untold
+Trust: TypeAlias = Trusted | Untrusted | Untold
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
     """The project as it is checked out. `anywhere` allows it absolute paths."""
 
@@ -114,7 +114,7 @@ class Whole:
     anywhere: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OverBase:
     """The change's manifests and variables over the base branch's settings.
 
@@ -128,7 +128,7 @@ class OverBase:
     postponed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Barred:
     """Nothing may be used; why, and the way out."""
 
@@ -138,39 +138,40 @@ class Barred:
 Use: TypeAlias = Whole | OverBase | Barred
 
 
-def standing(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> Standing:
+def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> Trust:
     """Tell whether what is checked out went through a review. Trust belongs to a commit."""
     if not event.name:
         return Untold()
     if not checkout.commit:
-        return Untrusted("git tells no commit of this checkout")
+        return Untrusted(why="git tells no commit of this checkout")
     own = bool(event.commit) and checkout.commit == event.commit and not event.is_try
     reviewed = own and (event.is_on_default or event.named_branch in trusted_branches)
     if not reviewed and not checkout.is_contained:
         where = f"on `{event.named_branch}`, " if own and event.named_branch else ""
         known = f" as far as can be told: {checkout.unknown}" if checkout.unknown else ""
         return Untrusted(
-            f"commit {checkout.commit[:SHOWN_DIGITS]} is {where}not on the default branch{known}"
+            why=f"commit {checkout.commit[:SHOWN_DIGITS]} is {where}not on the default "
+            f"branch{known}"
         )
     if checkout.differs:
         return Untrusted(
-            f"`{checkout.differs}` is not as commit {checkout.commit[:SHOWN_DIGITS]} has it"
+            why=f"`{checkout.differs}` is not as commit {checkout.commit[:SHOWN_DIGITS]} has it"
         )
     return Trusted()
 
 
 def may_use(event: Event, checkout: Checkout, settings: Settings) -> Use:
     """Tell what a run may use: the rule of this module, as its table says."""
-    found = standing(event, checkout, settings.trusted_branches)
+    found = _trust_in(event, checkout, settings.trusted_branches)
     match found:
         case Trusted():
-            return Whole(settings.own, anywhere=True)
+            return Whole(project=settings.own, anywhere=True)
         case Untold():
-            return Whole(settings.own, anywhere=False)
+            return Whole(project=settings.own, anywhere=False)
         case Untrusted(why=why):
             if event.name == "pull_request_target" and not settings.allow_untrusted:
                 return Barred(
-                    "on pull_request_target secrets would meet the manifests of a change that "
+                    why="on pull_request_target secrets would meet the manifests of a change that "
                     f"anyone can open ({why}): use pull_request, or say "
                     "`allow-untrusted-manifests: true` if that is meant"
                 )
@@ -181,26 +182,34 @@ def may_use(event: Event, checkout: Checkout, settings: Settings) -> Use:
 
 def _over_base(settings: Settings, why: str) -> Use:
     own = settings.own
-    match settings.reviewed:
+    match settings.base:
         case Found(commit=commit, settings=base):
             merged = with_settings_of(base, own.settings)
             postponed = tuple(edits(own.settings, base))
             # A change that removes the project file keeps its settings until the merge.
             file = own.file or own.root / PROJECT_FILE
-            return OverBase(replace(own, file=file, settings=merged), commit, why, postponed)
+            return OverBase(
+                project=replace(own, file=file, settings=merged),
+                commit=commit,
+                why=why,
+                postponed=postponed,
+            )
         case Missing(other=other) if other:
             return Barred(
-                f"{why}, and the base branch has another project file for this, {other}: merge "
+                why=f"{why}, and the base branch has another project file for this, {other}: merge "
                 "a project file that is moved, added or removed first"
             )
         case Missing(commit=commit):
             base = nothing_known(own.settings)
             merged = with_settings_of(base, own.settings)
             return OverBase(
-                replace(own, settings=merged), commit, why, tuple(edits(own.settings, base))
+                project=replace(own, settings=merged),
+                commit=commit,
+                why=why,
+                postponed=tuple(edits(own.settings, base)),
             )
         case Lost(why=lost):
-            return Barred(f"{why}, and {lost}")
+            return Barred(why=f"{why}, and {lost}")
 
 
 def nothing_known(own: ProjectFile) -> ProjectFile:

@@ -25,8 +25,10 @@ from reconciler.journal.entries import (
     Renamed,
     RunEntry,
     Started,
+    entry_document,
+    parse_entry,
+    parse_header,
 )
-from reconciler.journal.entry_documents import entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
 
 SUM_DIGITS = 16
@@ -34,22 +36,21 @@ BEGINNING = b'{"journal":'
 """What the header of a journal begins with, its first line."""
 
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ESCAPED = json.JSONEncoder(separators=(",", ":"))
+
+
 def line_of(document: dict[str, Json], previous_sum: str) -> tuple[str, str]:
     """Give a document's line and its sum, which the next line builds on."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    if not _is_encodable(text):
-        text = json.dumps(document, separators=(",", ":"))
-    total = hashlib.sha256(f"{previous_sum}\n{text}".encode()).hexdigest()[:SUM_DIGITS]
-    return f'{text[:-1]},"sum":"{total}"}}\n', total
-
-
-def _is_encodable(text: str) -> bool:
-    """Tell whether a text holds no half characters, which only an escape can carry."""
+    text = _COMPACT.encode(document)
     try:
-        text.encode()
+        summed = f"{previous_sum}\n{text}".encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        # Half characters, which only an escape can carry.
+        text = _ESCAPED.encode(document)
+        summed = f"{previous_sum}\n{text}".encode()
+    total = hashlib.sha256(summed).hexdigest()[:SUM_DIGITS]
+    return f'{text[:-1]},"sum":"{total}"}}\n', total
 
 
 def parse_line(line: str, previous_sum: str, number: int) -> tuple[dict[str, Json], str]:

@@ -13,11 +13,11 @@ from reconciler.journal.entries import (
     Forgotten,
     Identified,
     Kept,
+    LastWrite,
     Moved,
     Override,
     RefusedEntry,
     Renamed,
-    Rewritten,
     RunEntry,
     Settled,
     Started,
@@ -27,18 +27,7 @@ from reconciler.journal.entries import (
 from reconciler.resource import Ref, RemoteId
 
 
-@dataclass(frozen=True, slots=True)
-class LastWrite:
-    """The last write that the service acknowledged."""
-
-    remote_id: RemoteId | None
-    declared: dict[str, Json]
-    at: str
-    rewritten: tuple[Rewritten, ...] = ()
-    revision: str = ""
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Memory:
     """What the journal knows of one resource.
 
@@ -197,7 +186,11 @@ def _take_stored(memory: Memory, entry: Stored) -> None:
 def _take_written(memory: Memory, entry: WrittenEntry) -> None:
     if memory.pending is not None:
         memory.last = LastWrite(
-            entry.remote_id, memory.pending.declared, entry.at, revision=entry.revision
+            remote_id=entry.remote_id,
+            at=entry.at,
+            declared=memory.pending.declared,
+            rewritten=(),
+            revision=entry.revision,
         )
         memory.protected = memory.pending.protect
     memory.remote_id, memory.exists = entry.remote_id, True
@@ -230,9 +223,7 @@ def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
 def _take_kept(memory: Memory, entry: Kept) -> None:
     """Take what a compacted journal says; the writes in doubt stand in lines before it."""
     memory.remote_id, memory.exists = entry.remote_id, entry.exists
-    memory.attempts, memory.protected = entry.attempts, entry.protected
+    memory.attempts, memory.protected = entry.attempts, entry.protect
     memory.instead_of = entry.instead_of
-    if entry.declared is not None:
-        memory.last = LastWrite(
-            entry.written_as, entry.declared, entry.written_at, entry.rewritten, entry.revision
-        )
+    if entry.last is not None:
+        memory.last = entry.last

@@ -14,8 +14,7 @@ from uuid import uuid4
 from reconciler.advice import on_journal
 from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.content import Content, Look, check_place, line_of, read_content, rescued
-from reconciler.journal.entries import Entry, Header, RunEntry
-from reconciler.journal.entry_documents import entry_document, header_document
+from reconciler.journal.entries import Entry, Header, RunEntry, entry_document, header_document
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted, words_of
 from reconciler.journal.store import (
@@ -31,7 +30,7 @@ from reconciler.journal.store import (
 from reconciler.waits import Keeping, Waits
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Journal:
     """Header, entries and their sums, over a store.
 
@@ -238,7 +237,9 @@ class Journal:
         """
         if self._begun is not None:
             entries = [self._begun, *entries]
-        header = self.header or Header(self.environment, self.target, self.now())
+        header = self.header or Header(
+            environment=self.environment, target=self.target, created=self.now()
+        )
         new = None if self.header is not None else header
         lines, sums = _lines(new, entries, self.content.end)
         try:
@@ -259,7 +260,7 @@ class Journal:
         The new header continues the sum of the last line.
         Raises JournalError, and Locked where the lock is not ours, or no longer.
         """
-        header = self.header or Header(self.environment, self.target, "")
+        header = self.header or Header(environment=self.environment, target=self.target, created="")
         header = replace(header, created=self.now(), continues=self.content.end)
         self.replace(header, [*compacted(self.entries, self.now()), run])
 

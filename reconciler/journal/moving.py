@@ -56,9 +56,9 @@ def move(here: Journal, there: Journal, way: Way, run: RunEntry, patience: Patie
                 f"there is a journal of its own at {there.place} already: name a place where "
                 "there is none, or take that one away first"
             )
-        arrived = Arrived(here.now(), run.run, way.origin)
+        arrived = Arrived(at=here.now(), run=run.run, origin=way.origin)
         there.replace(_at(header, way.target, here), [*here.entries, arrived])
-        here.append([Moved(here.now(), run.run, way.to)])
+        here.append([Moved(at=here.now(), run=run.run, to=way.to)])
         there.append([run])
         return Became.MOVED
 

@@ -6,9 +6,10 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from reconciler.journal.entries import (
+    AboutWrites,
     Arrived,
     Entry,
     Forgotten,
@@ -31,7 +32,7 @@ OUTCOMES = ("written", "adopted", "refused", "settled", "renamed", "forgotten", 
 """What can become of a resource in a run, in the order that counts are given in."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class RunSummary:
     """One run. What it wrote before runs were named in journals has no actor and no commit."""
 
@@ -69,29 +70,32 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
         elif isinstance(entry, Moved | Arrived):
             continue
         elif isinstance(entry, Override) or at > folded:
-            if not runs or _is_of_another(runs[-1], entry):
-                runs.append(RunSummary(getattr(entry, "run", ""), entry.at))
+            own = _run_of(entry)
+            if not runs or own not in (None, runs[-1].run):
+                runs.append(RunSummary(run=own or "", at=entry.at))
             _take(runs[-1], entry)
     return runs
 
 
 def _summary(entry: RunEntry) -> RunSummary:
     return RunSummary(
-        entry.run,
-        entry.at,
-        entry.actor,
-        entry.commit,
-        entry.digest,
-        entry.command,
+        run=entry.run,
+        at=entry.at,
+        actor=entry.actor,
+        commit=entry.commit,
+        digest=entry.digest,
+        command=entry.command,
         folded=entry.outcomes,
     )
 
 
-def _is_of_another(run: RunSummary, entry: Entry) -> bool:
-    own = getattr(entry, "run", None)
-    if isinstance(entry, Renamed):
-        own = entry.run or None
-    return own is not None and own != run.run
+def _run_of(entry: Entry) -> str | None:
+    """Give the run that an entry names; None where it is of the one before it."""
+    match entry:
+        case Override() | Settled() | Kept() | Forgotten() | Renamed(run=""):
+            return None
+        case _:
+            return entry.run
 
 
 def _take(run: RunSummary, entry: Entry) -> None:
@@ -141,14 +145,14 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:
     for kind, verb in _VERBS.items():
-        refs = [str(getattr(entry, "ref", "")) for entry in entries if isinstance(entry, kind)]
+        refs = [str(entry.ref) for entry in entries if isinstance(entry, kind)]
         if refs:
             shown = ", ".join(refs[:_SHOWN])
             rest = f" and {len(refs) - _SHOWN} more" if len(refs) > _SHOWN else ""
             yield f"{verb} {shown}{rest}"
 
 
-_VERBS = {
+_VERBS: dict[type[AboutWrites | Forgotten], str] = {
     Started: "started",
     Identified: "identified",
     WrittenEntry: "written",
@@ -179,7 +183,15 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
 
 def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
     for run in runs_of(entries):
-        yield RunEntry(run.run, run.at, run.actor, run.commit, run.digest, run.command, run.counts)
+        yield RunEntry(
+            run=run.run,
+            at=run.at,
+            actor=run.actor,
+            commit=run.commit,
+            digest=run.digest,
+            command=run.command,
+            outcomes=run.counts,
+        )
         yield from run.overrides
 
 
@@ -187,23 +199,13 @@ def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:
     yield from memory.earlier
     if memory.pending is not None:
         yield memory.pending
-    kept = Kept(
-        at,
-        ref,
-        memory.remote_id,
-        memory.exists,
-        memory.attempts,
-        memory.protected,
+    yield Kept(
+        at=at,
+        ref=ref,
+        remote_id=memory.remote_id,
+        exists=memory.exists,
+        attempts=memory.attempts,
+        protect=memory.protected,
         instead_of=memory.instead_of,
+        last=memory.last,
     )
-    last = memory.last
-    if last is not None:
-        kept = replace(
-            kept,
-            declared=last.declared,
-            written_as=last.remote_id,
-            written_at=last.at,
-            rewritten=last.rewritten,
-            revision=last.revision,
-        )
-    yield kept

@@ -31,7 +31,7 @@ def moment(at: datetime) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """One holding of a journal. `owner` is random, so no two holdings are alike."""
 

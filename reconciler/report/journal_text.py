@@ -22,7 +22,6 @@ from reconciler.journal.entries import (
     Stored,
     WrittenEntry,
 )
-from reconciler.journal.entry_documents import NAMES
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary
 from reconciler.report.changes.text import wrapped
@@ -95,7 +94,7 @@ def _words(entry: Entry) -> str:
             said = str(entry.ref)
         case _:
             said = f"{entry.ref}{_particulars(entry)}"
-    return f"{NAMES[type(entry)]:10}  {said}"
+    return f"{entry.entry:10}  {said}"
 
 
 def _particulars(entry: AboutWrites) -> str:

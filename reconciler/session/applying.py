@@ -127,13 +127,20 @@ def plan_and_apply(
         begin()
         journal.begin(_run_entry(bench, journal, name, made, command))
         if consent.override is not None:
-            journal.append([Override(journal.now(), consent.override.strip())])
+            journal.append([Override(at=journal.now(), reason=consent.override.strip())])
         return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
 
 
 def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
     commit = applied_commit(bench.project)
-    return RunEntry(name, journal.now(), journal.actor, commit, made.digest, command)
+    return RunEntry(
+        run=name,
+        at=journal.now(),
+        actor=journal.actor,
+        commit=commit,
+        digest=made.digest,
+        command=command,
+    )
 
 
 async def _apply_now(

@@ -196,7 +196,9 @@ def journal_in(store: Store, project: Project, name: str, target: str, voice: Vo
 
     who = partial(actor_of, os.environ, project.root)
     look = partial(store_at, project)
-    return Journal(store, name, target, _now, who, voice.say, look=look)
+    return Journal(
+        store=store, environment=name, target=target, clock=_now, who=who, tell=voice.say, look=look
+    )
 
 
 def store_at(project: Project, setting: str) -> Store:

@@ -162,7 +162,7 @@ def settle_all(site: Site) -> int:
     with journal.locked():
         for ref in unsettled:
             if ref in (SLO, VIEW):
-                journal.append([Settled(journal.now(), ref, true_id(site, ref))])
+                journal.append([Settled(at=journal.now(), ref=ref, remote_id=true_id(site, ref))])
     return len(unsettled)
 
 

@@ -145,7 +145,13 @@ def test_dropped_by_an_older_version(site: Site) -> None:
         last = Rewritten(difference.path, difference.after, ABSENT)
         started = replace(pending, run="old")
         written = next(one for one in journal.entries if type(one).__name__ == "WrittenEntry")
-        journal.append([started, written, Stored("old", pending.at, POLICIES.ref, (last,))])
+        journal.append(
+            [
+                started,
+                written,
+                Stored(run="old", at=pending.at, ref=POLICIES.ref, rewritten=(last,)),
+            ]
+        )
 
     assert paths(site.change(POLICIES)) == [("policies", "a")]
 

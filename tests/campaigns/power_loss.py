@@ -172,7 +172,10 @@ def _entries(stage: Stage, content: bytes) -> list[Entry] | None:
     """Read a journal as the product does; None where it refuses to."""
     stage.journal.write_bytes(content)
     journal = Journal(
-        FileStore(stage.journal), "default", stage.emulator.base_url, lambda: datetime.now(UTC)
+        store=FileStore(stage.journal),
+        environment="default",
+        target=stage.emulator.base_url,
+        clock=lambda: datetime.now(UTC),
     )
     try:
         journal.load()

@@ -250,7 +250,9 @@ class Lives(RuleBasedStateMachine):
             for ref in journal.history.unsettled():
                 known = self._live(ref.kind).get(ref.name) if ref.kind in TABLES else None
                 if ref.kind in ("SLO", "SavedView") or known:
-                    journal.append([Settled(journal.now(), ref, known[0] if known else None)])
+                    journal.append(
+                        [Settled(at=journal.now(), ref=ref, remote_id=known[0] if known else None)]
+                    )
 
     @invariant()
     def nothing_forgotten_or_doubled(self) -> None:

@@ -12,7 +12,7 @@ import pytest
 from ci_jobs import PROJECT
 
 from reconciler import __version__
-from reconciler.ci.ended import REASONS, WORDS
+from reconciler.ci.result import REASONS, WORDS
 from reconciler.ci.runner import INPUTS, Log, Runner, read_inputs
 from reconciler.commands.root import run
 from reconciler.errors import EXIT_CODES, InvalidInput, UsageError
@@ -93,7 +93,7 @@ def test_the_log_is_foreign() -> None:
 
 def test_outputs_cannot_be_broken_out_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A value that holds its own delimiter is refused, and nothing is written."""
-    runner = Runner(io.StringIO(), is_forge=True, output=tmp_path / "output")
+    runner = Runner(stream=io.StringIO(), is_forge=True, output=tmp_path / "output")
     monkeypatch.setattr("secrets.token_hex", lambda _: "delimiter")
     with pytest.raises(InvalidInput, match="digest"):
         runner.write_outputs({"result": "x", "digest": "a\ndelimiter\nresult=b"})
@@ -105,7 +105,7 @@ def test_outputs_cannot_be_broken_out_of(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_summary_that_is_too_long(tmp_path: Path) -> None:
     """A summary above the limit is cut at a line, as the runner would drop all of it."""
-    runner = Runner(io.StringIO(), is_forge=True, summary=tmp_path / "summary")
+    runner = Runner(stream=io.StringIO(), is_forge=True, summary=tmp_path / "summary")
     runner.write_summary("line of drift ✓\n" * 100_000)
 
     written = (tmp_path / "summary").read_bytes()
@@ -116,7 +116,7 @@ def test_a_summary_that_is_too_long(tmp_path: Path) -> None:
 def test_annotations_are_counted() -> None:
     """Beyond ten of a level, the runner would drop them: the rest goes to the log."""
     stream = io.StringIO()
-    runner = Runner(stream, is_forge=True)
+    runner = Runner(stream=stream, is_forge=True)
     for number in range(12):
         runner.say("warning", f"number {number}")
 
@@ -209,7 +209,7 @@ def test_an_internal_error(
     def fail(*_: Any) -> None:
         raise RuntimeError("::error::broken")
 
-    monkeypatch.setattr("reconciler.ci.reading.plan_now", fail)
+    monkeypatch.setattr("reconciler.ci.job.plan_now", fail)
 
     assert run(["ci", "plan"]) == 1, examples
     lines = capsys.readouterr().out.splitlines()
@@ -226,7 +226,7 @@ def test_a_signal(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reconciler.ci.reading.plan_now", stop)
+    monkeypatch.setattr("reconciler.ci.job.plan_now", stop)
     monkeypatch.setenv("GITHUB_OUTPUT", str(examples.parent / "output"))
 
     assert run(["ci", "plan"]) == 130

@@ -75,7 +75,12 @@ def files(root: Path) -> dict[str, bytes]:
 
 def journal(shop: Shop, *entries: Entry, target: str = "emulator") -> Journal:
     """Write a journal of the project's environment."""
-    made = Journal(FileStore(shop.root / JOURNAL), "local", target, lambda: datetime.now(UTC))
+    made = Journal(
+        store=FileStore(shop.root / JOURNAL),
+        environment="local",
+        target=target,
+        clock=lambda: datetime.now(UTC),
+    )
     with made.locked():
         made.append(list(entries))
     return made
@@ -83,7 +88,16 @@ def journal(shop: Shop, *entries: Entry, target: str = "emulator") -> Journal:
 
 def started(name: str) -> Started:
     at = "2026-03-02T12:00:00Z"
-    return Started("run", at, Ref("SavedView", name), "create", {"name": name}, "id", None, "")
+    return Started(
+        run="run",
+        at=at,
+        ref=Ref("SavedView", name),
+        operation="create",
+        declared={"name": name},
+        request_id="id",
+        remote_id=None,
+        seen="",
+    )
 
 
 def test_all_is_well(shop: Shop) -> None:

@@ -87,7 +87,9 @@ def interrupted(
 def journal_of(folder: Path) -> Journal:
     """Read the journal of a folder; it can always be read (I5)."""
     file = folder / ".reconciler" / "local.journal.jsonl"
-    journal = Journal(FileStore(file), "local", "emulator", lambda: NO_TIME)
+    journal = Journal(
+        store=FileStore(file), environment="local", target="emulator", clock=lambda: NO_TIME
+    )
     journal.load()
     return journal
 

@@ -210,7 +210,13 @@ def add_known(found: Journal) -> None:
     """Let the journal know two more resources."""
     refs = (Ref("Dashboard", "other"), Ref("SavedView", "kept"))
     with found.locked():
-        found.append([Kept(found.now(), ref, 9, exists=True, attempts=1) for ref in refs])
+        at = found.now()
+        found.append(
+            [
+                Kept(at=at, ref=ref, remote_id=9, exists=True, attempts=1, protect=False)
+                for ref in refs
+            ]
+        )
 
 
 def test_locked(folder: Path, service: Served) -> None:

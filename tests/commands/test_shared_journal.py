@@ -28,7 +28,14 @@ from stores import git, git_environ, git_store, object_service, repository
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease
 
-LEASE = Lease("owner-1", "far", 1, "2025-01-31T09:00:00Z", "2025-01-31T09:15:00Z", "alice")
+LEASE = Lease(
+    owner="owner-1",
+    host="far",
+    pid=1,
+    since="2025-01-31T09:00:00Z",
+    expires="2025-01-31T09:15:00Z",
+    actor="alice",
+)
 ISOLATED = {name: git_environ()[name] for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")}
 
 
@@ -53,7 +60,12 @@ def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ended:
 
 def journal(folder: Path, service: Served) -> Journal:
     """Read the journal of the remote's ref."""
-    found = Journal(git_store(folder), "default", service.base_url, lambda: datetime.now(UTC))
+    found = Journal(
+        store=git_store(folder),
+        environment="default",
+        target=service.base_url,
+        clock=lambda: datetime.now(UTC),
+    )
     found.load()
     return found
 

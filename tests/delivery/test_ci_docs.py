@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from write_ci_docs import TARGET, tables, written
 
+from reconciler.ci.result import OUTPUTS
 from reconciler.ci.runner import INPUTS
-from reconciler.ci.telling import OUTPUTS
 
 
 def test_the_page_is_fresh() -> None:

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from runner import ROOT
 
-from reconciler.ci.ended import RESULTS, WORDS
+from reconciler.ci.result import OUTPUTS, RESULTS, WORDS
 from reconciler.ci.runner import FLAG, INPUTS, NO_FLAG
-from reconciler.ci.telling import OUTPUTS
 from reconciler.source.reading import read_text
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")

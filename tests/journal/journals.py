@@ -13,6 +13,8 @@ from reconciler.journal.entries import (
     Entry,
     Forgotten,
     Identified,
+    Kept,
+    LastWrite,
     Moved,
     Override,
     RefusedEntry,
@@ -37,7 +39,9 @@ VIEW = Ref("SavedView", "errors")
 
 def journal_at(path: Path, *, environment: str = "local", target: str = "emulator") -> Journal:
     """Give the journal of a file, not read yet."""
-    return Journal(FileStore(path), environment, target, lambda: NO_TIME)
+    return Journal(
+        store=FileStore(path), environment=environment, target=target, clock=lambda: NO_TIME
+    )
 
 
 def started(
@@ -45,17 +49,26 @@ def started(
 ) -> Started:
     """Give the entry before a write."""
     body: dict[str, Json] = {"name": "Errors"} if declared is None else declared
-    return Started(RUN, AT, ref, "create" if create else "replace", body, "id-1", None, "")
+    return Started(
+        run=RUN,
+        at=AT,
+        ref=ref,
+        operation="create" if create else "replace",
+        declared=body,
+        request_id="id-1",
+        remote_id=None,
+        seen="",
+    )
 
 
 def written(ref: Ref = VIEW, remote_id: str | int | None = 7) -> WrittenEntry:
     """Give the entry after an acknowledged write."""
-    return WrittenEntry(RUN, AT, ref, remote_id)
+    return WrittenEntry(run=RUN, at=AT, ref=ref, remote_id=remote_id)
 
 
 def refused(ref: Ref = VIEW) -> RefusedEntry:
     """Give the entry after a refusal."""
-    return RefusedEntry(RUN, AT, ref, "no")
+    return RefusedEntry(run=RUN, at=AT, ref=ref, message="no")
 
 
 WRITE: list[Entry] = [started(create=True), written()]
@@ -96,30 +109,86 @@ rewritten = st.builds(
 entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(
         Started,
-        texts,
-        texts,
-        refs,
-        st.sampled_from(["create", "replace"]),
-        objects,
-        texts,
-        st.none() | remote_ids,
-        texts,
-        st.booleans(),
+        run=texts,
+        at=texts,
+        ref=refs,
+        operation=st.sampled_from(["create", "replace"]),
+        declared=objects,
+        request_id=texts,
+        remote_id=st.none() | remote_ids,
+        seen=texts,
+        protect=st.booleans(),
     ),
-    st.builds(Identified, texts, texts, refs, remote_ids),
-    st.builds(WrittenEntry, texts, texts, refs, st.none() | remote_ids, texts),
-    st.builds(Stored, texts, texts, refs, st.lists(rewritten, max_size=2).map(tuple)),
-    st.builds(RefusedEntry, texts, texts, refs, texts),
-    st.builds(Settled, texts, refs, st.none() | remote_ids),
-    st.builds(Renamed, texts, refs, refs, texts),
-    st.builds(Forgotten, texts, refs),
-    st.builds(Override, texts, texts),
     st.builds(
-        RunEntry, *[texts] * 6, st.dictionaries(st.sampled_from(OUTCOMES), st.integers(1, 9))
+        Identified,
+        run=texts,
+        at=texts,
+        ref=refs,
+        remote_id=remote_ids,
+        instead_of=st.none() | remote_ids,
+    ),
+    st.builds(
+        WrittenEntry,
+        run=texts,
+        at=texts,
+        ref=refs,
+        remote_id=st.none() | remote_ids,
+        message=texts,
+        revision=texts,
+        instead_of=st.none() | remote_ids,
+    ),
+    st.builds(
+        WrittenEntry,
+        run=texts,
+        at=texts,
+        ref=refs,
+        remote_id=st.none() | remote_ids,
+        adopted=st.just(value=True),
+    ),
+    st.builds(
+        Stored, run=texts, at=texts, ref=refs, rewritten=st.lists(rewritten, max_size=2).map(tuple)
+    ),
+    st.builds(RefusedEntry, run=texts, at=texts, ref=refs, message=texts),
+    st.builds(Settled, at=texts, ref=refs, remote_id=st.none() | remote_ids),
+    st.builds(Renamed, at=texts, ref=refs, was=refs, run=texts),
+    st.builds(Forgotten, at=texts, ref=refs),
+    st.builds(Override, at=texts, reason=texts),
+    st.builds(
+        RunEntry,
+        run=texts,
+        at=texts,
+        actor=texts,
+        commit=texts,
+        digest=texts,
+        command=texts,
+        outcomes=st.dictionaries(st.sampled_from(OUTCOMES), st.integers(1, 9)),
     ),
 )
 
 all_entries: st.SearchStrategy[Entry] = st.one_of(
-    entries, st.builds(Moved, texts, texts, texts), st.builds(Arrived, texts, texts, texts)
+    entries,
+    st.builds(Moved, at=texts, run=texts, to=texts),
+    st.builds(Arrived, at=texts, run=texts, origin=texts),
 )
 """With those that say where a journal is: as its last line, they keep it from being used."""
+
+last_writes = st.builds(
+    LastWrite,
+    remote_id=st.none() | remote_ids,
+    at=texts,
+    declared=objects,
+    rewritten=st.lists(rewritten, max_size=2).map(tuple),
+    revision=texts,
+)
+kept_entries = st.builds(
+    Kept,
+    at=texts,
+    ref=refs,
+    remote_id=st.none() | remote_ids,
+    exists=st.booleans(),
+    attempts=st.integers(0, 2**70),
+    protect=st.booleans(),
+    instead_of=st.none() | remote_ids,
+    last=st.none() | last_writes,
+)
+"""What compacting alone writes."""

@@ -26,12 +26,12 @@ from reconciler.resource import Ref
 
 OLD, NEW = "https://old.example.com", "https://new.example.com"
 LOST = Ref("SLO", "lost")
-LEASE = Lease("owner-1", "host", 1, AT, AT, "someone")
+LEASE = Lease(owner="owner-1", host="host", pid=1, since=AT, expires=AT, actor="someone")
 PAIRS = [*permutations(["file", "git", "s3"], 2), *((one, one) for one in ("file", "git", "s3"))]
 
 
 def run_entry(name: str) -> RunEntry:
-    return RunEntry(name, AT, "someone", "", "", "move")
+    return RunEntry(run=name, at=AT, actor="someone", commit="", digest="", command="move")
 
 
 @dataclass
@@ -44,11 +44,11 @@ class Places:
     def journal(self, name: str, store: Store | None = None, target: str = OLD) -> Journal:
         """Give the journal at a place, not read yet."""
         return Journal(
-            store or self.openings[name](),
-            "local",
-            target,
-            lambda: datetime.now(UTC),
-            lambda: "someone",
+            store=store or self.openings[name](),
+            environment="local",
+            target=target,
+            clock=lambda: datetime.now(UTC),
+            who=lambda: "someone",
             look=lambda origin: self.openings[origin](),
         )
 

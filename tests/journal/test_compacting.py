@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, WRITE, all_entries, started, written
 
-from reconciler.journal.entries import Entry, Override, RunEntry, Settled, WrittenEntry
-from reconciler.journal.entry_documents import entry_document, parse_entry
+from reconciler.journal.entries import (
+    Entry,
+    Override,
+    RunEntry,
+    Settled,
+    WrittenEntry,
+    entry_document,
+    parse_entry,
+)
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted, runs_of, words_of
 from reconciler.resource import Ref
@@ -24,7 +31,9 @@ def history_of(listed: list[Entry]) -> History:
 
 
 def run_entry(name: str, command: str = "apply") -> RunEntry:
-    return RunEntry(name, AT, "alice", "abc", "sha256:0", command)
+    return RunEntry(
+        run=name, at=AT, actor="alice", commit="abc", digest="sha256:0", command=command
+    )
 
 
 @given(st.lists(all_entries, max_size=30))
@@ -85,15 +94,15 @@ def test_runs() -> None:
     slo = Ref("SLO", "a")
     listed: list[Entry] = [
         run_entry("one"),
-        Override(AT, "because"),
+        Override(at=AT, reason="because"),
         replace(started(), run="one"),
         replace(written(), run="one"),
         replace(started(slo, create=True), run="one"),
         run_entry("two", "settle"),
-        Settled(AT, slo, "x"),
+        Settled(at=AT, ref=slo, remote_id="x"),
         run_entry("three"),
         replace(started(), run="three"),
-        WrittenEntry("three", AT, VIEW, 7, adopted=True),
+        WrittenEntry(run="three", at=AT, ref=VIEW, remote_id=7, adopted=True),
     ]
     first, second, third = runs_of(listed)
     assert first.counts == {"written": 1, "unanswered": 1}
@@ -118,5 +127,6 @@ def test_words_of_an_append() -> None:
 
     assert words_of(many) == "written SLO/s0, SLO/s1, SLO/s2, SLO/s3, SLO/s4 and 4 more"
     assert (
-        words_of([run_entry("one"), Override(AT, "canary")]) == "apply by alice; guard overridden"
+        words_of([run_entry("one"), Override(at=AT, reason="canary")])
+        == "apply by alice; guard overridden"
     )

@@ -12,13 +12,20 @@ from journals import AT, journal_at
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import file_store
 from reconciler.journal.content import line_of
-from reconciler.journal.entries import Header
-from reconciler.journal.entry_documents import header_document
+from reconciler.journal.entries import Header, header_document
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.store import Lease, LockRecord, Note, record_text
 from reconciler.points import Point
 
-LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")
+LEASE = Lease(
+    owner="owner-1",
+    host="host",
+    pid=7,
+    since=AT,
+    expires="2025-01-31T09:15:00Z",
+    actor="someone",
+    run="run-1",
+)
 NOTE = Note("words", "someone")
 
 
@@ -89,7 +96,9 @@ def test_folder_made_by_two(file: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_unknown_entry(file: Path) -> None:
     """An entry of no known kind is refused with its line, counted from 1 with the header."""
-    header, total = line_of(header_document(Header("local", "emulator", AT)), "")
+    header, total = line_of(
+        header_document(Header(environment="local", target="emulator", created=AT)), ""
+    )
     file.write_text(header + line_of({"entry": "unheard-of"}, total)[0])
 
     with pytest.raises(JournalError, match=r": line 2 of the journal cannot be understood$"):

@@ -29,7 +29,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
-journal = Journal(FileStore(Path(sys.argv[1])), "local", "emulator", lambda: datetime.now(UTC))
+journal = Journal(
+    store=FileStore(Path(sys.argv[1])),
+    environment="local",
+    target="emulator",
+    clock=lambda: datetime.now(UTC),
+)
 with journal.locked():
     print("locked", flush=True)
     time.sleep(600)

@@ -29,7 +29,16 @@ def filled(checkout: Path, actor: str = "someone") -> Journal:
     """Write a journal into the ref, in two appends."""
     journal = journal_on(git_store(checkout), actor)
     with journal.locked():
-        journal.begin(RunEntry("run-1", journal.now(), actor, "abc", "sha256:0", "apply"))
+        journal.begin(
+            RunEntry(
+                run="run-1",
+                at=journal.now(),
+                actor=actor,
+                commit="abc",
+                digest="sha256:0",
+                command="apply",
+            )
+        )
         journal.append(WRITE)
         journal.append([refused()])
     return journal
@@ -86,7 +95,7 @@ def test_foreign_words_stay_out(checkout: Path) -> None:
     journal = journal_on(git_store(checkout))
     odd = Ref("SLO", "a\x1b[31m\u202e\nfake: line")
     with journal.locked():
-        journal.append([RefusedEntry("r", journal.now(), odd, "canary")])
+        journal.append([RefusedEntry(run="r", at=journal.now(), ref=odd, message="canary")])
 
     message = git(remote_of(checkout), "log", "--format=%B", REF)
     assert "canary" not in message
@@ -132,7 +141,16 @@ def test_compacted_lines_stay_in_the_history(checkout: Path) -> None:
     journal = filled(checkout)
     before = git_store(checkout).read()
     with journal.locked():
-        journal.compact(RunEntry("run-2", journal.now(), "someone", "", "", "compact"))
+        journal.compact(
+            RunEntry(
+                run="run-2",
+                at=journal.now(),
+                actor="someone",
+                commit="",
+                digest="",
+                command="compact",
+            )
+        )
 
     commits = git(remote_of(checkout), "rev-list", REF).split()
     kept = [

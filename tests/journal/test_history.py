@@ -33,12 +33,12 @@ def entry(step: Step, number: int) -> Entry:
     entries: dict[Step, Entry] = {
         "create": started(create=True, declared=body(number)),
         "replace": started(declared=body(number)),
-        "identify": Identified(RUN, AT, VIEW, number + 1),
+        "identify": Identified(run=RUN, at=AT, ref=VIEW, remote_id=number + 1),
         "write": written(remote_id=number + 1),
         "refuse": refused(),
-        "settle": Settled(AT, VIEW, number + 1),
-        "never": Settled(AT, VIEW, None),
-        "override": Override(AT, "because"),
+        "settle": Settled(at=AT, ref=VIEW, remote_id=number + 1),
+        "never": Settled(at=AT, ref=VIEW, remote_id=None),
+        "override": Override(at=AT, reason="because"),
     }
     return entries[step]
 
@@ -115,14 +115,14 @@ def test_resources_apart(touched: list[Ref]) -> None:
 def test_attempts() -> None:
     """Only a deliberate new attempt counts: a retry of a lost one repeats its request id."""
     lost = remembered(started(create=True), started(create=True))
-    again = remembered(started(create=True), Settled(AT, VIEW, None))
+    again = remembered(started(create=True), Settled(at=AT, ref=VIEW, remote_id=None))
 
     assert (lost.attempts, again.attempts) == (0, 1)
 
 
 def test_identified_create() -> None:
     """Once the id is known, a create is in doubt no more; only its replace is."""
-    memory = remembered(started(create=True), Identified(RUN, AT, VIEW, 7))
+    memory = remembered(started(create=True), Identified(run=RUN, at=AT, ref=VIEW, remote_id=7))
 
     assert memory.unsettled_create is None
     assert memory.pending is not None
@@ -132,7 +132,9 @@ def test_identified_create() -> None:
 
 def test_refusal_after_the_id() -> None:
     """A view whose second request is refused exists all the same."""
-    memory = remembered(started(create=True), Identified(RUN, AT, VIEW, 7), refused())
+    memory = remembered(
+        started(create=True), Identified(run=RUN, at=AT, ref=VIEW, remote_id=7), refused()
+    )
 
     assert (memory.remote_id, memory.exists, memory.last) == (7, True, None)
 
@@ -159,7 +161,9 @@ def test_refusal_alone() -> None:
 
 def test_never_happened() -> None:
     """A create that never happened leaves no id, and nothing that was written before."""
-    memory = remembered(started(), written(), started(create=True), Settled(AT, VIEW, None))
+    memory = remembered(
+        started(), written(), started(create=True), Settled(at=AT, ref=VIEW, remote_id=None)
+    )
 
     assert (memory.remote_id, memory.last, memory.exists) == (None, None, False)
 
@@ -167,8 +171,10 @@ def test_never_happened() -> None:
 def test_rewritten_fields() -> None:
     """Fields the service rewrote belong to the write before them, and go with the next."""
     pair = (Rewritten(("name",), "a", "b"),)
-    first = remembered(started(), written(), Stored(RUN, AT, VIEW, pair))
-    second = remembered(started(), written(), Stored(RUN, AT, VIEW, pair), started(), written())
+    first = remembered(started(), written(), Stored(run=RUN, at=AT, ref=VIEW, rewritten=pair))
+    second = remembered(
+        started(), written(), Stored(run=RUN, at=AT, ref=VIEW, rewritten=pair), started(), written()
+    )
 
     assert first.last is not None
     assert second.last is not None

@@ -32,7 +32,15 @@ from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease, Note
 
-LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")
+LEASE = Lease(
+    owner="owner-1",
+    host="host",
+    pid=7,
+    since=AT,
+    expires="2025-01-31T09:15:00Z",
+    actor="someone",
+    run="run-1",
+)
 
 
 @dataclass
@@ -88,7 +96,7 @@ class NotingStore:
             raise self.failure
 
 
-NAMED = RunEntry(RUN, AT, "someone", "abc", "sha256:1", "apply")
+NAMED = RunEntry(run=RUN, at=AT, actor="someone", commit="abc", digest="sha256:1", command="apply")
 
 
 @dataclass
@@ -108,13 +116,13 @@ class World:
     def journal(self) -> Journal:
         """Give the journal, not read yet."""
         return Journal(
-            self.store,
-            "local",
-            "emulator",
-            lambda: NO_TIME + timedelta(seconds=self.seconds),
-            self.who,
-            self.told.append,
-            lambda: self.seconds,
+            store=self.store,
+            environment="local",
+            target="emulator",
+            clock=lambda: NO_TIME + timedelta(seconds=self.seconds),
+            who=self.who,
+            tell=self.told.append,
+            monotonic=lambda: self.seconds,
         )
 
 
@@ -144,7 +152,7 @@ def test_first_append(world: World) -> None:
     again.load()
     assert (again.entries, again.header, again.sums) == (
         journal.entries,
-        Header("local", "emulator", AT),
+        Header(environment="local", target="emulator", created=AT),
         journal.sums,
     )
     assert world.store.remembered == journal.sums[-1] == again.sums[-1]
@@ -248,7 +256,9 @@ def test_compacted(world: World) -> None:
 
     assert world.store.asked[-2][0] == "replace"
     assert world.store.asked[-2][3] == Note("compact by someone", "someone")
-    assert journal.header == Header("local", "emulator", AT, ended)
+    assert journal.header == Header(
+        environment="local", target="emulator", created=AT, continues=ended
+    )
     assert journal.history.memories == memories
     assert len(journal.entries) == len(journal.sums) - 1 == 3
     assert not journal.torn

@@ -21,6 +21,7 @@ from reconciler.journal.entries import (
     Header,
     Identified,
     Kept,
+    LastWrite,
     Override,
     RefusedEntry,
     Rewritten,
@@ -29,8 +30,6 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     WrittenEntry,
-)
-from reconciler.journal.entry_documents import (
     entry_document,
     header_document,
     parse_entry,
@@ -58,7 +57,7 @@ PAIRED: list[Json] = [
 ]
 LINES: list[tuple[Entry, dict[str, Json]]] = [
     (
-        RunEntry(RUN, AT, "someone", "abc", "sha256:1", "apply"),
+        RunEntry(run=RUN, at=AT, actor="someone", commit="abc", digest="sha256:1", command="apply"),
         {
             "entry": "run",
             "at": AT,
@@ -70,7 +69,9 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         },
     ),
     (
-        RunEntry(RUN, AT, "", "", "", "", {"written": 2}),
+        RunEntry(
+            run=RUN, at=AT, actor="", commit="", digest="", command="", outcomes={"written": 2}
+        ),
         {
             "entry": "run",
             "at": AT,
@@ -83,7 +84,16 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         },
     ),
     (
-        Started(RUN, AT, VIEW, "create", {"name": "x"}, "q", None, "sha256:2"),
+        Started(
+            run=RUN,
+            at=AT,
+            ref=VIEW,
+            operation="create",
+            declared={"name": "x"},
+            request_id="q",
+            remote_id=None,
+            seen="sha256:2",
+        ),
         {
             **ABOUT,
             "entry": "started",
@@ -96,7 +106,17 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         },
     ),
     (
-        Started(RUN, AT, VIEW, "replace", {}, "q", 7, "", protect=True),
+        Started(
+            run=RUN,
+            at=AT,
+            ref=VIEW,
+            operation="replace",
+            declared={},
+            request_id="q",
+            remote_id=7,
+            seen="",
+            protect=True,
+        ),
         {
             **ABOUT,
             "entry": "started",
@@ -109,23 +129,35 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
             "protect": True,
         },
     ),
-    (Identified(RUN, AT, VIEW, 7), {**ABOUT, "entry": "identified", "run": RUN, "remoteId": 7}),
-    (WrittenEntry(RUN, AT, VIEW, 7), {**ABOUT, "entry": "written", "run": RUN, "remoteId": 7}),
     (
-        WrittenEntry(RUN, AT, VIEW, None, "why"),
+        Identified(run=RUN, at=AT, ref=VIEW, remote_id=7),
+        {**ABOUT, "entry": "identified", "run": RUN, "remoteId": 7},
+    ),
+    (
+        WrittenEntry(run=RUN, at=AT, ref=VIEW, remote_id=7),
+        {**ABOUT, "entry": "written", "run": RUN, "remoteId": 7},
+    ),
+    (
+        WrittenEntry(run=RUN, at=AT, ref=VIEW, remote_id=None, message="why"),
         {**ABOUT, "entry": "written", "run": RUN, "remoteId": None, "message": "why"},
     ),
-    (Stored(RUN, AT, VIEW, PAIRS), {**ABOUT, "entry": "stored", "run": RUN, "rewritten": PAIRED}),
     (
-        WrittenEntry(RUN, AT, VIEW, 7, instead_of=8),
+        Stored(run=RUN, at=AT, ref=VIEW, rewritten=PAIRS),
+        {**ABOUT, "entry": "stored", "run": RUN, "rewritten": PAIRED},
+    ),
+    (
+        WrittenEntry(run=RUN, at=AT, ref=VIEW, remote_id=7, instead_of=8),
         {**ABOUT, "entry": "written", "run": RUN, "remoteId": 7, "insteadOf": 8},
     ),
-    (RefusedEntry(RUN, AT, VIEW, "no"), {**ABOUT, "entry": "refused", "run": RUN, "message": "no"}),
-    (Settled(AT, VIEW, "id"), {**ABOUT, "entry": "settled", "remoteId": "id"}),
-    (Settled(AT, VIEW, None), {**ABOUT, "entry": "settled", "remoteId": None}),
-    (Override(AT, "because"), {"entry": "override", "at": AT, "reason": "because"}),
     (
-        Kept(AT, VIEW, None, exists=False, attempts=3),
+        RefusedEntry(run=RUN, at=AT, ref=VIEW, message="no"),
+        {**ABOUT, "entry": "refused", "run": RUN, "message": "no"},
+    ),
+    (Settled(at=AT, ref=VIEW, remote_id="id"), {**ABOUT, "entry": "settled", "remoteId": "id"}),
+    (Settled(at=AT, ref=VIEW, remote_id=None), {**ABOUT, "entry": "settled", "remoteId": None}),
+    (Override(at=AT, reason="because"), {"entry": "override", "at": AT, "reason": "because"}),
+    (
+        Kept(at=AT, ref=VIEW, remote_id=None, exists=False, attempts=3, protect=False),
         {
             **ABOUT,
             "entry": "kept",
@@ -136,7 +168,7 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         },
     ),
     (
-        Kept(AT, VIEW, 7, exists=True, attempts=3, instead_of=8),
+        Kept(at=AT, ref=VIEW, remote_id=7, exists=True, attempts=3, protect=False, instead_of=8),
         {
             **ABOUT,
             "entry": "kept",
@@ -149,16 +181,15 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
     ),
     (
         Kept(
-            AT,
-            VIEW,
-            7,
+            at=AT,
+            ref=VIEW,
+            remote_id=7,
             exists=True,
             attempts=1,
-            protected=True,
-            declared={"name": "x"},
-            written_as=6,
-            written_at="2025-01-30T09:00:00Z",
-            rewritten=PAIRS,
+            protect=True,
+            last=LastWrite(
+                remote_id=6, at="2025-01-30T09:00:00Z", declared={"name": "x"}, rewritten=PAIRS
+            ),
         ),
         {
             **ABOUT,
@@ -242,12 +273,17 @@ def test_what_is_left_out() -> None:
     assert isinstance(path, Stored)
     assert begun.protect is False
     assert path.rewritten == (Rewritten(("a", 0), ABSENT, ABSENT),)
-    assert parse_entry({**LINES[7][1], "rewritten": "x"}, 2) == Stored(RUN, AT, VIEW, ())
+    assert parse_entry({**LINES[7][1], "rewritten": "x"}, 2) == Stored(
+        run=RUN, at=AT, ref=VIEW, rewritten=()
+    )
 
 
 def test_headers() -> None:
     """A header names environment and target, and the journal that it continues if any."""
-    plain, after = Header("local", "emulator", AT), Header("local", "emulator", AT, "0123")
+    plain, after = (
+        Header(environment="local", target="emulator", created=AT),
+        Header(environment="local", target="emulator", created=AT, continues="0123"),
+    )
     document: dict[str, Json] = {
         "journal": 1,
         "environment": "local",
@@ -259,7 +295,7 @@ def test_headers() -> None:
     assert header_document(after) == {**document, "continues": "0123"}
     assert parse_header(document) == plain
     assert parse_header(header_document(after)) == after
-    assert parse_header({"journal": 1}) == Header("", "", "")
+    assert parse_header({"journal": 1}) == Header(environment="", target="", created="")
     with pytest.raises(JournalError, match="not the header of a journal of this version"):
         parse_header({**document, "journal": 2})
 
@@ -292,7 +328,15 @@ def test_broken_chain(line: str, before: str, said: str) -> None:
         parse_line(line, before, 5)
 
 
-LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")
+LEASE = Lease(
+    owner="owner-1",
+    host="host",
+    pid=7,
+    since=AT,
+    expires="2025-01-31T09:15:00Z",
+    actor="someone",
+    run="run-1",
+)
 
 
 def test_lease_words() -> None:
@@ -337,8 +381,11 @@ def test_lock_record() -> None:
         (b"{}", LockRecord()),
         (b'{"ended": "x"}', LockRecord(None, "x")),
         (b'{"pid": "7", "ended": "x"}', LockRecord(None, "x")),
-        (b'{"pid": 7}', LockRecord(Lease("", "", 7, "", ""))),
-        (b'{"pid": 7, "owner": 5}', LockRecord(Lease("5", "", 7, "", ""))),
+        (b'{"pid": 7}', LockRecord(Lease(owner="", host="", pid=7, since="", expires=""))),
+        (
+            b'{"pid": 7, "owner": 5}',
+            LockRecord(Lease(owner="5", host="", pid=7, since="", expires="")),
+        ),
     ],
     ids=["none", "list", "bytes", "deep", "bare", "end", "text", "pid", "owner"],
 )

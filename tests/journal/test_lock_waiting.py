@@ -81,7 +81,16 @@ def test_patience_ends() -> None:
 
 
 texts = st.text(max_size=20)
-leases = st.builds(Lease, texts, texts, st.integers(), texts, texts, texts, texts)
+leases = st.builds(
+    Lease,
+    owner=texts,
+    host=texts,
+    pid=st.integers(),
+    since=texts,
+    expires=texts,
+    actor=texts,
+    run=texts,
+)
 
 
 @given(st.none() | leases, texts)

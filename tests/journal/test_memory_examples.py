@@ -8,8 +8,16 @@ import pytest
 from journals import AT, RUN, VIEW, refused, started, written
 
 from reconciler.document import Json
-from reconciler.journal.entries import Entry, Identified, Kept, Rewritten, Settled, Stored
-from reconciler.journal.history import History, LastWrite, Memory
+from reconciler.journal.entries import (
+    Entry,
+    Identified,
+    Kept,
+    LastWrite,
+    Rewritten,
+    Settled,
+    Stored,
+)
+from reconciler.journal.history import History, Memory
 from reconciler.journal.runs import compacted
 
 BODY: dict[str, Json] = {"name": "Errors"}
@@ -23,61 +31,104 @@ PAIRS = (Rewritten(("name",), "a", "b"),)
     [
         ([], Memory()),
         ([CREATE], Memory(pending=CREATE)),
-        ([replace(FIRST, remote_id=7)], Memory(7, pending=replace(FIRST, remote_id=7))),
-        ([written(), FIRST], Memory(7, None, FIRST, attempts=1, exists=True)),
-        ([CREATE, written()], Memory(7, LastWrite(7, BODY, AT), attempts=1, exists=True)),
+        ([replace(FIRST, remote_id=7)], Memory(remote_id=7, pending=replace(FIRST, remote_id=7))),
+        (
+            [written(), FIRST],
+            Memory(remote_id=7, last=None, pending=FIRST, attempts=1, exists=True),
+        ),
+        (
+            [CREATE, written()],
+            Memory(
+                remote_id=7,
+                last=LastWrite(remote_id=7, declared=BODY, at=AT, rewritten=()),
+                attempts=1,
+                exists=True,
+            ),
+        ),
         (
             [replace(CREATE, protect=True), written()],
-            Memory(7, LastWrite(7, BODY, AT), attempts=1, exists=True, protected=True),
+            Memory(
+                remote_id=7,
+                last=LastWrite(remote_id=7, declared=BODY, at=AT, rewritten=()),
+                attempts=1,
+                exists=True,
+                protected=True,
+            ),
         ),
         (
-            [CREATE, Identified(RUN, AT, VIEW, 7)],
-            Memory(7, pending=replace(CREATE, operation="replace", remote_id=7), exists=True),
+            [CREATE, Identified(run=RUN, at=AT, ref=VIEW, remote_id=7)],
+            Memory(
+                remote_id=7, pending=replace(CREATE, operation="replace", remote_id=7), exists=True
+            ),
         ),
-        ([Identified(RUN, AT, VIEW, 7)], Memory(7, exists=True)),
+        ([Identified(run=RUN, at=AT, ref=VIEW, remote_id=7)], Memory(remote_id=7, exists=True)),
         ([FIRST, SECOND, THIRD], Memory(pending=THIRD, earlier=(FIRST, SECOND))),
         (
             [FIRST, SECOND, THIRD, CREATE, refused()],
             Memory(pending=THIRD, earlier=(FIRST, SECOND), attempts=1),
         ),
-        ([written(), written()], Memory(7, attempts=2, exists=True)),
+        ([written(), written()], Memory(remote_id=7, attempts=2, exists=True)),
         ([FIRST, refused(), refused()], Memory(attempts=2)),
         (
             [FIRST, SECOND, written()],
-            Memory(7, LastWrite(7, {"name": "2"}, AT), attempts=1, exists=True),
+            Memory(
+                remote_id=7,
+                last=LastWrite(remote_id=7, declared={"name": "2"}, at=AT, rewritten=()),
+                attempts=1,
+                exists=True,
+            ),
         ),
         (
-            [CREATE, written(), Stored(RUN, AT, VIEW, PAIRS)],
-            Memory(7, LastWrite(7, BODY, AT, PAIRS), attempts=1, exists=True),
+            [CREATE, written(), Stored(run=RUN, at=AT, ref=VIEW, rewritten=PAIRS)],
+            Memory(
+                remote_id=7,
+                last=LastWrite(remote_id=7, declared=BODY, at=AT, rewritten=PAIRS),
+                attempts=1,
+                exists=True,
+            ),
         ),
-        ([Stored(RUN, AT, VIEW, PAIRS)], Memory()),
+        ([Stored(run=RUN, at=AT, ref=VIEW, rewritten=PAIRS)], Memory()),
         (
-            [CREATE, written(), FIRST, SECOND, Settled(AT, VIEW, 8)],
-            Memory(8, LastWrite(7, BODY, AT), attempts=2, exists=True),
+            [CREATE, written(), FIRST, SECOND, Settled(at=AT, ref=VIEW, remote_id=8)],
+            Memory(
+                remote_id=8,
+                last=LastWrite(remote_id=7, declared=BODY, at=AT, rewritten=()),
+                attempts=2,
+                exists=True,
+            ),
         ),
         (
-            [replace(CREATE, protect=True), written(), FIRST, SECOND, Settled(AT, VIEW, None)],
+            [
+                replace(CREATE, protect=True),
+                written(),
+                FIRST,
+                SECOND,
+                Settled(at=AT, ref=VIEW, remote_id=None),
+            ],
             Memory(attempts=2),
         ),
         (
-            [SECOND, Kept(AT, VIEW, 7, exists=True, attempts=3, protected=True)],
-            Memory(7, None, SECOND, attempts=3, exists=True, protected=True),
+            [SECOND, Kept(at=AT, ref=VIEW, remote_id=7, exists=True, attempts=3, protect=True)],
+            Memory(remote_id=7, last=None, pending=SECOND, attempts=3, exists=True, protected=True),
         ),
         (
             [
                 Kept(
-                    AT,
-                    VIEW,
-                    7,
+                    at=AT,
+                    ref=VIEW,
+                    remote_id=7,
                     exists=True,
                     attempts=3,
-                    declared=BODY,
-                    written_as=6,
-                    written_at="then",
-                    rewritten=PAIRS,
+                    protect=False,
+                    last=LastWrite(remote_id=6, at="then", declared=BODY, rewritten=PAIRS),
                 )
             ],
-            Memory(7, LastWrite(6, BODY, "then", PAIRS), attempts=3, exists=True),
+            Memory(
+                remote_id=7,
+                last=LastWrite(remote_id=6, declared=BODY, at="then", rewritten=PAIRS),
+                attempts=3,
+                exists=True,
+            ),
         ),
     ],
 )
@@ -91,8 +142,8 @@ def test_sums(entries: list[Entry], memory: Memory) -> None:
 
 def test_what_may_be_live() -> None:
     """Of what may be live the last write comes first, then all in doubt since, in order."""
-    last = LastWrite(7, {"last": 0}, AT)
-    memory = Memory(7, last, THIRD, (FIRST, SECOND))
+    last = LastWrite(remote_id=7, declared={"last": 0}, at=AT, rewritten=())
+    memory = Memory(remote_id=7, last=last, pending=THIRD, earlier=(FIRST, SECOND))
 
     assert memory.candidates == (last.declared, FIRST.declared, SECOND.declared, THIRD.declared)
     assert memory.base == {"last": 0, "name": "3"}
@@ -115,18 +166,19 @@ def test_unsettled_creates() -> None:
 def test_compacted() -> None:
     """Of one resource a compacted journal keeps what is in doubt, then one entry for the rest."""
     protected = replace(CREATE, protect=True)
-    settled: list[Entry] = [protected, written(remote_id=7), Stored(RUN, AT, VIEW, PAIRS)]
+    settled: list[Entry] = [
+        protected,
+        written(remote_id=7),
+        Stored(run=RUN, at=AT, ref=VIEW, rewritten=PAIRS),
+    ]
     kept = Kept(
-        "later",
-        VIEW,
-        8,
+        at="later",
+        ref=VIEW,
+        remote_id=8,
         exists=True,
         attempts=1,
-        protected=True,
-        declared=BODY,
-        written_as=7,
-        written_at=AT,
-        rewritten=PAIRS,
+        protect=True,
+        last=LastWrite(remote_id=7, at=AT, declared=BODY, rewritten=PAIRS),
     )
 
     short = compacted([*settled, FIRST, replace(SECOND, remote_id=8)], "later")
@@ -134,5 +186,5 @@ def test_compacted() -> None:
     assert short[1:] == [FIRST, replace(SECOND, remote_id=8), kept]
     assert compacted([CREATE], "later")[1:] == [
         CREATE,
-        Kept("later", VIEW, None, exists=False, attempts=0),
+        Kept(at="later", ref=VIEW, remote_id=None, exists=False, attempts=0, protect=False),
     ]

@@ -172,7 +172,7 @@ def test_no_move_is_counted_as_a_run_twice(tmp_path: Path) -> None:
     places.move()
 
     assert places.read("b").entries[-2:] == [
-        Arrived(places.read("b").entries[-2].at, "run-1", "a"),
+        Arrived(at=places.read("b").entries[-2].at, run="run-1", origin="a"),
         run_entry("run-1"),
     ]
     old = places.journal("a")

@@ -17,8 +17,8 @@ from reconciler.resource import Ref
 pytestmark = pytest.mark.promise("P17")
 
 NEW = Ref("SavedView", "failures")
-RENAMED = Renamed(AT, NEW, VIEW)
-FORGOTTEN = Forgotten(AT, VIEW)
+RENAMED = Renamed(at=AT, ref=NEW, was=VIEW)
+FORGOTTEN = Forgotten(at=AT, ref=VIEW)
 
 
 def history_of(listed: list[Entry]) -> History:
@@ -70,20 +70,23 @@ def test_a_name_used_before_counts_on() -> None:
     assert history_of([*refusal, *WRITE, RENAMED]).of(NEW).attempts == 5
 
 
-@pytest.mark.parametrize("entry", [RENAMED, FORGOTTEN, Renamed(AT, VIEW, VIEW)])
+@pytest.mark.parametrize("entry", [RENAMED, FORGOTTEN, Renamed(at=AT, ref=VIEW, was=VIEW)])
 def test_nothing_known(entry: Entry) -> None:
     """What is unknown has nothing to carry or to lose, and no resource is renamed to itself."""
     known = written(NEW)
 
     assert history_of([known, entry]) == history_of([known])
-    assert history_of([*WRITE, Renamed(AT, VIEW, VIEW)]) == history_of(WRITE)
+    assert history_of([*WRITE, Renamed(at=AT, ref=VIEW, was=VIEW)]) == history_of(WRITE)
 
 
 @given(st.lists(entries, max_size=12), st.lists(entries, max_size=6))
 def test_there_and_back(before: list[Entry], after: list[Entry]) -> None:
     """A name that is unused, taken and given back changes nothing but attempts."""
     unused = Ref("SavedView", "unused")
-    there: list[Entry] = [Renamed(AT, unused, VIEW), Renamed(AT, VIEW, unused)]
+    there: list[Entry] = [
+        Renamed(at=AT, ref=unused, was=VIEW),
+        Renamed(at=AT, ref=VIEW, was=unused),
+    ]
     plain, moved = history_of([*before, *after]), history_of([*before, *there, *after])
 
     moved.memories.pop(unused, None)
@@ -101,12 +104,14 @@ def without_refs(memory: Memory) -> tuple[object, ...]:
 
 def test_runs_tell() -> None:
     """A run counts what it renamed and forgot; a write of the same resource counts alone."""
-    run = RunEntry(RUN, AT, "alice", "", "", "rename")
+    run = RunEntry(run=RUN, at=AT, actor="alice", commit="", digest="", command="rename")
     other = Ref("SLO", "a")
-    listed: list[Entry] = [run, RENAMED, written(other), Forgotten(AT, other)]
+    listed: list[Entry] = [run, RENAMED, written(other), Forgotten(at=AT, ref=other)]
 
     (told,) = runs_of(listed)
-    (applied,) = runs_of([run, Renamed(AT, NEW, VIEW, RUN), started(NEW), written(NEW)])
+    (applied,) = runs_of(
+        [run, Renamed(at=AT, ref=NEW, was=VIEW, run=RUN), started(NEW), written(NEW)]
+    )
 
     assert told.counts == {"renamed": 1, "forgotten": 1}
     assert applied.counts == {"written": 1}

@@ -21,7 +21,14 @@ from reconciler.journal.object_store import Bucket, ObjectStore
 
 pytestmark = pytest.mark.usefixtures("in_s3")
 
-RUN = RunEntry("run-1", "2025-01-31T09:00:00Z", "someone", "abc", "", "compact")
+RUN = RunEntry(
+    run="run-1",
+    at="2025-01-31T09:00:00Z",
+    actor="someone",
+    commit="abc",
+    digest="",
+    command="compact",
+)
 
 
 class Crash(BaseException):

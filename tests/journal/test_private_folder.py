@@ -20,8 +20,16 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease
 from reconciler.points import Point
 
-LEASE = Lease("owner-1", "host", 7, AT, "2025-01-31T09:15:00Z", "someone", "run-1")
-COMPACT = RunEntry("run-2", AT, "someone", "", "", "compact")
+LEASE = Lease(
+    owner="owner-1",
+    host="host",
+    pid=7,
+    since=AT,
+    expires="2025-01-31T09:15:00Z",
+    actor="someone",
+    run="run-1",
+)
+COMPACT = RunEntry(run="run-2", at=AT, actor="someone", commit="", digest="", command="compact")
 
 VIEW_MANIFEST = """\
 apiVersion: reconciler/v1
@@ -100,7 +108,7 @@ def begin_anew(file: Path) -> None:
 
 
 def settled() -> Settled:
-    return Settled(AT, VIEW, None)
+    return Settled(at=AT, ref=VIEW, remote_id=None)
 
 
 HARMS: list[Callable[[Path], None]] = [
@@ -258,10 +266,10 @@ def test_linked_project(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
     root = tmp_path / "link" / "project"
     journal = Journal(
-        FileStore(root / ".reconciler" / "journal.jsonl", root),
-        "local",
-        "emulator",
-        lambda: NO_TIME,
+        store=FileStore(root / ".reconciler" / "journal.jsonl", root),
+        environment="local",
+        target="emulator",
+        clock=lambda: NO_TIME,
     )
 
     with journal.locked():

@@ -17,10 +17,24 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease, Note, Patience
 from reconciler.resource import Ref
 
-LEASE = Lease("owner-1", "host", 1, "2025-01-31T09:00:00Z", "2025-01-31T09:15:00Z", "someone")
+LEASE = Lease(
+    owner="owner-1",
+    host="host",
+    pid=1,
+    since="2025-01-31T09:00:00Z",
+    expires="2025-01-31T09:15:00Z",
+    actor="someone",
+)
 OTHER = replace(LEASE, owner="owner-2", pid=2)
 NOTE = Note("a test", "someone")
-RUN = RunEntry("run-1", "2025-01-31T09:00:00Z", "someone", "abc", "sha256:0", "compact")
+RUN = RunEntry(
+    run="run-1",
+    at="2025-01-31T09:00:00Z",
+    actor="someone",
+    commit="abc",
+    digest="sha256:0",
+    command="compact",
+)
 
 
 def read(place: Opening) -> Journal:

@@ -227,7 +227,7 @@ def settle(site: Site, remote_id: str | None) -> None:
     """Say what became of the create, as `journal settle` does."""
     journal = site.journal
     with journal.locked():
-        journal.append([Settled(journal.now(), CHECKOUT.ref, remote_id)])
+        journal.append([Settled(at=journal.now(), ref=CHECKOUT.ref, remote_id=remote_id)])
 
 
 def test_settled_by_id(site: Site) -> None:

@@ -166,7 +166,7 @@ def test_settled(site: Site, remote_id: int | None, views: int) -> None:
     site.apply(ERRORS)
     journal = site.journal
     with journal.locked():
-        journal.append([Settled(journal.now(), ERRORS.ref, remote_id)])
+        journal.append([Settled(at=journal.now(), ref=ERRORS.ref, remote_id=remote_id)])
 
     change = site.change(ERRORS)
     site.apply(ERRORS)

@@ -8,8 +8,8 @@ from typing import Literal
 import pytest
 
 from reconciler.document import ABSENT, Difference, Json
-from reconciler.journal.entries import Started
-from reconciler.journal.history import LastWrite, Memory
+from reconciler.journal.entries import LastWrite, Started
+from reconciler.journal.history import Memory
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.report.reasons import notes_of
 from reconciler.resource import (
@@ -73,7 +73,16 @@ def started(
     operation: Literal["create", "replace"], declared: dict[str, Json], ref: Ref = SLO
 ) -> Started:
     """Give a write whose answer was lost."""
-    return Started("run", AT, ref, operation, declared, "request-0", None, "sha256:0")
+    return Started(
+        run="run",
+        at=AT,
+        ref=ref,
+        operation=operation,
+        declared=declared,
+        request_id="request-0",
+        remote_id=None,
+        seen="sha256:0",
+    )
 
 
 def told(change: Change) -> tuple[Action, Evidence, tuple[str, ...]]:
@@ -116,11 +125,13 @@ def test_nothing_known(
 def test_live() -> None:
     """What is live is updated by its differences, with what it holds of its own, or kept."""
     live: dict[str, Json] = {"name": "Checkout", "description": "old", "creator": "them"}
-    last = LastWrite("id", {"name": "Checkout", "labels": {"a": "b"}}, AT)
+    last = LastWrite(
+        remote_id="id", declared={"name": "Checkout", "labels": {"a": "b"}}, at=AT, rewritten=()
+    )
     seen = Seen("id", {**live, "labels": {"a": "b"}})
 
-    change = decided(SLO, SPEC, seen, Memory("id", last))
-    kept = decided(SLO, SPEC, Seen("id", change.body), Memory("id", last))
+    change = decided(SLO, SPEC, seen, Memory(remote_id="id", last=last))
+    kept = decided(SLO, SPEC, Seen("id", change.body), Memory(remote_id="id", last=last))
 
     assert told(change) == (Action.UPDATE, Evidence.LIVE, ())
     assert change.body == {**live, "description": "d"}
@@ -152,7 +163,9 @@ def test_remembered() -> None:
 
 def test_gone() -> None:
     """What was written and is gone is created again, and the plan says so."""
-    memory = Memory("id", LastWrite("id", SPEC, AT))
+    memory = Memory(
+        remote_id="id", last=LastWrite(remote_id="id", declared=SPEC, at=AT, rewritten=())
+    )
 
     assert told(decided(SLO, SPEC, Absent(), memory)) == (
         Action.CREATE,
@@ -211,7 +224,9 @@ def test_as_the_kind_compares() -> None:
     turned: dict[str, Json] = {**declared, "grouping": {"labels": ["b", "a"]}}
     chosen: dict[str, Json] = {"grouping": {"labels": ["a", "b"]}, "windowBasedMetricSli": {}}
     lost = Memory(pending=started("create", declared))
-    written = Memory("id", LastWrite("id", declared, AT))
+    written = Memory(
+        remote_id="id", last=LastWrite(remote_id="id", declared=declared, at=AT, rewritten=())
+    )
     signed = Seen("id", {**turned, "name": "x"}, edit=Edit(who="a person"))
 
     assert decided(SLO, declared, Seen("id", turned)).action is Action.KEEP
@@ -238,7 +253,7 @@ def test_lost_create_that_nobody_can_look_up() -> None:
 
 def test_lost_replace() -> None:
     """A replace without an answer is sent again as another attempt, and the plan says so."""
-    memory = Memory("id", pending=started("replace", SPEC))
+    memory = Memory(remote_id="id", pending=started("replace", SPEC))
     note = f"the answer to an earlier write ({AT}) was lost, or no read showed what it did"
 
     asserted = decided(ALERT, SPEC, Unknown("id", "no read"), memory)
@@ -290,7 +305,11 @@ def test_whose_work_it_is(
     last: dict[str, Json] | None, live: dict[str, Json], reason: Reason | None
 ) -> None:
     """What others did is told where the write would undo it, take it over, or meets it."""
-    memory = Memory("id", LastWrite("id", last, AT)) if last is not None else Memory()
+    memory = (
+        Memory(remote_id="id", last=LastWrite(remote_id="id", declared=last, at=AT, rewritten=()))
+        if last is not None
+        else Memory()
+    )
 
     found = decided(SLO, SPEC, Seen("id", live, edit=EDIT), memory).reasons
 
@@ -305,7 +324,10 @@ def named(*names: str) -> list[Json]:
 def test_destroyed() -> None:
     """Members that go are named and kept whole, and those of others are told apart."""
     ours: Json = [*named("a", "b")]
-    memory = Memory(None, LastWrite(None, {"policies": ours}, AT))
+    memory = Memory(
+        remote_id=None,
+        last=LastWrite(remote_id=None, declared={"policies": ours}, at=AT, rewritten=()),
+    )
     live = named("b", "c", "a")
 
     change = decided(POLICIES, {"policies": named("a")}, Seen(None, {"policies": live}), memory)
@@ -322,10 +344,15 @@ def test_secret_of_one_member() -> None:
     def policies(**texts: str) -> dict[str, Json]:
         return {"policies": [{"policy": {"name": n, "description": d}} for n, d in texts.items()]}
 
-    last = LastWrite(None, policies(a=str(KEY), b="b", gone=str(KEY), other="o"), AT)
+    last = LastWrite(
+        remote_id=None,
+        declared=policies(a=str(KEY), b="b", gone=str(KEY), other="o"),
+        at=AT,
+        rewritten=(),
+    )
     live = Seen(None, policies(other="x", gone="older", b="theirs", a="older"))
 
-    change = decided(POLICIES, policies(a="plain", b="b"), live, Memory(None, last))
+    change = decided(POLICIES, policies(a="plain", b="b"), live, Memory(remote_id=None, last=last))
 
     texts = {one.path[1]: one.before for one in change.differences if one.path[-1] == "description"}
     assert texts == {"a": HIDDEN, "b": "theirs"}
@@ -355,9 +382,14 @@ def test_secret_not_shown() -> None:
     """Where a secret belongs, or belonged, what is live is not shown; elsewhere it is."""
     declared: dict[str, Json] = {"name": "new", "description": KEY}
     live: dict[str, Json] = {"name": "old", "description": "older secret", "note": "s"}
-    last = LastWrite("id", {"name": "old", "description": str(KEY), "note": str(KEY)}, AT)
+    last = LastWrite(
+        remote_id="id",
+        declared={"name": "old", "description": str(KEY), "note": str(KEY)},
+        at=AT,
+        rewritten=(),
+    )
 
-    change = decided(SLO, declared, Seen("id", live), Memory("id", last))
+    change = decided(SLO, declared, Seen("id", live), Memory(remote_id="id", last=last))
     fields, before = change.differences, change.before
     absent = decided(SLO, declared, Seen("id", {"name": "new"})).differences
     alert = decided(ALERT, {"name": "x"}, Remembered("id", {"name": str(KEY)})).differences
@@ -383,7 +415,12 @@ def test_secret_that_is_live() -> None:
 
 def test_secret_in_a_list() -> None:
     """In a list that held a secret, named or not, what is live is not shown."""
-    memory = Memory("id", LastWrite("id", {"links": [{"url": str(KEY)}]}, AT))
+    memory = Memory(
+        remote_id="id",
+        last=LastWrite(
+            remote_id="id", declared={"links": [{"url": str(KEY)}]}, at=AT, rewritten=()
+        ),
+    )
     seen = Seen("id", {"links": [{"url": "old secret"}]})
 
     (found,) = decided(SLO, {"links": [{"url": "plain"}]}, seen, memory).differences
@@ -407,7 +444,7 @@ def test_references() -> None:
 @pytest.mark.promise("P27")
 def test_request_id() -> None:
     """A request's id follows from place, journal, resource, body and attempt, and nothing else."""
-    acknowledged = Memory("id", pending=started("replace", SPEC))
+    acknowledged = Memory(remote_id="id", pending=started("replace", SPEC))
     seen = Seen("id", {"name": "old"})
     one = decided(SLO, SPEC, seen)
     known = Knowledge(seen, Memory(), {}, "local at emulator")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reconciler.document import Json, value_at
-from reconciler.journal.entries import Started
-from reconciler.journal.history import LastWrite, Memory
+from reconciler.journal.entries import LastWrite, Started
+from reconciler.journal.history import Memory
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.resource import Action, Manifest, Ref, Seen, Source
 
@@ -25,13 +25,26 @@ def spec(**fields: Json) -> dict[str, Json]:
 
 def started(declared: dict[str, Json]) -> Started:
     """Give a replace whose answer was lost."""
-    return Started("run", AT, REF, "replace", declared, "request", "id", "sha256:0")
+    return Started(
+        run="run",
+        at=AT,
+        ref=REF,
+        operation="replace",
+        declared=declared,
+        request_id="request",
+        remote_id="id",
+        seen="sha256:0",
+    )
 
 
 @pytest.mark.parametrize("live", [spec(description="old"), spec()], ids=["as before", "written"])
 def test_a_removal_in_doubt_happens(live: dict[str, Json]) -> None:
     """A field removed by a write in doubt is gone after the next, whether that happened or not."""
-    memory = Memory("id", LastWrite("id", spec(description="old"), AT), started(spec()))
+    memory = Memory(
+        remote_id="id",
+        last=LastWrite(remote_id="id", declared=spec(description="old"), at=AT, rewritten=()),
+        pending=started(spec()),
+    )
     manifest = Manifest(REF, spec(), Source("checkout.yaml", 1))
 
     change = decide(manifest, Knowledge(Seen("id", live), memory, {}, "local"))

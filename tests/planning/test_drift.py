@@ -6,8 +6,8 @@ import pytest
 from sites import SALT, Meddler, Site, answer_with, manifest, policy, policy_set
 
 from reconciler.document import ABSENT, Difference, Json
-from reconciler.journal.entries import Started
-from reconciler.journal.history import History, LastWrite, Memory
+from reconciler.journal.entries import LastWrite, Started
+from reconciler.journal.history import History, Memory
 from reconciler.planning.drift import find_drift
 from reconciler.resource import Drift, Manifest, Ref
 from reconciler.sealed import HIDDEN, SecretHole, Template, seal
@@ -34,7 +34,11 @@ def stored(**fields: Json) -> Meddler:
 
 def applied(**fields: Json) -> Memory:
     """Give the memory of an SLO that was applied like this."""
-    return Memory("id", LastWrite("id", fields, AT), exists=True)
+    return Memory(
+        remote_id="id",
+        last=LastWrite(remote_id="id", declared=fields, at=AT, rewritten=()),
+        exists=True,
+    )
 
 
 def drift_of(site: Site, one: Manifest, memory: Memory, answer: Meddler) -> Drift:
@@ -83,7 +87,16 @@ def test_create_in_doubt(site: Site) -> None:
     """What was created anew without an answer cannot be asked for, and is no drift."""
     one = slo(name="Checkout")
     memory = applied(name="Checkout")
-    memory.pending = Started("run", AT, SLO, "create", {}, "request", None, "sha256:0")
+    memory.pending = Started(
+        run="run",
+        at=AT,
+        ref=SLO,
+        operation="create",
+        declared={},
+        request_id="request",
+        remote_id=None,
+        seen="sha256:0",
+    )
 
     assert drift_of(site, one, memory, answer_with(500)) == Drift(
         SLO, one.source, "unseen", note="it could not be asked for"
@@ -93,7 +106,11 @@ def test_create_in_doubt(site: Site) -> None:
 def test_turned_round(site: Site) -> None:
     """What someone took away is told as removed, what they added as added, and moves as theirs."""
     declared = policy_set(policy("a", description="d"), policy("b"), policy("gone"))
-    memory = Memory(None, LastWrite(None, declared.spec, AT), exists=True)
+    memory = Memory(
+        remote_id=None,
+        last=LastWrite(remote_id=None, declared=declared.spec, at=AT, rewritten=()),
+        exists=True,
+    )
     listed = [policy("new"), policy("b"), policy("a", description="")]
     records = [
         {**one["policy"], "order": order, "id": str(order)}
@@ -129,7 +146,7 @@ def test_never_applied(site: Site) -> None:
     """Nobody is asked about what was never applied."""
     one = slo(name="Checkout")
 
-    assert drift_of(site, one, Memory("id"), stored(name="Theirs")) == Drift(
+    assert drift_of(site, one, Memory(remote_id="id"), stored(name="Theirs")) == Drift(
         SLO, one.source, "unapplied", note="the journal has no write of it"
     )
     assert site.sent == []
@@ -199,10 +216,15 @@ def test_secret_of_one_part(site: Site) -> None:
         return listed
 
     now = manifest("Dashboard/checkout", {"dashboard": {"variablesV2": parts(KEY, "B", ids=False)}})
-    last = LastWrite("id", {"dashboard": {"variablesV2": parts("A", "B")}}, AT)
+    last = LastWrite(
+        remote_id="id",
+        declared={"dashboard": {"variablesV2": parts("A", "B")}},
+        at=AT,
+        rewritten=(),
+    )
     live = answer_with(200, {"dashboard": {"variablesV2": parts("older", "theirs")}})
 
-    found = drift_of(site, now, Memory("id", last), live)
+    found = drift_of(site, now, Memory(remote_id="id", last=last), live)
 
     assert [(one.path[2], one.before, one.after) for one in found.differences] == [
         ("1", "A", HIDDEN),

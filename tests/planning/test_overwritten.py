@@ -341,7 +341,7 @@ def test_journal_of_an_earlier_version(site: Site) -> None:
     site.apply(BOTH)
     journal = site.journal
     entries = [
-        WrittenEntry(one.run, one.at, one.ref, one.remote_id)
+        WrittenEntry(run=one.run, at=one.at, ref=one.ref, remote_id=one.remote_id)
         if isinstance(one, WrittenEntry)
         else one
         for one in journal.entries
@@ -380,7 +380,16 @@ def test_compacted_on_disk(site: Site) -> None:
     site.apply(BOTH)
     journal = site.journal
     with journal.locked():
-        journal.compact(RunEntry("run", "2026-01-01T00:00:00Z", "me", "", "", "journal compact"))
+        journal.compact(
+            RunEntry(
+                run="run",
+                at="2026-01-01T00:00:00Z",
+                actor="me",
+                commit="",
+                digest="",
+                command="journal compact",
+            )
+        )
 
     assert revision(site) == live_ids(site)
     assert_settled(site, BOTH)

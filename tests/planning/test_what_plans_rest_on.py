@@ -18,8 +18,8 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.journal.entries import Started
-from reconciler.journal.history import History, LastWrite, Memory
+from reconciler.journal.entries import LastWrite, Started
+from reconciler.journal.history import History, Memory
 from reconciler.planning.plan import Place, make_plan, plan_digest
 from reconciler.report.reasons import notes_of
 from reconciler.resource import Action, Manifest, Plan, Ref, UnsettledCreate
@@ -39,7 +39,12 @@ def planned(
 
 def acknowledged(remote_id: str | int, spec: dict[str, Json], *, protected: bool = False) -> Memory:
     """Give the memory of a write that the service acknowledged."""
-    return Memory(remote_id, LastWrite(remote_id, spec, AT), exists=True, protected=protected)
+    return Memory(
+        remote_id=remote_id,
+        last=LastWrite(remote_id=remote_id, declared=spec, at=AT, rewritten=()),
+        exists=True,
+        protected=protected,
+    )
 
 
 def test_known_ids(site: Site) -> None:
@@ -100,7 +105,16 @@ def test_each_of_its_own(site: Site) -> None:
 def test_conflict_is_not_settled(site: Site) -> None:
     """A look-up that finds something else than was sent settles nothing."""
     slo = manifest("SLO/a", SLO_SPEC, "slo-id")
-    lost = Started("run", AT, slo.ref, "create", {"name": "sent"}, "request", None, "sha256:0")
+    lost = Started(
+        run="run",
+        at=AT,
+        ref=slo.ref,
+        operation="create",
+        declared={"name": "sent"},
+        request_id="request",
+        remote_id=None,
+        seen="sha256:0",
+    )
     site.meddle("GET", f"{SLOS}/*", SEEN)
 
     made = planned(site, {slo.ref: Memory(pending=lost)}, slo)

@@ -8,8 +8,8 @@ import pytest
 from sites import SALT, SLO_SPEC, SLOS, VIEW_SPEC, Site, dashboard, manifest
 
 from reconciler.document import ABSENT, ANY, Difference, Json, Missing
-from reconciler.journal.entries import Rewritten, Started
-from reconciler.journal.history import History, LastWrite, Memory
+from reconciler.journal.entries import LastWrite, Rewritten, Started
+from reconciler.journal.history import History, Memory
 from reconciler.planning.consequences import blocked, unexpected, with_blocked_dependants
 from reconciler.planning.drift import find_drift
 from reconciler.planning.plan import Place, make_plan, plan_digest
@@ -196,10 +196,14 @@ def test_orphans(site: Site) -> None:
     """What exists and is not declared is named in order, if the manifests are all there are."""
     view = manifest("SavedView/errors", VIEW_SPEC)
     memories = {
-        C: Memory("c", exists=True),
-        A: Memory("a", exists=True),
-        B: Memory("b", exists=False),
-        view.ref: Memory(7, LastWrite(7, VIEW_SPEC, AT), exists=True),
+        C: Memory(remote_id="c", exists=True),
+        A: Memory(remote_id="a", exists=True),
+        B: Memory(remote_id="b", exists=False),
+        view.ref: Memory(
+            remote_id=7,
+            last=LastWrite(remote_id=7, declared=VIEW_SPEC, at=AT, rewritten=()),
+            exists=True,
+        ),
     }
 
     assert planned(site, memories, view, whole=True).orphans == (Orphan(A, "a"), Orphan(C, "c"))
@@ -211,7 +215,16 @@ def test_unsettled(site: Site) -> None:
 
     def lost(ref: Ref, request: str) -> Memory:
         return Memory(
-            pending=Started("run", AT, ref, "create", VIEW_SPEC, request, None, "sha256:0")
+            pending=Started(
+                run="run",
+                at=AT,
+                ref=ref,
+                operation="create",
+                declared=VIEW_SPEC,
+                request_id=request,
+                remote_id=None,
+                seen="sha256:0",
+            )
         )
 
     board = dashboard()
@@ -281,11 +294,24 @@ def test_rewritten(found: Difference, quiet: bool) -> None:
         Rewritten(("key",), str(KEY), fingerprint("stored", str(KEY))),
         Rewritten(("gone",), "sent", ABSENT),
     )
-    last = LastWrite("id", {}, AT, rewritten)
-    doubted = Started("run", AT, A, "replace", {}, "request", "id", "sha256:0")
+    last = LastWrite(remote_id="id", declared={}, at=AT, rewritten=rewritten)
+    doubted = Started(
+        run="run",
+        at=AT,
+        ref=A,
+        operation="replace",
+        declared={},
+        request_id="request",
+        remote_id="id",
+        seen="sha256:0",
+    )
 
-    assert list(unexpected([found], Memory("id", last), ANY)) == ([] if quiet else [found])
-    assert list(unexpected([found], Memory("id", last, doubted), ANY)) == [found]
+    assert list(unexpected([found], Memory(remote_id="id", last=last), ANY)) == (
+        [] if quiet else [found]
+    )
+    assert list(unexpected([found], Memory(remote_id="id", last=last, pending=doubted), ANY)) == [
+        found
+    ]
     assert list(unexpected([found], Memory(), ANY)) == [found]
 
 
@@ -296,7 +322,11 @@ def test_drift_of_each(site: Site) -> None:
     board, new = dashboard(), dashboard("new")
     site.apply(board, view)
     history = site.journal.history
-    history.memories[gone.ref] = Memory("2f6a", LastWrite("2f6a", gone.spec, AT), exists=True)
+    history.memories[gone.ref] = Memory(
+        remote_id="2f6a",
+        last=LastWrite(remote_id="2f6a", declared=gone.spec, at=AT, rewritten=()),
+        exists=True,
+    )
 
     found = site.ask(lambda api: find_drift(api, (view, gone, new, board), history, SALT))
 

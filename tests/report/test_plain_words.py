@@ -28,7 +28,14 @@ def test_one_of_a_thing() -> None:
 
 def test_kept_without_an_id() -> None:
     """Of what has no id, as a list of policies, no id is shown."""
-    kept = Kept(AT, Ref("LogPolicySet", "all"), None, exists=True, attempts=1)
+    kept = Kept(
+        at=AT,
+        ref=Ref("LogPolicySet", "all"),
+        remote_id=None,
+        exists=True,
+        attempts=1,
+        protect=False,
+    )
 
     assert "None" not in journal_text([kept], History(), Style())
 

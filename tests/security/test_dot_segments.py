@@ -110,13 +110,27 @@ def planned(folder: Path, answers: dict[str, Any], *manifests: str) -> tuple[End
 
 def started(ref: Ref) -> Started:
     """Give the entry before a create."""
-    return Started("run", "now", ref, "create", {"name": "Checkout"}, "request", None, "")
+    return Started(
+        run="run",
+        at="now",
+        ref=ref,
+        operation="create",
+        declared={"name": "Checkout"},
+        request_id="request",
+        remote_id=None,
+        seen="",
+    )
 
 
 def filled(file: Path, *entries: Entry, target: str = "emulator") -> Journal:
     """Write entries into a new journal."""
     environment = file.name.partition(".")[0]
-    journal = Journal(FileStore(file), environment, target, lambda: datetime.now(UTC))
+    journal = Journal(
+        store=FileStore(file),
+        environment=environment,
+        target=target,
+        clock=lambda: datetime.now(UTC),
+    )
     with journal.locked():
         journal.append(entries)
     return journal
@@ -161,10 +175,10 @@ def test_in_an_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_in_a_journal(tmp_path: Path, step: str) -> None:
     """A journal that holds such an id is one that cannot be trusted, and its line is named."""
     holding: list[Entry] = [
-        WrittenEntry("run", "now", SLO, step),
-        Identified("run", "now", SLO, step),
-        Settled("now", SLO, step),
-        Kept("now", SLO, step, exists=True, attempts=1, protected=False),
+        WrittenEntry(run="run", at="now", ref=SLO, remote_id=step),
+        Identified(run="run", at="now", ref=SLO, remote_id=step),
+        Settled(at="now", ref=SLO, remote_id=step),
+        Kept(at="now", ref=SLO, remote_id=step, exists=True, attempts=1, protect=False),
     ]
     for number, entry in enumerate(holding):
         journal = filled(tmp_path / f"{number}.jsonl", started(SLO), entry)
@@ -176,7 +190,7 @@ def test_in_a_journal(tmp_path: Path, step: str) -> None:
 def test_a_journal_asks_for_nothing_else(tmp_path: Path) -> None:
     """With such a journal a plan ends before its first request."""
     file = tmp_path / ".reconciler" / "production.journal.jsonl"
-    filled(file, started(SLO), WrittenEntry("run", "now", SLO, ".."))
+    filled(file, started(SLO), WrittenEntry(run="run", at="now", ref=SLO, remote_id=".."))
     ended, _, asked = planned(tmp_path, {}, SLO_MANIFEST)
 
     assert (ended.code, asked) == (8, [])

@@ -29,12 +29,12 @@ from trust_cells import (
 )
 
 from reconciler.ci.trust import (
+    BaseFile,
     Checkout,
     Found,
     Lost,
     Missing,
     OverBase,
-    Reviewed,
     Settings,
     Whole,
     may_use,
@@ -195,11 +195,11 @@ STATES = [
     for contained in (False, True)
     for differs in ("", "all.yaml")
 ]
-REVIEWED: tuple[Reviewed, ...] = (
-    Found(OTHER, BASE),
-    Missing(OTHER),
-    Missing(OTHER, "x/reconciler.yaml"),
-    Lost("lost"),
+BASES: tuple[BaseFile, ...] = (
+    Found(commit=OTHER, settings=BASE),
+    Missing(commit=OTHER),
+    Missing(commit=OTHER, other="x/reconciler.yaml"),
+    Lost(why="lost"),
 )
 
 
@@ -208,13 +208,9 @@ REVIEWED: tuple[Reviewed, ...] = (
 def test_the_rule_itself(tmp_path: Path, name: str, ref: str) -> None:
     """For every event, checkout and base: all is used of a reviewed commit, and else no address."""
     made = Repository("other", "same", tmp_path, HEAD, OTHER, "")
-    for commit, checkout, reviewed, allowed in product(
-        (HEAD, OTHER), STATES, REVIEWED, (False, True)
-    ):
+    for commit, checkout, base, allowed in product((HEAD, OTHER), STATES, BASES, (False, True)):
         event = read_event({**made.variables(tmp_path, name, ref), "GITHUB_SHA": commit})
-        use = may_use(
-            event, checkout, Settings(own=OWN, reviewed=reviewed, allow_untrusted=allowed)
-        )
+        use = may_use(event, checkout, Settings(own=OWN, base=base, allow_untrusted=allowed))
 
         is_own = ref == MAIN and commit == HEAD
         is_trusted = not checkout.differs and (checkout.is_contained or is_own)

@@ -56,7 +56,7 @@ def rename(*, old: str, new: str, asked: Asked, patience: Patience) -> int:
                 f"`{on_journal('forget', str(ref))}` first"
             )
         opened.begin(run)
-        opened.append([Renamed(opened.now(), ref, was)])
+        opened.append([Renamed(at=opened.now(), ref=ref, was=was)])
     if not asked.quiet:
         words(safe(f"{ref} is what {was} was; plan again"))
     return 0
@@ -79,7 +79,7 @@ def forget(*, ref: str, asked: Asked, patience: Patience) -> int:
         _check_known(wanted, opened.history)
         known = opened.history.of(wanted).remote_id
         opened.begin(run)
-        opened.append([Forgotten(opened.now(), wanted)])
+        opened.append([Forgotten(at=opened.now(), ref=wanted)])
     if not asked.quiet:
         which = f" ({known})" if known is not None else ""
         said = "is forgotten: a manifest that still declares it begins anew"
@@ -135,7 +135,7 @@ def settle(
             raise UsageError(f"{wanted} is not unsettled (unsettled: {listed})")
         known = _parse_id(wanted, remote_id) if remote_id is not None else None
         opened.begin(run)
-        opened.append([Settled(opened.now(), wanted, known)])
+        opened.append([Settled(at=opened.now(), ref=wanted, remote_id=known)])
     if not asked.quiet:
         became = "never happened" if known is None else f"exists as {known}"
         words(f"{wanted} {became}; plan again")

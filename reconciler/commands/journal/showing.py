@@ -9,8 +9,7 @@ from reconciler.commands.journal.opening import opened_journal, ref_of
 from reconciler.console import data, json_data, stdout_style, words
 from reconciler.document import Json
 from reconciler.errors import UsageError
-from reconciler.journal.entries import Entry
-from reconciler.journal.entry_documents import entry_document
+from reconciler.journal.entries import Entry, entry_document
 from reconciler.journal.runs import RunSummary, runs_of
 from reconciler.report.journal_text import history_text, journal_text
 from reconciler.resource import Ref

@@ -1,0 +1,261 @@
+"""The bench of a job: its manifests, what may be used of them, and where that may lead.
+
+Without a key that is an emulator inside the job. What may be used says `trust.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reconciler.ci.checkout import is_brought, place_of, refuse_links, use_of
+from reconciler.ci.result import Compared
+from reconciler.ci.runner import Inputs
+from reconciler.ci.trust import (
+    Barred,
+    OverBase,
+    Use,
+    Whole,
+    barred_paths,
+    barred_target,
+    in_folder,
+    nothing_known,
+    with_settings_of,
+)
+from reconciler.console import Console, words
+from reconciler.errors import GuardRefused, ReconcilerError
+from reconciler.forge.event import Event
+from reconciler.kinds import BY_NAME
+from reconciler.manifests.changed import Revision, workspace_at
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.workspace import Workspace
+from reconciler.project import (
+    Environment,
+    Project,
+    choose_environment,
+    choose_target,
+    journal_place,
+)
+from reconciler.project.settings import InFile, InGit
+from reconciler.report.safe import safe
+from reconciler.resource import Manifest
+from reconciler.session.applying import Consent, plan_and_apply
+from reconciler.session.checking import Checked, check, check_in
+from reconciler.session.opening import Bench, bench_of, open_workspace
+from reconciler.session.projects import Asked, is_whole, lead_here
+from reconciler.source.files import PROJECT_FILE
+from reconciler.waits import Waits
+
+_AGREED = Consent(yes=True, allow_destroy=True, new_journal=True, override="nobody else sees it")
+
+
+def asked_by(inputs: Inputs, waits: Waits) -> Asked:
+    """Give the flags that these inputs stand for; the default path is the project file's own."""
+    return Asked(
+        paths=() if inputs.path == "." else (Path(inputs.path),),
+        environment=inputs.environment or None,
+        project=Path(inputs.project) if inputs.project else None,
+        verbose=False,
+        quiet=False,
+        waits=waits,
+        voice=Console(),
+    )
+
+
+def check_manifests(
+    asked: Asked, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
+) -> Checked:
+    """Check the manifests, as `validate` does. Raises InvalidInput where a link leads to them."""
+    for path in asked.paths:
+        refuse_links(path)
+    return check(asked, secrets, in_all=in_all)
+
+
+def check_and_judge(
+    event: Event, inputs: Inputs, asked: Asked, secrets: Mapping[str, str] | None
+) -> tuple[Checked, Use]:
+    """Check the manifests, and decide what may be used of them.
+
+    With `secrets`, those that the manifests name must be there. Raises
+    InvalidInput where a link leads to the manifests or the project file.
+    """
+    checked = check_manifests(asked, secrets)
+    if checked.project is None:
+        return checked, Barred(why="the project file is not valid")
+    use = use_of(event, inputs, checked.project, checked.workspace.read)
+    if not isinstance(use, Barred):
+        name, _ = choose_environment(use.project, asked.environment)
+        if name != checked.environment:
+            # The change has another default environment than its base branch.
+            checked = check_in(use.project, asked, secrets)
+    return checked, use
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """What a job works with, and the environment `name` of it, where the key may go."""
+
+    use: Whole | OverBase
+    name: str
+    environment: Environment
+
+    @property
+    def postponed(self) -> tuple[str, ...]:
+        """The edits of the project file that only count after the merge."""
+        return self.use.postponed if isinstance(self.use, OverBase) else ()
+
+
+def admit(use: Use, event: Event, inputs: Inputs, asked: Asked) -> Admitted:
+    """Decide where the key may go.
+
+    Raises GuardRefused for what only an untrusted change says.
+    """
+    if isinstance(use, Barred):
+        raise GuardRefused(use.why)
+    name, environment = choose_environment(use.project, asked.environment)
+    why = barred_target(event, use, name, environment, inputs.base_url)
+    if why := why or barred_paths(use, name, environment) or _barred_journal(event, use, name):
+        raise GuardRefused(why)
+    if isinstance(use, OverBase):
+        words(
+            f"untrusted change ({safe(use.why)}): its manifests and variables are used with the "
+            "base branch's settings"
+        )
+    return Admitted(use=use, name=name, environment=environment)
+
+
+@contextmanager
+def opened(admitted: Admitted, asked: Asked) -> Iterator[Bench]:
+    """Do all that is left before the first request.
+
+    Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change brings.
+    """
+    use, environment = admitted.use, admitted.environment
+    with TemporaryDirectory(prefix="reconciler-") as folder:
+        if isinstance(use, OverBase):
+            environment = _confined(use, admitted.name, environment, Path(folder))
+        yield bench_of(asked, use.project, admitted.name, environment)
+
+
+def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
+    """Say why a journal in git is not reached, "" where it may be.
+
+    Git reaches a server by what the repository around the project says, commands
+    among it, and one that stands inside another may have been brought along.
+    """
+    _, environment = choose_environment(use.project, name)
+    if not event.name or not isinstance(journal_place(use.project, name, environment), InGit):
+        return ""
+    place = place_of(use.project.file or use.project.root / PROJECT_FILE, os.environ)
+    if place is None or not place.commits.is_nested:
+        return ""
+    return (
+        f"environment `{name}` keeps its journal in git, and the project stands in a repository "
+        "inside of another: check it out by itself, or keep the journal in a bucket"
+    )
+
+
+def _confined(use: OverBase, name: str, environment: Environment, folder: Path) -> Environment:
+    """Keep the files of a change's run where none of its own can take their place.
+
+    Raises GuardRefused for a journal that the change brings.
+    """
+    if environment.emulator is not None:
+        return in_folder(environment, folder)
+    kept = journal_place(use.project, name, environment)
+    place = place_of(use.project.file or use.project.root / PROJECT_FILE, os.environ)
+    if isinstance(kept, InFile) and place is not None:
+        head = place.commits.head()
+        if is_brought(place, head, use.commit, kept.path):
+            raise GuardRefused(
+                f"the change brings a journal of its own ({kept.path.name}), and only that of the "
+                "base branch is believed"
+            )
+    return environment
+
+
+def has_own_emulator(use: Use, asked: Asked) -> bool:
+    """Tell whether a job needs no key for where its environment leads."""
+    if isinstance(use, Barred):
+        return False
+    _, environment = choose_environment(use.project, asked.environment)
+    return environment.emulator is not None
+
+
+@contextmanager
+def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[tuple[Bench, Compared]]:
+    """Open a project on an emulator that holds what the base branch declares, as far as known.
+
+    `own` is the project as the change has it. Raises InvalidInput for wrong manifests.
+    """
+    project = _without_key(use, own)
+    name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
+    scope = Scope(name, environment.variables, withheld=withheld_from(os.environ))
+    workspace = open_workspace(asked, project, scope)
+    with TemporaryDirectory(prefix="reconciler-") as folder:
+        place = Path(folder)
+        environment = in_folder(Environment(guards=environment.guards), place)
+        bench = Bench(
+            project,
+            name,
+            environment,
+            choose_target(project, name, environment, {}),
+            _on_emulator(workspace),
+            is_whole(asked, project),
+            waits=asked.waits,
+            voice=asked.voice,
+        )
+        compared = Compared.NOTHING
+        if isinstance(use, OverBase) and _apply_base(use, bench, asked, place / "base"):
+            compared = Compared.BASE
+        words(f"no live comparison, as there is no key: {compared.value}")
+        yield bench, compared
+
+
+def _without_key(use: Use, own: Project) -> Project:
+    """Give what a change is planned with where no key can go anywhere, whatever it says."""
+    match use:
+        case Whole(project=project) | OverBase(project=project):
+            return project
+        case Barred():
+            known = nothing_known(own.settings)
+            return replace(own, settings=with_settings_of(known, own.settings))
+
+
+def _apply_base(use: OverBase, bench: Bench, asked: Asked, folder: Path) -> bool:
+    """Apply what the base branch declares; tell whether that could be done."""
+    file = use.project.file or use.project.root / PROJECT_FILE
+    found = place_of(file, os.environ)
+    if found is None:
+        return False
+    revision = Revision(found.commits.top.resolve(), use.commit, "the base branch")
+    scope = Scope(bench.name, {}, withheld=withheld_from(os.environ))
+    folder.mkdir()
+    try:
+        declared = workspace_at(revision, folder, use.project, scope, asked.paths)
+        if declared.errors:
+            return False
+        base = replace(bench, workspace=_on_emulator(declared), whole=True)
+        _, applied = plan_and_apply(base, lambda _: _AGREED, "ci plan", verbose=False, quiet=True)
+    except ReconcilerError as error:
+        words(f"the base branch's manifests cannot be applied to an emulator: {error}")
+        return False
+    if applied is not None and applied.signal_code is not None:
+        raise KeyboardInterrupt
+    return applied is not None
+
+
+def _on_emulator(workspace: Workspace) -> Workspace:
+    """Give the manifests without the ids that only the service has given out."""
+    return replace(workspace, manifests=tuple(map(_without_given_id, workspace.manifests)))
+
+
+def _without_given_id(manifest: Manifest) -> Manifest:
+    kind = BY_NAME[manifest.ref.kind]
+    is_own = kind.id_form.required or kind.findable
+    return manifest if is_own else replace(manifest, remote_id=None)

@@ -1,0 +1,315 @@
+"""What a command of a job came to: its code, outputs, summary and words. Source: docs/ci.md."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal, TypeAlias, get_args
+
+from reconciler.applying.applied import Applied
+from reconciler.ci.runner import Inputs
+from reconciler.errors import SIGNALLED, ExitCode
+from reconciler.forge.comments import Standing, State
+from reconciler.forge.pull_requests import Comment
+from reconciler.report.applied import Result, applied_markdown
+from reconciler.report.comment import AGAINST_BASE, OFFLINE, failure_markdown, postponed_note
+from reconciler.report.complaints.document import message, worst_first
+from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.drift import drift_text
+from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
+from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.table import Style
+from reconciler.resource import Action, Drift, InDoubt, Plan, Unchanged, Written
+from reconciler.session.checking import Checked
+from reconciler.source.diagnostic import Complaint
+
+Reason: TypeAlias = Literal[
+    "validation",
+    "auth",
+    "plan-not-found",
+    "stale",
+    "locked",
+    "guard",
+    "partial",
+    "in-doubt",
+    "journal",
+    "api",
+    "internal",
+]
+"""The output `failure-reason`."""
+
+REASONS: dict[int, Reason] = {
+    ExitCode.INTERNAL: "internal",
+    ExitCode.PARTIAL: "partial",
+    ExitCode.INVALID: "validation",
+    ExitCode.LOCKED: "locked",
+    ExitCode.STALE: "stale",
+    ExitCode.IN_DOUBT: "in-doubt",
+    ExitCode.JOURNAL: "journal",
+    ExitCode.UNAVAILABLE: "api",
+    ExitCode.NOT_AUTHORISED: "auth",
+    ExitCode.GUARDED: "guard",
+    ExitCode.USAGE: "validation",
+    ExitCode.OUTPUT_LOST: "internal",
+    ExitCode.PIPE_CLOSED: "internal",
+    **dict.fromkeys(SIGNALLED, "internal"),
+}
+"""The reason for each exit code that is a failure."""
+
+WORDS: dict[Reason, str] = {
+    "validation": "the manifests, the project file or the inputs are not valid",
+    "auth": "the service does not accept the key, or there is none",
+    "plan-not-found": "no reviewed plan was found",
+    "stale": "the plan is not the reviewed one",
+    "locked": "another run holds the journal",
+    "guard": "a guard refused it",
+    "partial": "some resources were not written",
+    "in-doubt": "nobody knows what became of a create",
+    "journal": "the journal could not be read or written",
+    "api": "the service or the forge gave no usable answer",
+    "internal": "the run ended early",
+}
+"""What a reason says to people."""
+
+Word: TypeAlias = Literal[
+    "no-changes", "changes", "applied", "partial", "failed", "stale", "blocked", "in-doubt"
+]
+RESULTS: tuple[Word, ...] = get_args(Word)
+"""What the output `result` may say."""
+
+OUTPUTS = (
+    *("result", "exit-code", "create", "update", "assert", "keep", "blocked", "unsettled"),
+    *("digest", "plan-path", "artifact-name", "comment-id", "comment-url", "failure-reason"),
+)
+"""The outputs of action.yml, in its order."""
+
+_PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)
+
+_RESULTS: dict[int, Word] = {
+    ExitCode.PARTIAL: "partial",
+    ExitCode.STALE: "stale",
+    ExitCode.IN_DOUBT: "in-doubt",
+    ExitCode.GUARDED: "blocked",
+}
+_STATES: dict[Word, State] = {
+    "applied": "applied",
+    "partial": "partial",
+    "in-doubt": "in-doubt",
+    "no-changes": "no-changes",
+}
+_ACTIONS = (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.KEEP, Action.BLOCKED)
+
+
+class Compared(Enum):
+    """What a plan was compared with; its value says so to people."""
+
+    LIVE = "compared with the service"
+    BASE = "against the base branch, not against live"
+    NOTHING = "on an empty emulator, not against live"
+
+    @property
+    def note(self) -> str:
+        """What stands above a plan that was compared so, "" for nothing."""
+        return {Compared.LIVE: "", Compared.BASE: AGAINST_BASE, Compared.NOTHING: OFFLINE}[self]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a command failed: its exit code, and `errors` in words, a line each.
+
+    `is_logged` says that the log names it already, and `is_unreviewed` that nobody reviewed
+    a plan that could be compared.
+    """
+
+    code: int
+    errors: Sequence[str]
+    is_logged: bool = False
+    is_unreviewed: bool = False
+
+    @property
+    def reason(self) -> Reason:
+        """The output `failure-reason`."""
+        return "plan-not-found" if self.is_unreviewed else REASONS.get(self.code, "internal")
+
+    @property
+    def words(self) -> str:
+        """The reason, as it is said to people."""
+        return WORDS[self.reason]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobResult:
+    """What the steps of a command came to; None, or nothing, for a step that did not end.
+
+    `checked` is of the manifests, and `postponed` are edits of the project file that only
+    count after the merge. `review` is the comment that an apply compares with, and `comment`
+    the one that was written last.
+    """
+
+    command: str
+    checked: Checked | None = None
+    postponed: Sequence[str] = ()
+    review: Standing | None = None
+    plan: Plan | None = None
+    compared: Compared = Compared.LIVE
+    applied: Applied | None = None
+    drifts: Sequence[Drift] | None = None
+    comment: Comment | None = None
+    failure: Failure | None = None
+
+    @property
+    def code(self) -> int:
+        """The exit code of the command."""
+        if self.failure is not None:
+            return self.failure.code
+        return ExitCode.DIFFERENT if self._differs else ExitCode.DONE
+
+    @property
+    def _differs(self) -> bool:
+        if self.drifts is not None:
+            return any(one.drifted for one in self.drifts)
+        return self.command == "plan" and self.plan is not None and has_work(self.plan)
+
+    @property
+    def errors(self) -> Sequence[str]:
+        """Why the command failed, a line each; none where it did not."""
+        return self.failure.errors if self.failure is not None else ()
+
+    @property
+    def environment(self) -> str:
+        """The environment, "" where it is not known, or every one was looked at."""
+        return self.checked.environment if self.checked is not None else ""
+
+    @property
+    def folder(self) -> str:
+        """Where the project stands in its repository, "" for its root."""
+        return self.checked.folder if self.checked is not None else ""
+
+    @property
+    def complaints(self) -> Sequence[Complaint]:
+        """All that is wrong with the manifests."""
+        return self.checked.workspace.complaints if self.checked is not None else ()
+
+    @property
+    def complaint_lines(self) -> list[str]:
+        """The errors of the manifests, a line each, by file."""
+        return [
+            f"{one.file}:{one.line}: {one.code} {message(one)}"
+            for one in worst_first(self.complaints)
+            if one.is_error
+        ]
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether the plan saw nothing live, so that it cannot be applied."""
+        return self.compared is not Compared.LIVE
+
+    @property
+    def word(self) -> Word:
+        """The output `result`."""
+        if self.applied is not None and (word := self._applied_word(self.applied)) is not None:
+            return word
+        if self.failure is not None:
+            return _RESULTS.get(self.failure.code, "failed")
+        if self.plan is not None and self.command == "plan" and has_work(self.plan):
+            return "changes" if _writes(self.plan) else "blocked"
+        return "changes" if self._differs else "no-changes"
+
+    def _applied_word(self, applied: Applied) -> Word | None:
+        """Give the result of an apply that got as far as writing; None where its code says it."""
+        written = any(isinstance(one, Written | Unchanged) for one in applied.outcomes)
+        if any(isinstance(one, InDoubt) for one in applied.outcomes):
+            return "in-doubt"
+        if self.failure is not None:
+            return "partial" if written else None
+        return "applied" if written else "no-changes"
+
+    @property
+    def state(self) -> State:
+        """What the comment says became of the plan."""
+        return _STATES.get(self.word, "not-applied")
+
+
+def has_work(plan: Plan) -> bool:
+    """Tell whether applying a plan would do anything, or cannot do what is declared."""
+    return plan.has_changes or plan.is_noted
+
+
+def _writes(plan: Plan) -> bool:
+    return plan.is_noted or any(plan.count(one) for one in Action if one.writes)
+
+
+def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
+    """Give the outputs of action.yml; those about a plan or a comment only where there is one."""
+    outputs: dict[str, str] = {"result": result.word, "exit-code": str(result.code)}
+    if result.plan is not None:
+        outputs |= {action.word: str(result.plan.count(action)) for action in _ACTIONS}
+        outputs["unsettled"] = str(len(result.plan.unsettled))
+        outputs["digest"] = result.plan.digest
+    is_kept = os.path.isfile(inputs.plan_file)  # noqa: PTH113 - never raises
+    if is_kept and inputs.command in ("plan", "apply"):
+        outputs["plan-path"] = str(inputs.plan_file)
+        outputs["artifact-name"] = inputs.artifact
+    if result.comment is not None:
+        outputs["comment-id"] = str(result.comment.id)
+        outputs["comment-url"] = result.comment.url
+    if result.failure is not None:
+        outputs["failure-reason"] = result.failure.reason
+    return outputs
+
+
+def applied_result(result: JobResult, plan: Plan, applied: Applied) -> Result:
+    """Give what became of a plan as reports show it."""
+    return Result(plan, applied.outcomes, result.state, "\n".join(result.errors))
+
+
+def summary_of(result: JobResult, whole: str) -> str:
+    """Give the job's summary: always at least a line, and never more than it takes.
+
+    `whole` is what a reader is sent to for what was left out.
+    """
+    note = postponed_note(result.postponed)
+    parts = [f"{note}\n"] if note else []
+    if result.applied is not None and result.plan is not None:
+        parts.append(applied_markdown(applied_result(result, result.plan, result.applied)))
+    elif result.failure is not None:
+        where = f" for {code(result.environment, 80)}" if result.environment else ""
+        title = f"`{result.command}`{where}: {result.failure.words}"
+        parts.append(failure_markdown(title, result.failure.errors))
+    if result.plan is not None:
+        above = f"{result.compared.note}\n\n" if result.is_offline else ""
+        parts.append(above + plan_markdown(result.plan, budget=SUMMARY_BYTES // 2, whole=whole))
+    elif result.drifts is not None:
+        title = "drift" if result.code == ExitCode.DIFFERENT else "no drift"
+        text = drift_text(result.drifts, _PLAIN)
+        parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
+    elif result.failure is None and result.checked is not None:
+        counts = counts_of(result.checked)
+        text = complaints_text(result.complaints, _PLAIN)
+        parts.append(f"### `validate`: {counts}\n\n{_fenced(text)}")
+    return "\n".join(parts)
+
+
+def counts_of(checked: Checked) -> str:
+    """Say how much was checked, and how much of it is wrong."""
+    workspace = checked.workspace
+    return complaints_summary(workspace.complaints, len(workspace.manifests), workspace.files)
+
+
+def _fenced(text: str) -> str:
+    """Give the lines of a text that fit, inside a fence; "" for none."""
+    kept: list[str] = []
+    room = SUMMARY_BYTES // 2
+    for line in text.splitlines():
+        room -= len(line.encode()) + 1
+        if room < 0:
+            kept.append("(the rest stands in the log)")
+            break
+        kept.append(line)
+    return fenced("text", _trimmed(kept)) + "\n" if text.strip() else ""
+
+
+def _trimmed(lines: Sequence[str]) -> list[str]:
+    return "\n".join(lines).strip("\n").split("\n")
