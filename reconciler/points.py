@@ -23,6 +23,8 @@ class Point(Enum):
     JOURNAL_OPENED = "journal_opened"
     JOURNAL_WRITTEN = "journal_written"
     JOURNAL_SYNCED = "journal_synced"
+    FILE_KEPT = "file_kept"
+    FILE_REPLACED = "file_replaced"
 
 
 _watchers: list[Callable[[Point], None]] = []

@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "plan": ("plan", "plan", "Show what apply would do; reads only."),
     "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
     "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
+    "adopt": ("adopt", "adopt", "Write live edits into the manifests, comments kept."),
     "journal": ("journal", "journal", "Show, verify and settle what was written."),
     "events": ("events", "events", "List the events of alerts."),
     "incidents": ("incidents", "incidents", "List incidents and their events; close them."),

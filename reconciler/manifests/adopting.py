@@ -21,8 +21,8 @@ from reconciler.document import (
 )
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import names_of
-from reconciler.manifests.rewriting import Fork, rewritten
-from reconciler.resource import Manifest, Ref
+from reconciler.manifests.rewriting import rewritten
+from reconciler.resource import Fork, Manifest, Ref
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import display_name, read_file
 from reconciler.source.parsed import Reading

@@ -20,6 +20,7 @@ from reconciler.kinds.repairs import MoveId, Origins, Round, Unquote, repaired
 from reconciler.manifests.editing import Editor, edited
 from reconciler.manifests.envelope import has_id
 from reconciler.manifests.workspace import sources_of
+from reconciler.points import Point, reached
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import Sources, display_name, find_files, read_file
@@ -250,6 +251,7 @@ def _replace(real: Path, content: bytes) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
+        reached(Point.FILE_KEPT)
         os.replace(name, real)  # noqa: PTH105 - a name, not a path
     except BaseException:
         with suppress(OSError):

@@ -124,7 +124,7 @@ class Layout:
         return [line for one in value for line in self.item(one, item_like(like, one))]
 
     def scalar(self, value: Json, like: Node | None) -> list[str]:
-        """Give the lines of what is no block of its own; a text of several lines is a block text."""
+        """Give the lines of what is no container in a block; several make a block text."""
         if isinstance(value, dict | list):
             return [self.flow(value, like)]
         if isinstance(value, str) and (lines := block_text(value)) is not None:

@@ -30,18 +30,11 @@ from reconciler.manifests.layout import (
     item_like,
     rewrapped,
 )
+from reconciler.resource import Fork
 from reconciler.source.written import Node, Written
 
 CUT: Final = Gone()
 _BLOCKS = ("|", ">")
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Fork:
-    """An alias that was written out, as the part which it repeats has another value there now."""
-
-    line: int
-    anchor: str
 
 
 @dataclass(slots=True)
@@ -79,18 +72,16 @@ class Rewriting:
 
     def _mark(self, node: Node, edit: Edit, path: Path) -> None:
         """Note the edits of aliases and of what they repeat, each by its node."""
-        if node.means is not None or node.anchor:
-            self.edits[id(node)] = edit
+        self.edits[id(node)] = edit
         if node.means is not None:
             return
         match edit:
             case Put() | Gone():
-                for one in _inside(node):
-                    self.edits[id(one)] = CUT
+                self.edits.update((id(one), CUT) for one in _inside(node))
             case Within(fields=fields):
-                for nth, key in enumerate(node.keys):
-                    if key.text in fields:
-                        self._mark(node.values[nth], fields[key.text], (*path, key.text))
+                named = zip([key.text for key in node.keys], node.values, strict=True)
+                for name, value in [one for one in named if one[0] in fields]:
+                    self._mark(value, fields[name], (*path, name))
             case Items(items=items):
                 self._mark_items(node, items, path)
             case _:
@@ -174,17 +165,20 @@ class Rewriting:
         for nth, name in enumerate(names):
             if name in fields and name not in gone:
                 self._follow(node.values[nth], fields[name], (*path, name))
-        if gone and node.is_flow and len(gone) < len(names):
-            for first, final in _spans([nth for nth, name in enumerate(names) if name in gone]):
-                self._cut_in_flow(node, first, final)
-        elif gone:
-            self.splices.extend(Editor(self.where, self.root, ()).without(node, gone))
+        self._cut_fields(node, names, gone)
         last = max((nth for nth, name in enumerate(names) if name not in gone), default=-1)
         added = {name: followed(None, one, self.value) for name, one in new.items()}
         if added and node.is_flow:
             self._add_in_flow(node, last, [*self._flow_entries(node, added)])
         elif added:
             self._add_lines(node, last, added)
+
+    def _cut_fields(self, node: Node, names: Sequence[str], gone: set[str]) -> None:
+        if gone and node.is_flow and len(gone) < len(names):
+            for first, final in _spans([nth for nth, name in enumerate(names) if name in gone]):
+                self._cut_in_flow(node, first, final)
+        elif gone:
+            self.splices.extend(Editor(self.where, self.root, ()).without(node, gone))
 
     def _add_lines(self, node: Node, last: int, added: Mapping[str, Json]) -> None:
         column = self.where.column(node.keys[0].start)

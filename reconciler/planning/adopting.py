@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import assert_never
 
 from reconciler.api.client import Api
 from reconciler.concealing import veiled
 from reconciler.document import (
     ABSENT,
     Difference,
-    Edit,
     Json,
     Missing,
     Path,
@@ -24,85 +23,42 @@ from reconciler.document import (
     same,
 )
 from reconciler.expressions import Word, expression
-from reconciler.journal.history import History, LastWrite, Memory
+from reconciler.journal.entries import LastWrite
+from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.planning.consequences import unexpected
 from reconciler.planning.deciding import Knowledge, decide, without_own_secrets
 from reconciler.planning.identity import identify
-from reconciler.planning.merging import Adopted, Conflict, Merged, Rules, Side, Sides, merged
+from reconciler.planning.merging import Merged, Rules, Sides, merged
 from reconciler.planning.plan import Place, observe_all
 from reconciler.resource import (
-    NOBODY,
     Absent,
     Action,
+    Adoption,
+    AdoptionState,
     Change,
     Manifest,
+    NewBase,
     Observation,
     Reason,
     Ref,
+    Remembered,
     RemoteId,
     Seen,
-    Source,
+    Side,
+    Unknown,
     Unread,
 )
-from reconciler.resource import (
-    Edit as LastEdit,
-)
-
-State: TypeAlias = Literal[
-    "adopted", "same", "conflict", "refused", "gone", "unseen", "unread", "blocked"
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """What the journal is to know of a resource from here on: what is live of what was declared.
-
-    `leftover` is what the service itself made of it.
-    """
-
-    declared: dict[str, Json]
-    remote_id: RemoteId | None
-    revision: str = ""
-    seen: str = ""
-    protect: bool = False
-    leftover: tuple[Difference, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adoption:
-    """What adopting one resource comes to.
-
-    `edit` is one of `spec`, and `moved` what the journal takes up. `last` says who edited live
-    last, `why` what stands in the way, and `reason` the same where a plan says so too.
-    """
-
-    ref: Ref
-    source: Source
-    state: State
-    edit: Edit | None = None
-    adopted: tuple[Adopted, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    moved: Moved | None = None
-    last: LastEdit = NOBODY
-    why: str = ""
-    reasons: tuple[Reason, ...] = ()
-    exit_code: int = 0
-    is_clean: bool = False
-    change: Change | None = field(default=None, repr=False)
-
-    @property
-    def writes(self) -> bool:
-        """Whether a manifest is to be edited."""
-        return self.state == "adopted" and self.edit is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """What all adoptions of a run share.
 
-    `values` are the texts of variables by their expressions.
+    `values` are the texts of variables by their expressions, and `told` is why it is not sure, or
+    not in the journal yet, which object a manifest is about. With `names`, items that nobody named
+    are named.
     """
 
     place: Place
@@ -110,6 +66,7 @@ class Scene:
     ids: Mapping[Ref, RemoteId]
     observations: Mapping[Ref, Observation]
     values: Mapping[str, str]
+    told: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
     side: Side | None = None
     names: bool = False
 
@@ -136,12 +93,18 @@ class Scene:
         place = self.place
         return Knowledge(seen, memory, self.ids, str(place), place.salt, self.history.seed)
 
-    def change_after(self, manifest: Manifest, moved: Moved) -> Change:
+    def change_after(self, manifest: Manifest, new: NewBase) -> Change:
         """Decide what the next plan would do with a manifest, once the journal is kept."""
-        last = LastWrite(moved.remote_id, moved.declared, "", revision=moved.revision)
+        last = LastWrite(
+            remote_id=new.remote_id,
+            at="",
+            declared=new.declared,
+            rewritten=(),
+            revision=new.revision,
+        )
         memory = replace(self.history.of(manifest.ref), last=last, pending=None, earlier=())
         change = decide(manifest, self._knowledge(manifest.ref, memory))
-        left = {one.path for one in moved.leftover}
+        left = {one.path for one in new.leftover}
         found = tuple(one for one in change.differences if one.path not in left)
         if change.action is Action.UPDATE and not found:
             return replace(change, action=Action.KEEP, differences=())
@@ -165,14 +128,20 @@ async def look(
     named = [one for one in manifests if one.ref in asked]
     found = await observe_all(api, named, known.history)
     observed = {one.ref: seen for one, seen in zip(named, found, strict=True)}
-    history = identify(manifests, history, observed).history
+    known = identify(manifests, history, observed)
     ids = {
         ref: seen.remote_id
         for ref, seen in observed.items()
         if not isinstance(seen, Absent) and seen.remote_id is not None
     }
     return Scene(
-        place=place, history=history, ids=ids, observations=observed, values=values, side=side
+        place=place,
+        history=known.history,
+        ids=ids,
+        observations=observed,
+        values=values,
+        told=known.reasons,
+        side=side,
     )
 
 
@@ -183,19 +152,29 @@ def adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
     """
     ref, source = manifest.ref, manifest.source
     seen = scene.observations[ref]
-    memory = scene.history.of(ref)
     match seen:
         case Seen():
-            change = scene.change_of(manifest)
+            return _adoption(manifest, written, scene)
         case Absent(why=why):
             return Adoption(ref=ref, source=source, state="gone", why=why)
         case Unread(why=why, exit_code=code):
             return Adoption(ref=ref, source=source, state="unread", why=why, exit_code=code)
-        case _:
+        case Remembered() | Unknown():
             return Adoption(ref=ref, source=source, state="unseen", why=BY_NAME[ref.kind].limits)
+        case _:
+            assert_never(seen)
+
+
+def _adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
+    """Merge a resource that can be seen, unless something stands in the way."""
+    ref, source = manifest.ref, manifest.source
+    if told := scene.told.get(ref):
+        return Adoption(ref=ref, source=source, state="blocked", reasons=told)
+    memory = scene.history.of(ref)
     if memory.pending is not None:
         why = "the answer to a write of it was lost: apply first"
         return Adoption(ref=ref, source=source, state="blocked", why=why)
+    change = scene.change_of(manifest)
     if change.action is Action.BLOCKED:
         return Adoption(ref=ref, source=source, state="blocked", reasons=change.reasons)
     return _merged(manifest, written, scene, change, memory)
@@ -212,10 +191,10 @@ def _merged(
     hidden = veiled(told, tuple(filter(None, (*memory.candidates, change.declared))), kind.shape)
     sides = Sides(written=written, ours=change.declared, base=base, live=told, shown=hidden)
     found = merged(sides, kind.shape, scene.rules)
-    moved = _moved(kind, sides, change, memory, made)
-    is_clean = base is not ABSENT and same(base, change.declared, kind.exact_shape)
-    state: State = (
-        "conflict" if found.open else "adopted" if _does(found, moved, memory) else "same"
+    new = _new_base(kind, sides, change, memory, made)
+    settled = base is not ABSENT and same(base, change.declared, kind.exact_shape)
+    state: AdoptionState = (
+        "conflict" if found.open else "adopted" if _does(found, new, memory) else "same"
     )
     return Adoption(
         ref=manifest.ref,
@@ -224,17 +203,18 @@ def _merged(
         edit=None if found.open else found.edit,
         adopted=tuple(found.adopted),
         conflicts=tuple(found.conflicts),
-        moved=None if found.open else moved,
+        base=None if found.open else new,
         last=seen.edit,
-        is_clean=is_clean,
+        settled=settled,
+        live=hidden,
         change=change,
     )
 
 
-def _does(found: Merged, moved: Moved, memory: Memory) -> bool:
+def _does(found: Merged, new: NewBase, memory: Memory) -> bool:
     """Tell whether there is something to write down, be it in the journal alone."""
     last = memory.last
-    return found.edit is not None or last is None or last.declared != moved.declared
+    return found.edit is not None or last is None or last.declared != new.declared
 
 
 def _as_expected(
@@ -290,9 +270,9 @@ def _put_in_object(
     return {**document, step: inner}
 
 
-def _moved(
+def _new_base(
     kind: Kind, sides: Sides, change: Change, memory: Memory, made: frozenset[Path]
-) -> Moved:
+) -> NewBase:
     """Give the base of the next merge: what was declared, with all that was edited live."""
     base = sides.ours if sides.base is ABSENT else sides.base
     own = replace(sides, written=base, ours=base, base=base)
@@ -305,7 +285,7 @@ def _moved(
     live = seen.document
     wanted = merge(ABSENT, declared, live, kind.shape)
     left = differences(live, wanted, kind.shape)
-    return Moved(
+    return NewBase(
         declared=declared,
         remote_id=change.remote_id,
         revision=seen.revision,
@@ -320,6 +300,6 @@ def what_is_left(after: Change, before: Adoption) -> tuple[Difference, ...]:
 
     What git changed itself, and is not applied yet, is for no merge to decide.
     """
-    if not before.is_clean or before.conflicts:
+    if not before.settled or before.conflicts:
         return ()
     return after.differences if after.action is not Action.KEEP else ()

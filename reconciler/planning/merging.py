@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Final, TypeAlias
 
 from reconciler.document import (
@@ -38,17 +37,11 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.expressions import LITERAL, OPEN, Expression, Word, expression, parts_of
+from reconciler.resource import Adopted, Conflict, Side
 from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template, holds_seal
 
 MOST_ALIGNED: Final = 400
 """Items between a common head and tail of two lists that are paired by what they hold."""
-
-
-class Side(Enum):
-    """Who is right where git and live changed the same field."""
-
-    OURS = "ours"
-    THEIRS = "theirs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,32 +67,6 @@ class Sides:
             live=_field(self.live, key),
             shown=_field(self.shown, key),
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
-    """A field that git and live both changed, with all three values, secrets hidden.
-
-    Of one that `holds_secret` only git can be right, as nothing else may be written there.
-    `side` says how it was resolved.
-    """
-
-    path: Path
-    base: Json | Missing
-    git: Json | Missing
-    live: Json | Missing
-    holds_secret: bool = False
-    side: Side | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adopted:
-    """A field that was edited live, what it was and what it is; `gave_way` is its expression."""
-
-    path: Path
-    before: Json | Missing
-    after: Json | Missing
-    gave_way: str = ""
 
 
 @dataclass(slots=True)
