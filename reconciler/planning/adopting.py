@@ -105,7 +105,12 @@ class Scene:
         memory = replace(self.history.of(manifest.ref), last=last, pending=None, earlier=())
         change = decide(manifest, self._knowledge(manifest.ref, memory))
         left = {one.path for one in new.leftover}
-        found = tuple(one for one in change.differences if one.path not in left)
+        seen = change.observation
+        found = tuple(
+            one
+            for one in change.differences
+            if one.path not in left and not (isinstance(seen, Seen) and seen.cannot_tell(one.path))
+        )
         if change.action is Action.UPDATE and not found:
             return replace(change, action=Action.KEEP, differences=())
         return replace(change, differences=found)
@@ -205,6 +210,7 @@ def _merged(
         conflicts=tuple(found.conflicts),
         base=None if found.open else new,
         last=seen.edit,
+        unseen=seen.unseen,
         settled=settled,
         live=hidden,
         change=change,
@@ -288,7 +294,8 @@ def _new_base(
     return NewBase(
         declared=declared,
         remote_id=change.remote_id,
-        revision=seen.revision,
+        # What was ours until somebody wrote again is still not known.
+        revision=memory.last.revision if seen.overwritten and memory.last else seen.revision,
         seen=digest(live),
         protect=memory.protected,
         leftover=tuple(one for one in left if one.path in made),

@@ -34,6 +34,7 @@ from reconciler.resource import (
 LONGEST_VALUE: Final = 70
 LONGEST_CELL: Final = 80
 MOST_ROWS: Final = 50
+MOST_NAMED: Final = 3
 SIDES: Final = "applied", "live"
 _SIGNS: Final[dict[AdoptionState, tuple[str, Colour]]] = {
     "adopted": ("~", Colour.YELLOW),
@@ -190,6 +191,10 @@ def _changes(one: Adoption) -> tuple[FieldChange, ...]:
 
 def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
     """Yield what of an edit a reviewer would not expect."""
+    if one.unseen and one.state == "adopted":
+        places = ", ".join(_place(one, path) for path in one.unseen[:MOST_NAMED])
+        more = f" and {len(one.unseen) - MOST_NAMED} more" if len(one.unseen) > MOST_NAMED else ""
+        yield f"the service does not tell {places}{more}: the next plan is about that still"
     for field in one.adopted:
         if field.gave_way and one.state == "adopted":
             yield f"{_place(one, field.path)}: `{field.gave_way}` gave way to the live value"

@@ -73,7 +73,8 @@ class Adoption:
 
     `edit` is one of `spec`, and `base` what the journal takes up. `last` says who edited live
     last, and `why`, or `reasons` of a plan, what stands in the way. It is `settled` where git
-    declared nothing that was not applied; `live` is the live document as it may be shown.
+    declared nothing that was not applied; `live` is the live document as it may be shown, and of
+    what is `unseen` nobody can tell what it is.
     """
 
     ref: Ref
@@ -88,6 +89,7 @@ class Adoption:
     reasons: tuple[Reason, ...] = ()
     exit_code: int = ExitCode.DONE
     settled: bool = False
+    unseen: tuple[Path, ...] = ()
     live: Json = None
     change: Change | None = field(default=None, repr=False)
 

@@ -7,6 +7,7 @@ renders to then is the text that a careful person would have made of it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -75,6 +76,14 @@ def value_of(node: Any) -> Any:
             return value_of(target)
 
 
+PLAIN = re.compile(r"(?!yes$|no$|null$|true$|false$)[A-Za-z][\w ./-]*(?<! )")
+
+
+def is_plain(value: str) -> bool:
+    """Tell whether a text needs no quotes, whatever stands around it."""
+    return PLAIN.fullmatch(value) is not None
+
+
 @dataclass
 class Style:
     random: Random
@@ -114,7 +123,7 @@ class Style:
         if not isinstance(value, str):
             return Scalar(value)
         styles = ["'", '"'] if "\n" not in value else ['"']
-        if value and value not in ODD and "\n" not in value and value != "1000" and value[0].isalpha():
+        if is_plain(value):
             styles += ["", "", "", ""]
         if not in_flow and value.strip() and value[0].isalpha():
             styles += ["|", "|"]
@@ -168,7 +177,7 @@ class Style:
             return json.dumps(value, ensure_ascii=False)
         if node.style == "'" and "\n" not in value:
             return "'" + value.replace("'", "''") + "'"
-        if node.style == "" and value and value[0].isalpha() and "\n" not in value and value not in ODD:
+        if node.style == "" and is_plain(value):
             return value
         return json.dumps(value, ensure_ascii=False)
 
