@@ -119,15 +119,21 @@ class Rewriting:
             if apart and together and not staying:
                 self._write_out(*apart[0], anchor=f"&{target.anchor} ")
                 if own != CUT:
-                    self.splices.append(Splice(target.opening, target.start, self._left(target)))
+                    self.splices.append(self._without_anchor(target))
                 continue
             for one in apart:
                 self._write_out(*one)
 
-    def _left(self, target: Node) -> str:
-        """Give what stays between where an anchor began and its node: the break of a block."""
-        between = self.where.text[target.opening : target.start]
-        return between[between.find("\n") :] if "\n" in between else ""
+    def _without_anchor(self, target: Node) -> Splice:
+        end = self._anchor_end(target)
+        if end == self.where.line_end(end) and target.start > end:
+            return Splice(target.opening - 1, end, "")
+        after = end + len(self.where.text[end : target.start].split("\n")[0])
+        return Splice(target.opening, after, "")
+
+    @staticmethod
+    def _anchor_end(node: Node) -> int:
+        return node.opening + len(node.anchor) + 1
 
     def _write_out(self, alias: Node, path: Path, anchor: str = "") -> None:
         before = value_at(self.value, path)
@@ -501,18 +507,20 @@ class Rewriting:
         """Put a first line behind a key or dash, and the rest below, in place of a node."""
         where, newline = self.where, self.layout.newline
         head_end = where.line_end(head)
-        is_below = node.opening > head_end
-        start = head if is_below or node.start == node.end or not first else node.opening
-        said = f" {first}" if first and start == head else first
+        is_below = node.start > head_end
+        end_of_head = self._anchor_end(node) if node.anchor else head
+        on_head = is_below or node.start == node.end or not first
+        start = end_of_head if on_head else node.start
+        said = f" {first}" if first and on_head else first
         if node.style in _BLOCKS and node.means is None:
             header_end = start + len(where.text[start:head_end].split("#")[0].rstrip())
             below, stop = head_end, max(node.end, head_end)
             comments: list[str] = []
         elif is_below:
-            header_end, below, stop = head, head_end, where.line_end(node.end)
+            header_end, below, stop = start, head_end, where.line_end(node.end)
             comments = where.comments(below, stop)
         else:
-            header_end = max(node.end, head)
+            header_end = max(node.end, start)
             below = stop = where.line_end(header_end)
             comments = where.comments(start, header_end)
         margin = self._line_margin(head - 1)
