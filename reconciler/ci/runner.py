@@ -44,6 +44,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "allow-destroy": FLAG,
     "new-journal": FLAG,
     "fail-on-changes": FLAG,
+    "adopt": ("never", "pull-request"),
     "allow-untrusted-manifests": FLAG,
     "version": ("",),
     "token": ("",),
@@ -71,6 +72,7 @@ class Inputs:
     allow_destroy: bool
     new_journal: bool
     fail_on_changes: bool
+    adopt: bool
     allow_untrusted: bool
     plan_file: Path
     sarif_file: Path | None = None
@@ -83,8 +85,11 @@ class Inputs:
 
     @property
     def artifact(self) -> str:
-        """The name that the plan file is kept under: one for each environment and path."""
-        name = f"plan-{self.environment or 'default'}"
+        """The name that the plan file is kept under: one for each environment and path.
+
+        Of drift that is the page of what was edited live.
+        """
+        name = f"{'drift' if self.command == 'drift' else 'plan'}-{self.environment or 'default'}"
         return name if self.root == root_of(".") else f"{name}-{self.root}"
 
 
@@ -117,6 +122,7 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
         allow_destroy=given["allow-destroy"] == "true",
         new_journal=given["new-journal"] == "true",
         fail_on_changes=given["fail-on-changes"] == "true",
+        adopt=given["adopt"] == "pull-request",
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),
         sarif_file=Path(sarif) if sarif else None,
@@ -128,7 +134,8 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
 def _with_plan_file(inputs: Inputs, given: str, environ: Mapping[str, str]) -> Inputs:
     """Say where the plan is kept: by default not among the manifests, where it would be read."""
     folder = Path(environ.get("RUNNER_TEMP", "") or ".")
-    file = Path(given) if given else folder / f"{inputs.artifact}.json"
+    ending = "html" if inputs.command == "drift" else "json"
+    file = Path(given) if given else folder / f"{inputs.artifact}.{ending}"
     return replace(inputs, plan_file=file.absolute())
 
 
