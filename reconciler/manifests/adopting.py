@@ -180,7 +180,7 @@ def _attempt(
             known[1].append(ref)
     files = []
     for path, here in changes.items() if not refused else ():
-        made = _rewritten(scripts[path], {nth: edit for nth, (edit, _) in here.items()})
+        made = text_after(scripts[path], {nth: edit for nth, (edit, _) in here.items()})
         if made is not None:
             refs = tuple(ref for _, refs in here.values() for ref in refs)
             files.append(
@@ -193,28 +193,35 @@ def _attempt(
 
 def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Refused]:
     """Give the resources whose edits do not fit a file; all of them, if only all do not."""
-    alone = {nth: _rewritten(script, {nth: edit}) for nth, (edit, _) in here.items()}
+    alone = {nth: text_after(script, {nth: edit}) for nth, (edit, _) in here.items()}
     wrong = [nth for nth, made in alone.items() if made is None] or list(here)
     return [Refused(ref, f"{script.name}: {_LOST}") for nth in wrong for ref in here[nth][1]]
 
 
-def _rewritten(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
+def text_after(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
     """Give a text with its edits, None where it would not say just that."""
-    values = script.values
-    where = written(script.text)
+    return _attempted(script, changes, by_itself=False) or _attempted(
+        script, changes, by_itself=True
+    )
+
+
+def _attempted(
+    script: Script, changes: Mapping[int, Edit], *, by_itself: bool
+) -> tuple[str, list[Fork]] | None:
+    values, where = script.values, written(script.text)
     try:
         wanted = [
             followed(value, changes[nth], value) if nth in changes else value
             for nth, value in enumerate(values)
         ]
-        after, forks = rewritten(script.text, changes, values, where, is_json=script.is_json)
+        after, forks = rewritten(
+            script.text, changes, values, where, is_json=script.is_json, by_itself=by_itself
+        )
     except (KeyError, IndexError, StopIteration, ValueError):
         return None
     reading = read_text(after, is_json=script.is_json)
-    if reading.has_errors or len(reading.documents) != len(wanted):
-        return None
     read = [document.value for document in reading.documents]
-    if not all(map(identical, read, wanted)):
+    if reading.has_errors or len(read) != len(wanted) or not all(map(identical, read, wanted)):
         return None
     if sorted(written(after).comments()) != sorted(where.comments()):
         return None

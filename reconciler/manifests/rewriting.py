@@ -21,7 +21,7 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.manifests.editing import Edit as Splice
-from reconciler.manifests.editing import Editor, edited
+from reconciler.manifests.editing import Editor
 from reconciler.manifests.layout import (
     Layout,
     block_text,
@@ -39,7 +39,11 @@ _BLOCKS = ("|", ">")
 
 @dataclass(slots=True)
 class Rewriting:
-    """Makes the edits of one document of a text; `value` is what that was read as."""
+    """Makes the edits of one document of a text; `value` is what that was read as.
+
+    With `by_itself`, what moves shares no anchor with what does not: it may come to stand
+    behind an alias of it.
+    """
 
     where: Written
     layout: Layout
@@ -51,12 +55,16 @@ class Rewriting:
     aliases: dict[int, list[tuple[Node, Path]]] = field(default_factory=dict)
     edits: dict[int, Edit] = field(default_factory=dict)
     arrived: set[Path] = field(default_factory=set)
+    chunks: list[tuple[int, int]] = field(default_factory=list)
+    movers: set[int] = field(default_factory=set)
+    by_itself: bool = False
 
     def follow(self, edit: Edit) -> None:
         """Note the splices and forks that an edit of the whole document takes."""
         edit = _refined(edit, self.value, self.value, ())
         self._survey(self.root, ())
         self._mark(self.root, edit, ())
+        self.chunks = [self._extent(self._at(origin)) for origin in self.arrived]
         self._fork()
         self._follow(self.root, edit, ())
 
@@ -88,13 +96,15 @@ class Rewriting:
                 assert_never(edit)
 
     def _mark_items(self, node: Node, items: Sequence[Item], path: Path) -> None:
-        kept = set()
+        kept = {item.origin for item in items}
+        stays = _staying(items, path)
         for item in items:
             if item.origin is None:
                 continue
-            kept.add(item.origin)
             if item.origin[:-1] != path:
                 self.arrived.add(item.origin)
+            if item.origin[:-1] != path or item.origin[-1] not in stays:
+                self.movers.add(id(self._at(item.origin)))
             if item.edit is not None:
                 self._mark(self._at(item.origin), item.edit, item.origin)
         for nth, value in enumerate(node.values):
@@ -113,8 +123,11 @@ class Rewriting:
             target = uses[0][0].itself
             own = self.edits.get(id(target))
             left = [one for one in uses if self.edits.get(id(one[0])) != CUT]
-            apart = [one for one in left if self.edits.get(id(one[0])) != own]
-            staying = len(apart) < len(left)
+            parted = {id(one[0]) for one in left if self._parted(one[0], target)}
+            apart = [
+                one for one in left if self.edits.get(id(one[0])) != own or id(one[0]) in parted
+            ]
+            staying = len(apart) < len(left) or parted
             together = len({repr(self.edits.get(id(one[0]))) for one in apart}) == 1
             if apart and together and not staying:
                 self._write_out(*apart[0], anchor=f"&{target.anchor} ")
@@ -123,6 +136,17 @@ class Rewriting:
                 continue
             for one in apart:
                 self._write_out(*one)
+
+    def _parted(self, alias: Node, target: Node) -> bool:
+        return self.by_itself and self._mover(alias) != self._mover(target)
+
+    def _mover(self, node: Node) -> int:
+        """Give the item around a node that moves, 0 where none does."""
+        while id(node) in self.parents:
+            if id(node) in self.movers:
+                return id(node)
+            node = self.parents[id(node)][0]
+        return 0
 
     def _without_anchor(self, target: Node) -> Splice:
         end = self._anchor_end(target)
@@ -265,7 +289,7 @@ class Rewriting:
         if item.origin is not None and item.origin[:-1] and self._is_in(node, item.origin):
             child = self._at(item.origin)
             inner = self._apart(child, item)
-            return edited(
+            return spliced(
                 self.where.text[child.opening : child.end], _shifted(inner, child.opening)
             )
         value = followed([], Items((item,)), self.value)
@@ -314,25 +338,33 @@ class Rewriting:
             if nth not in stays:
                 self._cut_lines(node, nth, moved=(*path, nth) in moved)
 
+    def _extent(self, child: Node) -> tuple[int, int]:
+        """Give from where to where an item stands with its comments, as it moves elsewhere."""
+        holder, nth = self.parents[id(child)]
+        if holder.is_flow or holder.keys:
+            return child.opening, child.end
+        dash = dash_of(self.where, holder, nth)
+        start = self._chunk_start(holder, nth) if self.where.opens_line(dash) else dash
+        return start, self.where.line_end(child.end)
+
     def _cut_to(self, node: Node, first: int, moved: Sequence[int]) -> None:
         """Take away what stands before an item, in a list that begins behind another dash."""
         start, end = node.start, dash_of(self.where, node, first)
         margin = self.layout.newline + " " * self.where.column(start)
-        chunks = [
-            (self._chunk_start(node, nth) if nth else start, self.where.line_end(one.end))
-            for nth, one in enumerate(node.values)
-            if nth in moved
-        ]
+        chunks = [self._extent(node.values[nth]) for nth in moved]
         comments = self._left_comments(start, end, chunks)
         self.splices.append(Splice(start, end, "".join(one + margin for one in comments)))
 
-    def _left_comments(self, start: int, end: int, moved: Sequence[tuple[int, int]]) -> list[str]:
+    def _left_comments(
+        self, start: int, end: int, moved: Sequence[tuple[int, int]] = ()
+    ) -> list[str]:
         """Give the comments between two places, without those that moved along with an item."""
-        found = self.where.comments(start, end)
-        for place in moved:
-            for one in self.where.comments(*place):
-                found.remove(one)
-        return found
+        away = [*self.chunks, *moved]
+        return [
+            self.where.text[begin:after]
+            for begin, after in self.where.comment_spans(start, end)
+            if not any(one[0] <= begin and after <= one[1] for one in away)
+        ]
 
     def _edit_staying(self, node: Node, path: Path, stays: Mapping[int, Item]) -> None:
         for nth, item in stays.items():
@@ -399,7 +431,7 @@ class Rewriting:
         start = self._chunk_start(holder, nth) if opens else dash
         end = self.where.line_end(child.end)
         inner = self._apart(child, item)
-        text = edited(self.where.text[start:end], _shifted(inner, start))
+        text = spliced(self.where.text[start:end], _shifted(inner, start))
         text = text if opens else " " * self.where.column(dash) + text
         less = self.where.column(dash) - column
         if less == 0:
@@ -423,7 +455,7 @@ class Rewriting:
         start = self._chunk_start(node, nth) if moved else self.where.line_start(dash)
         end = self.where.line_end(node.values[nth].end)
         end = max(end, self.where.line_end(dash))
-        comments = [] if moved else self.where.comments(dash, end)
+        comments = [] if moved else self._left_comments(dash, end)
         margin = " " * self.where.column(dash)
         newline = self.layout.newline
         after = self.where.text.find("\n", end)
@@ -518,11 +550,11 @@ class Rewriting:
             comments: list[str] = []
         elif is_below:
             header_end, below, stop = start, head_end, where.line_end(node.end)
-            comments = where.comments(below, stop)
+            comments = self._left_comments(below, stop)
         else:
             header_end = max(node.end, start)
             below = stop = where.line_end(header_end)
-            comments = where.comments(start, header_end)
+            comments = self._left_comments(start, header_end)
         margin = self._line_margin(head - 1)
         lines = [*rest, *(margin + one for one in comments)]
         self.splices.append(Splice(start, header_end, said))
@@ -656,8 +688,33 @@ def _spans(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
             start = nth
 
 
+def spliced(text: str, splices: Sequence[Splice]) -> str:
+    """Give a text with splices made, those of one place in the order in which they were noted.
+
+    Lines that are put behind what is cut come in its place. Of two others that overlap, the
+    later is left out.
+    """
+    parts: list[str] = []
+    place = 0
+    for one in sorted(splices, key=lambda each: (each.start, each.end)):
+        if one.start >= place:
+            parts.extend((text[place : one.start], one.text))
+            place = one.end
+        elif one.start == one.end:
+            newline = one.text[: len(one.text) - len(one.text.lstrip("\r\n"))]
+            ended = text[:place].endswith("\n")
+            parts.append(one.text.removeprefix(newline) + newline if ended else one.text)
+    return "".join((*parts, text[place:]))
+
+
 def rewritten(
-    text: str, changes: Mapping[int, Edit], values: Sequence[Json], where: Written, *, is_json: bool
+    text: str,
+    changes: Mapping[int, Edit],
+    values: Sequence[Json],
+    where: Written,
+    *,
+    is_json: bool,
+    by_itself: bool = False,
 ) -> tuple[str, list[Fork]]:
     """Give a text in which documents were edited, and the aliases that were written out for it.
 
@@ -668,8 +725,8 @@ def rewritten(
     splices: list[Splice] = []
     forks: list[Fork] = []
     for nth, edit in changes.items():
-        made = Rewriting(where, layout, where.documents[nth], values[nth])
+        made = Rewriting(where, layout, where.documents[nth], values[nth], by_itself=by_itself)
         made.follow(edit)
         splices.extend(made.splices)
         forks.extend(made.forks)
-    return edited(text, splices), sorted(forks)
+    return spliced(text, splices), sorted(forks)

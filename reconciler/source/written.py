@@ -78,9 +78,10 @@ class Written:
 
     def comments(self, start: int = 0, end: int | None = None) -> list[str]:
         """Give the comments between two places, in their order."""
-        return [self.text[begin:after] for begin, after in self._comments(start, end)]
+        return [self.text[begin:after] for begin, after in self.comment_spans(start, end)]
 
-    def _comments(self, start: int, end: int | None) -> Iterator[tuple[int, int]]:
+    def comment_spans(self, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield where the comments between two places begin and end."""
         place, stop = start, len(self.text) if end is None else end
         while (found := _COMMENT.search(self.text, place, stop)) is not None:
             nth = bisect_right(self.scalars, (found.start(), len(self.text))) - 1
