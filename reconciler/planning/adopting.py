@@ -30,8 +30,9 @@ from reconciler.kinds.kind import Kind
 from reconciler.planning.consequences import unexpected
 from reconciler.planning.deciding import Knowledge, decide, without_own_secrets
 from reconciler.planning.identity import identify
-from reconciler.planning.merging import Merged, Rules, Sides, merged
+from reconciler.planning.merging import merged
 from reconciler.planning.plan import Place, observe_all
+from reconciler.planning.sides import Merged, Rules, Sides
 from reconciler.resource import (
     Absent,
     Action,
