@@ -76,15 +76,18 @@ class Placing:
     def _chunk_start(self, node: Node, nth: int) -> int:
         """Give where the lines of an item begin, the comments right above it among them."""
         start = self.where.line_start(dash_of(self.where, node, nth))
-        first = self.where.line_start(node.start)
-        while start > first:
-            above = self.where.line_start(start - 1)
+        before = node.values[nth - 1].end if nth > 0 else self._list_head(node)
+        while (above := self.where.line_start(start - 1)) > before:
             if not self.where.text[above:start].lstrip().startswith("#"):
-                break
-            if nth > 0 and above <= node.values[nth - 1].end:
                 break
             start = above
         return start
+
+    def _list_head(self, node: Node) -> int:
+        """Give where the key or dash ends that a list stands under."""
+        if id(node) not in self.parents:
+            return node.start
+        return self._head(*self.parents[id(node)])
 
     def _gap(self, node: Node) -> int:
         """Give how many blanks stand between the dash of a list's first item and the item."""

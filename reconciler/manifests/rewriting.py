@@ -109,7 +109,8 @@ class Rewriting(Listing):
             ]
             staying = len(apart) < len(left) or parted
             together = len({repr(self.edits.get(id(one[0]))) for one in apart}) == 1
-            if apart and together and not staying:
+            worthwhile = len(apart) > 1 or own is not None
+            if worthwhile and apart and together and not staying:
                 self._write_out(*apart[0], anchor=f"&{target.anchor} ")
                 if own != CUT:
                     self.splices.append(self._without_anchor(target))

@@ -73,10 +73,6 @@ class _Merge:
 
     def at(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Give the edit of one place; None where it stays as it is written."""
-        if agrees(sides.live, sides.ours, shape):
-            return None
-        if agrees(sides.live, sides.base, shape):
-            return None
         if isinstance(sides.ours, dict) and isinstance(sides.live, dict):
             if not self._is_one_choice(sides, shape):
                 return self._within(sides, shape, path, at)
@@ -118,6 +114,8 @@ class _Merge:
 
     def _whole(self, sides: Sides, shape: Shape, path: Path) -> Edit | None:
         """Decide on a place as one: a value, or something that is of another form by now."""
+        if self._is_settled(sides, shape):
+            return None
         if not same(sides.base, sides.ours, exactly(shape)):
             return self.conflict(sides, path, shape)
         return self.take(sides, path, shape)
@@ -247,9 +245,16 @@ class _Merge:
         kept = [Item((*at, nth)) for nth in stay]
         return Items((*kept, *(Item(None, Put(self.out(one))) for one in new)))
 
+    @staticmethod
+    def _is_settled(sides: Sides, shape: Shape) -> bool:
+        """Tell whether live is as git has it, or as it was, so that no one edited it."""
+        return agrees(sides.live, sides.ours, shape) or agrees(sides.live, sides.base, shape)
+
     def _unnamed(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Merge a list of objects that have no names: by their places, as far as those agree."""
         ours, base, live = items_of(sides.ours), items_of(sides.base), items_of(sides.live)
+        if len(ours) != len(base) and self._is_settled(sides, shape):
+            return None
         if len(ours) == len(base) == len(live):
             pairs: list[int | None] = list(range(len(live)))
         elif same(sides.base, sides.ours, exactly(shape)):

@@ -25,7 +25,7 @@ import httpx
 sys.path.append(str(Path(__file__).parent.parent / "manifests"))
 
 from stage import Stage, Tally
-from styled_texts import Alias, Mapping, Member, Scalar, Sequence, Style, style_of
+from styled_texts import Alias, Mapping, Member, Sequence, Style, style_of
 
 from reconciler.commands.root import run
 from reconciler.emulator import create_app
@@ -44,8 +44,22 @@ environments:
     journal: .reconciler/local.journal.jsonl
     variables: {team: payments, window: 900s}
 """
-TITLES = ("Errors", "Latency of checkout", "Orders: all", "# odd", "'quoted'", "12", "é ü ß", "a\nb")
-QUERIES = ("sum(rate(errors[5m]))", "source logs\n| filter a == 1\n| count", "up", 'a{b="c: d"} # e')
+TITLES = (
+    "Errors",
+    "Latency of checkout",
+    "Orders: all",
+    "# odd",
+    "'quoted'",
+    "12",
+    "é ü ß",
+    "a\nb",
+)
+QUERIES = (
+    "sum(rate(errors[5m]))",
+    "source logs\n| filter a == 1\n| count",
+    "up",
+    'a{b="c: d"} # e',
+)
 
 
 def uuid(chance: Random) -> str:
@@ -68,7 +82,9 @@ class Drawn:
                     "queryDefinitions": [
                         {
                             "id": uuid(self.chance),
-                            "query": {"metrics": {"promqlQuery": {"value": self.chance.choice(QUERIES)}}},
+                            "query": {
+                                "metrics": {"promqlQuery": {"value": self.chance.choice(QUERIES)}}
+                            },
                         }
                         for _ in range(self.chance.randint(1, 2))
                     ]
@@ -76,9 +92,14 @@ class Drawn:
             },
         }
         if self.chance.random() < 0.4:
-            made = {"title": made["title"], "definition": {"markdown": {"markdownText": self.chance.choice(QUERIES)}}}
+            made = {
+                "title": made["title"],
+                "definition": {"markdown": {"markdownText": self.chance.choice(QUERIES)}},
+            }
         if self.chance.random() < 0.5:
-            made["description"] = self.chance.choice(("why", "for ${var:team}", "a long text of more words"))
+            made["description"] = self.chance.choice(
+                ("why", "for ${var:team}", "a long text of more words")
+            )
         return made
 
     def dashboard(self, name: str) -> dict[str, Any]:
@@ -106,7 +127,9 @@ class Drawn:
             "layout": {"sections": sections},
         }
         if self.chance.random() < 0.6:
-            board["description"] = self.chance.choice(("Of ${var:team}", "What it shows", "two\nlines\n"))
+            board["description"] = self.chance.choice(
+                ("Of ${var:team}", "What it shows", "two\nlines\n")
+            )
         return {"dashboard": board}
 
     def slo(self, name: str) -> dict[str, Any]:
@@ -127,7 +150,9 @@ class Drawn:
 
     def policies(self) -> dict[str, Any]:
         """Give the spec of a policy list."""
-        return {"policies": [self.policy(f"Policy {nth}") for nth in range(self.chance.randint(2, 4))]}
+        return {
+            "policies": [self.policy(f"Policy {nth}") for nth in range(self.chance.randint(2, 4))]
+        }
 
     def policy(self, name: str) -> dict[str, Any]:
         """Give one policy."""
@@ -156,7 +181,10 @@ class Drawn:
             case 3:
                 new = self.widget()
                 new["id"] = {"value": uuid(self.chance)}
-                row["widgets"].insert(self.chance.randint(0, len(row["widgets"])), json.loads(json.dumps(new).replace("${var:team}", "x")))
+                row["widgets"].insert(
+                    self.chance.randint(0, len(row["widgets"])),
+                    json.loads(json.dumps(new).replace("${var:team}", "x")),
+                )
             case 4 if len(row["widgets"]) > 1:
                 row["widgets"].pop(self.chance.randrange(len(row["widgets"])))
             case 5 if len(row["widgets"]) > 1:
@@ -167,7 +195,10 @@ class Drawn:
                 other["widgets"].insert(self.chance.randint(0, len(other["widgets"])), moved)
             case 7:
                 board.pop("relativeTimeFrame", None)
-                board["absoluteTimeFrame"] = {"from": "2025-01-01T00:00:00Z", "to": "2025-01-02T00:00:00Z"}
+                board["absoluteTimeFrame"] = {
+                    "from": "2025-01-01T00:00:00Z",
+                    "to": "2025-01-02T00:00:00Z",
+                }
             case _:
                 _edit_query(row["widgets"], self.chance)
 
@@ -364,10 +395,14 @@ async def edit_one(client: httpx.AsyncClient, ref: str, known: str, drawn: Drawn
         body = {key: value for key, value in slo.items() if key not in read_only}
         answer = await client.put(f"{ROOT}{SLOS}", json=body)
     else:
-        stored = (await client.get(f"{ROOT}{POLICIES}", params={"sourceType": "SOURCE_TYPE_LOGS"})).json()
+        stored = (
+            await client.get(f"{ROOT}{POLICIES}", params={"sourceType": "SOURCE_TYPE_LOGS"})
+        ).json()
         items = [_request(one) for one in sorted(stored["policies"], key=lambda one: one["order"])]
         drawn.edit_policies(items)
-        answer = await client.post(f"{ROOT}{POLICIES}/atomicOverwriteLogPolicies", json={"policies": items})
+        answer = await client.post(
+            f"{ROOT}{POLICIES}/atomicOverwriteLogPolicies", json={"policies": items}
+        )
     assert answer.is_success, (ref, answer.text)
 
 
@@ -420,7 +455,11 @@ def _case(place: Place, case: str, tally: Tally) -> None:
     code, out, err = place.run("adopt", "--all", "--format", "json")
     if code != 0:
         tally.counts["refused"] += 1
-        states = [(one["ref"], one["note"], one["conflicts"]) for one in json.loads(out or "{}").get("resources", ()) if one["state"] not in ("same", "adopted")]
+        states = [
+            (one["ref"], one["note"], one["conflicts"])
+            for one in json.loads(out or "{}").get("resources", ())
+            if one["state"] not in ("same", "adopted")
+        ]
         tally.fail("adopted", f"{case}: {code} {states} {err[-600:]}")
         place.run("apply", "--yes", "--override-guard", "test", "--allow-destroy")
         return
@@ -502,7 +541,11 @@ def _edit_git(place: Place, ref: str, name: str) -> bool:
         reading = read_text(text, is_json=file.suffix == ".json")
         for nth, document in enumerate(reading.documents):
             value: Any = document.value
-            is_it = isinstance(value, dict) and value.get("kind") == kind and value["metadata"]["name"] == called
+            is_it = (
+                isinstance(value, dict)
+                and value.get("kind") == kind
+                and value["metadata"]["name"] == called
+            )
             path = ("spec", "name") if kind == "SLO" else ("spec", "dashboard", "name")
             if file.parent.name == "exports" and file.stem == called:
                 is_it, path = True, (("dashboard", "name") if "dashboard" in value else ("name",))

@@ -16,8 +16,24 @@ from typing import Any, TypeAlias
 
 from reconciler.document import Edit, Gone, Item, Items, Path, Put, Within, towards
 
-WORDS = "errors of checkout by region and status where latency is above a tenth second".split()
-ODD = ["yes", "null", "12", "1e3", "- a", "a: b", "x # y", "*star", "${var:team}", "# no", "é ü", "'", '"', " a", "{a}"]
+WORDS = ["errors", "of", "checkout", "by", "region", "and", "status", "where", "latency", "is", "above", "a", "tenth", "second"]
+ODD = [
+    "yes",
+    "null",
+    "12",
+    "1e3",
+    "- a",
+    "a: b",
+    "x # y",
+    "*star",
+    "${var:team}",
+    "# no",
+    "é ü",
+    "'",
+    '"',
+    " a",
+    "{a}",
+]
 LITERALS = ("|", ">")
 _uids = count()
 
@@ -116,7 +132,9 @@ class Style:
         if kind < 0.6:
             return self.random.choice(ODD)
         if kind < 0.7:
-            return "\n".join(self.words() for _ in range(self.random.randint(2, 4))) + self.random.choice(["", "\n"])
+            return "\n".join(
+                self.words() for _ in range(self.random.randint(2, 4))
+            ) + self.random.choice(["", "\n"])
         return self.random.choice([0, 7, 99.5, True, False, None, -3, "1000", ""])
 
     def scalar(self, value: Any, in_flow: bool) -> Scalar:
@@ -140,20 +158,31 @@ class Style:
         if depth <= 0 or kind < 0.4:
             made: Any = self.scalar(self.value(), in_flow)
         else:
-            flow = "" if not in_flow and self.maybe(0.75) else ("multi" if not in_flow and self.maybe(0.4) else "one")
+            flow = (
+                ""
+                if not in_flow and self.maybe(0.75)
+                else ("multi" if not in_flow and self.maybe(0.4) else "one")
+            )
             if in_flow == "multi" and self.maybe(0.5):
                 flow = "multi"
             size = self.random.randint(1, 4)
-            inner = flow if flow else False
+            inner = flow or False
             nodes = [self.node(depth - 1, inner) for _ in range(size)]
             if kind < 0.7:
                 names = self.random.sample("abcdefghij", size)
-                made = Mapping([Member(one, name) for one, name in zip(nodes, names, strict=True)], flow)
+                made = Mapping(
+                    [Member(one, name) for one, name in zip(nodes, names, strict=True)], flow
+                )
             else:
                 made = Sequence([Member(one) for one in nodes], flow)
             for member in made.members:
                 self.decorate(member, flow)
-        if not in_flow and not self.is_json and self.maybe(0.06) and not (isinstance(made, Scalar) and made.style in LITERALS):
+        if (
+            not in_flow
+            and not self.is_json
+            and self.maybe(0.06)
+            and not (isinstance(made, Scalar) and made.style in LITERALS)
+        ):
             made.anchor = f"n{len(self.anchored)}"
             self.anchored.append(made)
         return made
@@ -164,8 +193,11 @@ class Style:
         if self.maybe(0.15):
             member.above = tuple(self.comment() for _ in range(self.random.randint(1, 2)))
         node = member.node
-        inline = isinstance(node, Alias) or (isinstance(node, Scalar) and node.style not in LITERALS) or (
-            not isinstance(node, Scalar) and node.flow == "one")
+        inline = (
+            isinstance(node, Alias)
+            or (isinstance(node, Scalar) and node.style not in LITERALS)
+            or (not isinstance(node, Scalar) and node.flow == "one")
+        )
         if inline and self.maybe(0.2):
             member.behind = self.comment()
 
@@ -202,7 +234,10 @@ class Style:
                 comma = "," if nth + 1 < len(node.members) else ""
                 lines.append(inner + text + comma + (f" {one.behind}" if one.behind else ""))
             return "\n".join([opening, *lines, margin + closing])
-        parts = [(f"{one.key}: " if is_map else "") + self.flow_text(one.node, margin) for one in node.members]
+        parts = [
+            (f"{one.key}: " if is_map else "") + self.flow_text(one.node, margin)
+            for one in node.members
+        ]
         return opening + ", ".join(parts) + closing
 
     def block_lines(self, value: str, style: str) -> list[str]:
@@ -222,10 +257,17 @@ class Style:
             return [f"{margin}{head} *{node.target.anchor}{tail}"]
         lead = self.lead(node)
         if isinstance(node, Scalar):
-            if node.style in LITERALS and isinstance(node.value, str) and self.may_block(node.value, node.style):
+            if (
+                node.style in LITERALS
+                and isinstance(node.value, str)
+                and self.may_block(node.value, node.style)
+            ):
                 first, *rest = self.block_lines(node.value, node.style)
                 inner = margin + " " * (self.step if head != "-" else below)
-                return [f"{margin}{head} {lead}{first}{tail}", *(inner + one if one else one for one in rest)]
+                return [
+                    f"{margin}{head} {lead}{first}{tail}",
+                    *(inner + one if one else one for one in rest),
+                ]
             return [f"{margin}{head} {lead}{self.token(node)}{tail}"]
         if node.flow or not node.members:
             return f"{margin}{head} {lead}{self.flow_text(node, margin)}{tail}".split("\n")
@@ -240,7 +282,12 @@ class Style:
 
     def may_block(self, value: str, style: str) -> bool:
         body = value.rstrip("\n")
-        return bool(body.strip()) and body[0].isalpha() and not value.endswith("\n\n") and (style == "|" or "\n" not in body)
+        return (
+            bool(body.strip())
+            and body[0].isalpha()
+            and not value.endswith("\n\n")
+            and (style == "|" or "\n" not in body)
+        )
 
     def block(self, node: Any, margin: str) -> list[str]:
         lines = []
@@ -286,7 +333,9 @@ def copied(node: Any) -> Any:
         case Scalar(value=value, style=style):
             return Scalar(value, style, uid=node.uid, anchor=node.anchor)
         case Mapping() | Sequence():
-            members = [Member(copied(one.node), one.key, one.above, one.behind) for one in node.members]
+            members = [
+                Member(copied(one.node), one.key, one.above, one.behind) for one in node.members
+            ]
             return type(node)(members, node.flow, uid=node.uid, anchor=node.anchor)
 
 
@@ -327,12 +376,7 @@ class Editing:
     def guarded(self) -> set[int]:
         """Give the nodes in what is repeated elsewhere, which have edits of their own."""
         targets = self.targets()
-        return {
-            inner.uid
-            for one in walk(self.root)
-            if one.uid in targets
-            for inner in walk(one)
-        }
+        return {inner.uid for one in walk(self.root) if one.uid in targets for inner in walk(one)}
 
     def edit(self) -> None:
         guarded = self.guarded()
@@ -363,7 +407,9 @@ class Editing:
             else:
                 node.value = self.random.choice([1, 2.5, True, "text", 1000])
         elif isinstance(node, Alias) and isinstance(node.target, Scalar):
-            member.node = Scalar("other", "" if node.target.style in LITERALS else node.target.style)
+            member.node = Scalar(
+                "other", "" if node.target.style in LITERALS else node.target.style
+            )
 
     def remove(self, holder: Any, guarded: set[int]) -> None:
         if len(holder.members) < 2:
@@ -382,7 +428,9 @@ class Editing:
 
     def add(self, holder: Any, guarded: set[int]) -> None:
         del guarded
-        value: Any = self.random.choice(["new", 5, {"x": 1, "y": "z"}, ["p", "q"], "several\nlines\n"])
+        value: Any = self.random.choice(
+            ["new", 5, {"x": 1, "y": "z"}, ["p", "q"], "several\nlines\n"]
+        )
         node = self.fresh(value, holder.flow)
         if isinstance(holder, Mapping):
             if all(one.key != "new" for one in holder.members):
@@ -408,7 +456,11 @@ class Editing:
 def comments_in(node: Any) -> list[str]:
     found = []
     for member in getattr(node, "members", ()):
-        found += [*member.above, *comments_in(member.node), *([member.behind] if member.behind else [])]
+        found += [
+            *member.above,
+            *comments_in(member.node),
+            *([member.behind] if member.behind else []),
+        ]
     return found
 
 
