@@ -99,6 +99,7 @@ PRINTED = [
     (["plan", "--format", "jsonl"], "plan-line", True),
     (["apply", "--yes", "--format", "json"], "applied", False),
     (["drift", "--format", "json"], "drift", False),
+    (["adopt", "--all", "--dry-run", "--format", "json"], "adopted", False),
     (["plan", "--format", "json"], "plan", False),
     (["journal", "show", "--format", "json"], "journal-entries", False),
     (["journal", "history", "--format", "json"], "journal-history", False),

@@ -15,6 +15,7 @@ from reconciler.kinds.json_schema import DIALECT, Schema, manifest_schema, works
 from reconciler.project import ProjectFile
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.output_documents import (
+    AdoptionDocument,
     AppliedDocument,
     ConformanceDocument,
     DoctorDocument,
@@ -48,6 +49,7 @@ def schemas() -> dict[str, Schema]:
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
         "applied": _of(AppliedDocument, "What an apply did"),
         "drift": _of(DriftDocument, "What drifted"),
+        "adopted": _of(AdoptionDocument, "What adopt did"),
         "journal-entries": _of(EntriesDocument, "What a journal holds"),
         "journal-history": _of(HistoryDocument, "The runs of a journal"),
         "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),

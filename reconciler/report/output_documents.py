@@ -5,7 +5,7 @@ They are for schemas/ alone: the documents themselves are made where their text 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from pydantic.alias_generators import to_camel
@@ -84,6 +84,86 @@ class DriftDocument(_Part):
     drifted: bool
     summary: DriftCounts
     resources: list[DriftedDocument]
+
+
+class AdoptionCounts(_Part):
+    """How many resources ended in which way."""
+
+    adopted: int
+    same: Annotated[int, Field(description="Nobody edited them live.")]
+    conflict: Annotated[int, Field(description="Git and live changed the same field.")]
+    refused: Annotated[int, Field(description="Their manifests are left as they are.")]
+    blocked: int
+    unread: Annotated[int, Field(description="They could not be read.")]
+    gone: int
+    unseen: Annotated[int, Field(description="The API cannot show them.")]
+
+
+class AdoptedField(FieldDocument):
+    """One field that was edited live; in `before` is what was applied."""
+
+    gave_way: Annotated[
+        str, Field(description="The expression that the live value stands in place of.")
+    ] = ""
+
+
+class ConflictDocument(_Part):
+    """A field that git and live both changed; a side that has nothing there is left out."""
+
+    path: list[str | int]
+    base: Annotated[Any, Field(description="What was last applied or adopted.")] = None
+    git: Any = None
+    live: Any = None
+    secret: Annotated[bool, Field(description="A secret belongs there: only git can be right.")]
+    resolved: Literal["ours", "theirs"] | None
+
+
+class LastEditDocument(_Part):
+    """The last edit as the service tells it, empty for what it does not tell."""
+
+    who: str
+    at: str
+    how: str
+
+
+class AdoptedResource(_Part):
+    """One resource, and the files that its edits are written into."""
+
+    ref: str
+    state: Literal["adopted", "same", "conflict", "refused", "blocked", "unread", "gone", "unseen"]
+    source: SourceDocument
+    files: list[str]
+    fields: list[AdoptedField]
+    conflicts: list[ConflictDocument]
+    last_edit: LastEditDocument
+    note: str
+
+
+class ForkDocument(_Part):
+    """An alias that was written out."""
+
+    line: int
+    anchor: str
+
+
+class EditedFileDocument(_Part):
+    """One file, and what changes in it, as `patch -p1` takes it."""
+
+    file: str
+    diff: str
+    forks: list[ForkDocument]
+
+
+class AdoptionDocument(_Part):
+    """What `adopt --format json` prints."""
+
+    format_version: Literal[1]
+    environment: str
+    target: str
+    dry_run: bool
+    summary: AdoptionCounts
+    resources: list[AdoptedResource]
+    files: list[EditedFileDocument]
 
 
 class JournalFindingDocument(_Part):

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import copy
 import io
 import json
+import os
+import random
+import signal
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
@@ -24,11 +26,13 @@ import httpx
 
 sys.path.append(str(Path(__file__).parent.parent / "manifests"))
 
+from adopted_texts import case
 from stage import Stage, Tally
 from styled_texts import Alias, Mapping, Member, Sequence, Style, style_of
 
 from reconciler.commands.root import run
 from reconciler.emulator import create_app
+from reconciler.points import Point, watch
 from reconciler.source.reading import read_text
 from reconciler.source.written import written
 
@@ -166,7 +170,7 @@ class Drawn:
             },
         }
 
-    def edit_dashboard(self, board: dict[str, Any]) -> None:
+    def edit_dashboard(self, board: dict[str, Any]) -> None:  # noqa: C901 - a table of edits
         """Edit a live dashboard as a person does in the web interface."""
         sections = board["layout"]["sections"]
         rows = [row for section in sections for row in section["rows"]]
@@ -436,7 +440,7 @@ def adopt_edits(stage: Stage, count: int, seed: int) -> Tally:
 def placed(number: int) -> Iterator[Place]:
     """Give a folder of manifests that are applied."""
     with tempfile.TemporaryDirectory(prefix="adopt-") as folder:
-        place = Place(Path(folder).resolve(), Random(number))
+        place = Place(Path(folder).resolve(), Random(number))  # noqa: S311 - repeatable
         place.write()
         code, out, err = place.run("apply", "--yes")
         if code != 0:
@@ -444,11 +448,11 @@ def placed(number: int) -> Iterator[Place]:
         yield place
 
 
-def _case(place: Place, case: str, tally: Tally) -> None:
+def _case(place: Place, called: str, tally: Tally) -> None:
     tally.counts["cases"] += 1
     drawn = Drawn(place.chance)
     if place.chance.random() < 0.3:
-        _conflict(place, drawn, case, tally)
+        _conflict(place, drawn, called, tally)
         return
     before = place.texts()
     place.edit_live(drawn)
@@ -460,32 +464,23 @@ def _case(place: Place, case: str, tally: Tally) -> None:
             for one in json.loads(out or "{}").get("resources", ())
             if one["state"] not in ("same", "adopted")
         ]
-        tally.fail("adopted", f"{case}: {code} {states} {err[-600:]}")
+        tally.fail("adopted", f"{called}: {code} {states} {err[-600:]}")
         place.run("apply", "--yes", "--override-guard", "test", "--allow-destroy")
         return
     after = place.texts()
     tally.counts["files edited"] += sum(before[file] != after[file] for file in before)
     if comments_of(after) != comments_of(before):
-        tally.fail("comments", f"{case}: comments were lost")
-    code, out, err = place.run("plan", "--format", "json", "--exit-code")
-    if code != 0:
-        left = [
-            (one["ref"], one["action"], fields)
-            for one in json.loads(out or "{}").get("changes", ())
-            if one["action"] != "keep"
-            # What a service never tells, nobody can adopt.
-            and (fields := [each for each in one["fields"] if "severities" not in str(each)])
-        ]
-        if left or err:
-            tally.fail("keep", f"{case}: {left} {err[-400:]}")
+        tally.fail("comments", f"{called}: comments were lost")
+    if left := _left(place):
+        tally.fail("keep", f"{called}: {left}")
         place.run("apply", "--yes", "--override-guard", "test", "--allow-destroy")
     once = place.texts(), place.journal()
     place.run("adopt", "--all")
     if (place.texts(), place.journal()) != once:
-        tally.fail("again", f"{case}: a second adopt changed something")
+        tally.fail("again", f"{called}: a second adopt changed something")
 
 
-def _conflict(place: Place, drawn: Drawn, case: str, tally: Tally) -> None:
+def _conflict(place: Place, drawn: Drawn, called: str, tally: Tally) -> None:  # noqa: C901 - one story
     """Let git and live change the name of one resource, and see that nobody decides that alone."""
     tally.counts["conflicts"] += 1
     kind = place.chance.choice(("Dashboard/board", "Dashboard/other", "SLO/goal"))
@@ -517,19 +512,19 @@ def _conflict(place: Place, drawn: Drawn, case: str, tally: Tally) -> None:
     code, out, err = place.run("adopt", kind, "--format", "json")
     told = json.loads(out)["resources"][0]["conflicts"] if out else []
     if code != 3 or place.texts() != before or place.journal() != book or not told:
-        tally.fail("conflict", f"{case}: {kind} ended with {code} {out[:400]} {err[-300:]}")
+        tally.fail("conflict", f"{called}: {kind} ended with {code} {out[:400]} {err[-300:]}")
     elif not {"base", "git", "live"} <= told[0].keys():
-        tally.fail("conflict", f"{case}: {told}")
+        tally.fail("conflict", f"{called}: {told}")
     side = place.chance.choice(("--ours", "--theirs"))
     code, out, err = place.run("adopt", kind, side)
     if code != 0:
-        tally.fail("resolved", f"{case}: {kind} {side} ended with {code} {out} {err[-300:]}")
+        tally.fail("resolved", f"{called}: {kind} {side} ended with {code} {out} {err[-300:]}")
     wanted = live_name if side == "--theirs" else f"Git {tally.counts['cases']}"
     if not any(wanted in text for text in place.texts().values()):
-        tally.fail("resolved", f"{case}: {side} is not in the manifest")
+        tally.fail("resolved", f"{called}: {side} is not in the manifest")
     code, _, err = place.run("apply", "--yes")
     if code != 0:
-        tally.fail("resolved", f"{case}: apply after {side} ended with {code} {err[-600:]}")
+        tally.fail("resolved", f"{called}: apply after {side} ended with {code} {err[-600:]}")
 
 
 def _edit_git(place: Place, ref: str, name: str) -> bool:
@@ -561,4 +556,88 @@ def _edit_git(place: Place, ref: str, name: str) -> bool:
     return False
 
 
-__all__ = ["adopt_edits", "copy"]
+def adopt_texts(stage: Stage, count: int, seed: int) -> Tally:
+    """Edit `count` texts, and count the lines that change beside the least possible."""
+    del stage
+    tally = Tally()
+    number = 0
+    while tally.counts["cases"] < count:
+        made = case(random.Random(seed * 10_000_000 + number))  # noqa: S311 - repeatable
+        number += 1
+        if made is None:
+            continue
+        tally.counts["cases"] += 1
+        tally.counts["changed lines"] += made.changed
+        tally.counts["least lines"] += made.least
+        if made.wrong:
+            tally.fail("text", f"text {number - 1}: {made.wrong}")
+    return tally
+
+
+def kill_adoptions(stage: Stage, count: int, seed: int) -> Tally:
+    """Kill an adopt at each of its points, and see that files are whole and the next one ends it."""
+    del stage
+    tally = Tally()
+    number = 0
+    while tally.counts["cases"] < count:
+        with placed(seed * 100_000 + 50_000 + number) as place:
+            for point in range(1, 12):
+                if tally.counts["cases"] < count:
+                    _kill(place, f"place {number}, point {point}", point, tally)
+        number += 1
+    return tally
+
+
+def _kill(place: Place, called: str, point: int, tally: Tally) -> None:
+    tally.counts["cases"] += 1
+    place.edit_live(Drawn(place.chance))
+    before = place.texts()
+    shown = place.run("adopt", "--all", "--dry-run", "--format", "json")[1]
+    process = os.fork()
+    if process == 0:
+        _die_at(point)
+        place.run("adopt", "--all")
+        os._exit(0)
+    _, status = os.waitpid(process, 0)
+    tally.counts["killed"] += os.WIFSIGNALED(status)
+    edited = {one["file"] for one in json.loads(shown)["files"]}
+    for file, text in place.texts().items():
+        name = file.relative_to(place.root).as_posix()
+        if text != before[file] and (name not in edited or read_text(text).has_errors):
+            tally.fail("whole", f"{called}: {name} is half a manifest")
+    code, out, err = place.run("adopt", "--all")
+    if code != 0:
+        tally.fail(
+            "ended", f"{called}: the next adopt ended with {code}: {out[-400:]} {err[-400:]}"
+        )
+        place.run("apply", "--yes", "--override-guard", "test", "--allow-destroy")
+    elif comments_of(place.texts()) != comments_of(before):
+        tally.fail("comments", f"{called}: comments were lost")
+    elif left := _left(place):
+        tally.fail("keep", f"{called}: {left}")
+
+
+def _die_at(point: int) -> None:
+    """Let this process die without a word at one of its points, counted from 1."""
+    passed = 0
+
+    def watcher(_: Point) -> None:
+        nonlocal passed
+        passed += 1
+        if passed == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    watch(watcher)
+
+
+def _left(place: Place) -> list[Any]:
+    """Give what a plan would still change, aside from what a service never tells."""
+    _, out, err = place.run("plan", "--format", "json")
+    if not out:
+        return [err[-400:]]
+    return [
+        (one["ref"], fields)
+        for one in json.loads(out)["changes"]
+        if one["action"] != "keep"
+        and (fields := [each for each in one["fields"] if "severities" not in str(each)])
+    ]

@@ -19,6 +19,7 @@ from pathlib import Path
 # As pytest does for every folder of tests: what they share stands above.
 sys.path.append(str(Path(__file__).parent.parent))
 
+from adopting import adopt_edits, adopt_texts, kill_adoptions
 from kill_points import kill_at_points
 from live_edits import edit_between
 from lost_answers import cut_answers, lose_answers, storm
@@ -53,6 +54,9 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "second-writer": (add_between, 1_000),
     "signal": (send_signals, 1_000),
     "worlds": (live_worlds, 2_000),
+    "adopt": (adopt_edits, 10_000),
+    "adopt-text": (adopt_texts, 10_000),
+    "adopt-kill": (kill_adoptions, 500),
 }
 
 

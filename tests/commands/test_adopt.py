@@ -199,7 +199,10 @@ def test_exports(shop: Workspace) -> None:
     content = {"dashboard": {"name": "Export", "created_at": "x", "layout": {"sections": []}}}
     text = json.dumps(content, indent="\t")
     shop.write("exports/board.json", text)
-    manifest = BOARD.split("spec:")[0].replace("checkout ", "export ") + "spec: {file: exports/board.json}\n"
+    manifest = (
+        BOARD.split("spec:", maxsplit=1)[0].replace("checkout ", "export ")
+        + "spec: {file: exports/board.json}\n"
+    )
     shop.write("export.yaml", manifest)
     assert shop.apply().code == 0
 

@@ -28,6 +28,8 @@ BAD: dict[str, tuple[int, str]] = {
     "apply --plan rows.json --yes": (4, "rows.json"),
     "apply --plan rows.json --expect x": (64, "exclude each other"),
     "drift -e nope": (64, "there is no environment `nope`"),
+    "adopt": (64, "or give --all"),
+    "adopt --all --format csv": (64, "'csv' is not one of"),
     "drift --format csv": (64, "'csv' is not one of"),
     "journal": (64, "a command is needed: "),
     "journal settle nonsense --id 1": (64, "nonsense"),

@@ -33,6 +33,7 @@ BROKEN: tuple[tuple[Sink, Sink], ...] = (
 VIEW = "SavedView/errors"
 # What a command needs to do something; any other is run without arguments.
 ARGUMENTS = {
+    "adopt": ["--all"],
     "apply": ["--yes"],
     "ci": ["validate"],
     "journal settle": [VIEW, "--never-happened"],

@@ -16,7 +16,22 @@ from typing import Any, TypeAlias
 
 from reconciler.document import Edit, Gone, Item, Items, Path, Put, Within, towards
 
-WORDS = ["errors", "of", "checkout", "by", "region", "and", "status", "where", "latency", "is", "above", "a", "tenth", "second"]
+WORDS = [
+    "errors",
+    "of",
+    "checkout",
+    "by",
+    "region",
+    "and",
+    "status",
+    "where",
+    "latency",
+    "is",
+    "above",
+    "a",
+    "tenth",
+    "second",
+]
 ODD = [
     "yes",
     "null",
@@ -40,12 +55,16 @@ _uids = count()
 
 @dataclass
 class Node:
+    """A part of a model, told apart by its number."""
+
     uid: int = field(default_factory=lambda: next(_uids), kw_only=True)
     anchor: str = field(default="", kw_only=True)
 
 
 @dataclass
 class Scalar(Node):
+    """A value and how it is quoted."""
+
     value: Any
     style: str = ""
 
@@ -62,18 +81,24 @@ class Member:
 
 @dataclass
 class Mapping(Node):
+    """Named members; `flow` is `one` line or `multi`, or nothing for a block."""
+
     members: list[Member]
     flow: str = ""
 
 
 @dataclass
 class Sequence(Node):
+    """Members in their order, laid out as those of a mapping."""
+
     members: list[Member]
     flow: str = ""
 
 
 @dataclass
 class Alias(Node):
+    """A part that stands elsewhere already."""
+
     target: Node
 
 
@@ -102,6 +127,8 @@ def is_plain(value: str) -> bool:
 
 @dataclass
 class Style:
+    """How one file is laid out, and what draws it."""
+
     random: Random
     is_json: bool = False
     comments: list[str] = field(default_factory=list)
@@ -113,9 +140,11 @@ class Style:
     indent: Any = 2
 
     def maybe(self, share: float) -> bool:
+        """Say yes to a share of all questions."""
         return self.random.random() < share
 
     def comment(self) -> str:
+        """Give a comment that no other is like."""
         said = f"# comment {len(self.comments)}"
         self.comments.append(said)
         return said
@@ -123,9 +152,11 @@ class Style:
     # making
 
     def words(self) -> str:
+        """Give a few words."""
         return " ".join(self.random.choices(WORDS, k=self.random.randint(1, 5)))
 
     def value(self) -> Any:
+        """Give a value, odd ones among them."""
         kind = self.random.random()
         if kind < 0.5:
             return self.words()
@@ -138,6 +169,7 @@ class Style:
         return self.random.choice([0, 7, 99.5, True, False, None, -3, "1000", ""])
 
     def scalar(self, value: Any, in_flow: bool) -> Scalar:
+        """Give a value in a style that can hold it."""
         if not isinstance(value, str):
             return Scalar(value)
         styles = ["'", '"'] if "\n" not in value else ['"']
@@ -152,6 +184,7 @@ class Style:
         return Scalar(value, self.random.choice(styles))
 
     def node(self, depth: int, in_flow: bool = False) -> Any:
+        """Give a part, with parts in it down to some depth."""
         kind = self.random.random()
         if not self.is_json and not in_flow and self.anchored and self.maybe(0.12):
             return Alias(self.random.choice(self.anchored))
@@ -188,6 +221,7 @@ class Style:
         return made
 
     def decorate(self, member: Member, flow: str) -> None:
+        """Put comments around a member."""
         if self.is_json or flow == "one":
             return
         if self.maybe(0.15):
@@ -204,6 +238,7 @@ class Style:
     # rendering
 
     def token(self, node: Scalar) -> str:
+        """Give a value on one line."""
         value = node.value
         if not isinstance(value, str) or self.is_json:
             return json.dumps(value, ensure_ascii=False)
@@ -214,9 +249,11 @@ class Style:
         return json.dumps(value, ensure_ascii=False)
 
     def lead(self, node: Any) -> str:
+        """Give what stands before an anchored part."""
         return f"&{node.anchor} " if node.anchor else ""
 
     def flow_text(self, node: Any, margin: str) -> str:
+        """Give a part between braces or brackets."""
         if isinstance(node, Alias):
             return f"*{node.target.anchor} "
         if isinstance(node, Scalar):
@@ -241,12 +278,14 @@ class Style:
         return opening + ", ".join(parts) + closing
 
     def block_lines(self, value: str, style: str) -> list[str]:
+        """Give the lines of a block text."""
         ended = value.endswith("\n")
         body = value[:-1] if ended else value
         lines = body.split("\n") if style == "|" else self.folded(body)
         return [style + ("" if ended else "-"), *lines]
 
     def folded(self, body: str) -> list[str]:
+        """Give the lines of a paragraph."""
         words = body.split(" ")
         return [" ".join(words[nth : nth + 3]) for nth in range(0, len(words), 3)]
 
@@ -281,6 +320,7 @@ class Style:
         return [f"{margin}-" + " " * (below - 1) + lines[0].lstrip(" "), *lines[1:]]
 
     def may_block(self, value: str, style: str) -> bool:
+        """Tell whether a text can be a block text."""
         body = value.rstrip("\n")
         return (
             bool(body.strip())
@@ -290,6 +330,7 @@ class Style:
         )
 
     def block(self, node: Any, margin: str) -> list[str]:
+        """Give the lines of a block."""
         lines = []
         for one in node.members:
             lines += [margin + said for said in one.above]
@@ -298,6 +339,7 @@ class Style:
         return lines
 
     def text(self, roots: list[Any]) -> str:
+        """Give the whole text of some documents."""
         if self.is_json:
             return json.dumps(value_of(roots[0]), indent=self.indent, ensure_ascii=False) + "\n"
         documents = ["\n".join(self.block(root, "")) + "\n" for root in roots]
@@ -368,9 +410,11 @@ class Editing:
 
     @property
     def random(self) -> Random:
+        """The source of chance."""
         return self.style.random
 
     def targets(self) -> set[int]:
+        """Give the parts that are repeated somewhere."""
         return {one.target.uid for one in walk(self.root) if isinstance(one, Alias)}
 
     def guarded(self) -> set[int]:
@@ -379,6 +423,7 @@ class Editing:
         return {inner.uid for one in walk(self.root) if one.uid in targets for inner in walk(one)}
 
     def edit(self) -> None:
+        """Make one edit, somewhere."""
         guarded = self.guarded()
         holders = [
             one
@@ -390,6 +435,7 @@ class Editing:
         self.random.choice(acts)(holder, guarded)
 
     def change(self, holder: Any, guarded: set[int]) -> None:
+        """Change a value."""
         member = self.random.choice(holder.members) if holder.members else None
         if member is None:
             return
@@ -412,6 +458,7 @@ class Editing:
             )
 
     def remove(self, holder: Any, guarded: set[int]) -> None:
+        """Take a member away; its comments stay."""
         if len(holder.members) < 2:
             return
         nth = self.random.randrange(len(holder.members))
@@ -427,6 +474,7 @@ class Editing:
         del holder.members[nth]
 
     def add(self, holder: Any, guarded: set[int]) -> None:
+        """Add a member."""
         del guarded
         value: Any = self.random.choice(
             ["new", 5, {"x": 1, "y": "z"}, ["p", "q"], "several\nlines\n"]
@@ -439,6 +487,7 @@ class Editing:
             holder.members.insert(self.random.randint(0, len(holder.members)), Member(node))
 
     def fresh(self, value: Any, flow: str) -> Any:
+        """Give a new part, laid out as its holder."""
         if isinstance(value, dict):
             return Mapping([Member(self.fresh(one, flow), key) for key, one in value.items()], flow)
         if isinstance(value, list):
@@ -446,6 +495,7 @@ class Editing:
         return Scalar(value, "|" if isinstance(value, str) and "\n" in value and not flow else "")
 
     def move(self, holder: Any, guarded: set[int]) -> None:
+        """Move an item in its list."""
         del guarded
         if not isinstance(holder, Sequence) or len(holder.members) < 2 or holds_names(holder):
             return

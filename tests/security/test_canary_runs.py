@@ -50,7 +50,14 @@ FORMS: tuple[Callable[[str], str], ...] = (
 COMMANDS = (
     *("plan", "plan --format json", "plan --format markdown", "plan --format html", "plan -v"),
     *("plan --out plan.json", "apply --yes", "apply --yes", "apply --yes --format json"),
-    *("apply --yes -v", "drift", "drift --format json", "validate", "apply --expect sha256:0"),
+    *(
+        "apply --yes -v",
+        "drift",
+        "drift --format json",
+        "adopt --all",
+        "validate",
+        "apply --expect sha256:0",
+    ),
     *("journal show", "journal verify", "doctor", "incidents list", "usage", "policies list"),
     *("events list", "cases list", "conformance", "incidents close x --yes", "plan --nonsense"),
 )
