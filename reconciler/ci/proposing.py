@@ -27,6 +27,9 @@ AUTHOR = "reconciler"
 ADDRESS = "reconciler@noreply.invalid"
 """Whose commits the branch may hold: those of a person are never written over."""
 
+DECIDED = ("adopted", "same", "unseen", "gone")
+"""Of what is in another state nobody knows whether there is something to adopt."""
+
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}".encode()
 _FILE_MODES = (b"100644", b"100755")
 
@@ -60,7 +63,8 @@ def propose(made: AdoptionRun, root: Path, body: str, talk: Conversation) -> Pro
     try:
         commit = _pushed(made.files, root, branch, made.environment) if made.files else ""
         proposal = Proposal(branch=branch, commit=commit)
-        if talk.repository is None:
+        undecided = any(one.state not in DECIDED for one in made.adoptions)
+        if talk.repository is None or (undecided and not commit):
             return proposal
         title, into = f"Adopt live edits of {made.environment}", talk.event.branch
         request = talk.repository.requested(branch, title, body, into, wanted=bool(commit))

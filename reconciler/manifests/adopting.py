@@ -217,7 +217,7 @@ def _attempted(
         after, forks = rewritten(
             script.text, changes, values, where, is_json=script.is_json, by_itself=by_itself
         )
-    except (KeyError, IndexError, StopIteration, ValueError):
+    except (KeyError, IndexError, StopIteration, ValueError, RecursionError):
         return None
     reading = read_text(after, is_json=script.is_json)
     read = [document.value for document in reading.documents]

@@ -201,7 +201,11 @@ class _Run:
         if original is None:
             why = "its manifest was changed while this ran"
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
-        return adoption(manifest, original.spec, scene)
+        try:
+            return adoption(manifest, original.spec, scene)
+        except RecursionError:
+            why = "what is live is nested too deep"
+            return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
 
     def _files(self, adoptions: dict[Ref, Adoption], scene: Scene) -> list[Edited]:
         """Give the files with all edits that hold, until all of them do."""

@@ -255,7 +255,7 @@ def modelled(style: Style, value: Any, *, in_flow: str = "", depth: int = 0) -> 
         small = len(json.dumps(value)) < 60
         flow = in_flow or (style.random.choice(("", "one", "multi")) if small and depth > 2 else "")
         is_map = isinstance(value, dict)
-        pairs = value.items() if is_map else enumerate(value)
+        pairs: Any = value.items() if isinstance(value, dict) else enumerate(value)
         members = [
             Member(modelled(style, one, in_flow=flow, depth=depth + 1), str(key) if is_map else "")
             for key, one in pairs
@@ -266,7 +266,7 @@ def modelled(style: Style, value: Any, *, in_flow: str = "", depth: int = 0) -> 
         return made
     if isinstance(value, dict | list):
         return Mapping([], "one") if isinstance(value, dict) else Sequence([], "one")
-    made = style.scalar(value, bool(in_flow))
+    made = style.scalar(value, in_flow=bool(in_flow))
     if style.is_json or in_flow or not isinstance(value, str) or depth < 3:
         return made
     known = next((one for one in style.anchored if one.value == value), None)  # type: ignore[attr-defined]  # scalars only
@@ -541,7 +541,9 @@ def _edit_git(place: Place, ref: str, name: str) -> bool:
                 and value.get("kind") == kind
                 and value["metadata"]["name"] == called
             )
-            path = ("spec", "name") if kind == "SLO" else ("spec", "dashboard", "name")
+            path: tuple[str, ...] = (
+                ("spec", "name") if kind == "SLO" else ("spec", "dashboard", "name")
+            )
             if file.parent.name == "exports" and file.stem == called:
                 is_it, path = True, (("dashboard", "name") if "dashboard" in value else ("name",))
             if not is_it or (kind == "Dashboard" and "file" in value.get("spec", {})):
@@ -575,7 +577,7 @@ def adopt_texts(stage: Stage, count: int, seed: int) -> Tally:
 
 
 def kill_adoptions(stage: Stage, count: int, seed: int) -> Tally:
-    """Kill an adopt at each of its points, and see that files are whole and the next one ends it."""
+    """Kill an adopt at each of its points: files are whole, and the next one ends the work."""
     del stage
     tally = Tally()
     number = 0

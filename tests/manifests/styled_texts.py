@@ -113,8 +113,8 @@ def value_of(node: Any) -> Any:
             return {one.key: value_of(one.node) for one in members}
         case Sequence(members=members):
             return [value_of(one.node) for one in members]
-        case Alias(target=target):
-            return value_of(target)
+        case _:
+            return value_of(node.target)
 
 
 PLAIN = re.compile(r"(?!yes$|no$|null$|true$|false$)[A-Za-z][\w ./-]*(?<! )")
@@ -168,7 +168,7 @@ class Style:
             ) + self.random.choice(["", "\n"])
         return self.random.choice([0, 7, 99.5, True, False, None, -3, "1000", ""])
 
-    def scalar(self, value: Any, in_flow: bool) -> Scalar:
+    def scalar(self, value: Any, *, in_flow: bool) -> Scalar:
         """Give a value in a style that can hold it."""
         if not isinstance(value, str):
             return Scalar(value)
@@ -183,13 +183,13 @@ class Style:
             styles = ["|", "|", "|", '"']
         return Scalar(value, self.random.choice(styles))
 
-    def node(self, depth: int, in_flow: bool = False) -> Any:
+    def node(self, depth: int, in_flow: str = "") -> Any:
         """Give a part, with parts in it down to some depth."""
         kind = self.random.random()
         if not self.is_json and not in_flow and self.anchored and self.maybe(0.12):
             return Alias(self.random.choice(self.anchored))
         if depth <= 0 or kind < 0.4:
-            made: Any = self.scalar(self.value(), in_flow)
+            made: Any = self.scalar(self.value(), in_flow=bool(in_flow))
         else:
             flow = (
                 ""
@@ -199,8 +199,7 @@ class Style:
             if in_flow == "multi" and self.maybe(0.5):
                 flow = "multi"
             size = self.random.randint(1, 4)
-            inner = flow or False
-            nodes = [self.node(depth - 1, inner) for _ in range(size)]
+            nodes = [self.node(depth - 1, flow) for _ in range(size)]
             if kind < 0.7:
                 names = self.random.sample("abcdefghij", size)
                 made = Mapping(
@@ -289,8 +288,10 @@ class Style:
         words = body.split(" ")
         return [" ".join(words[nth : nth + 3]) for nth in range(0, len(words), 3)]
 
-    def after_head(self, head: str, node: Any, margin: str, below: int, behind: str) -> list[str]:
-        """Give the lines of a key or dash with its value; `below` is how far what is under it stands."""
+    def after_head(  # noqa: PLR0911 - a table of forms
+        self, head: str, node: Any, margin: str, below: int, behind: str
+    ) -> list[str]:
+        """Give the lines of a key or dash with its value, lines under it `below` blanks further."""
         tail = f" {behind}" if behind else ""
         if isinstance(node, Alias):
             return [f"{margin}{head} *{node.target.anchor}{tail}"]
@@ -374,7 +375,7 @@ def copied(node: Any) -> Any:
             return Alias(target, uid=node.uid)
         case Scalar(value=value, style=style):
             return Scalar(value, style, uid=node.uid, anchor=node.anchor)
-        case Mapping() | Sequence():
+        case _:
             members = [
                 Member(copied(one.node), one.key, one.above, one.behind) for one in node.members
             ]
