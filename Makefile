@@ -23,9 +23,13 @@ PATIENT := --longest 0 -o faulthandler_timeout=0
 
 WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
 
+# Where the laws of `make quick` stand; what is slow there is marked.
+QUICK := tests/document tests/planning tests/guards tests/kinds tests/manifests tests/api tests/applying \
+	tests/report tests/test_house.py
+
 headline = @printf '\n== %s\n' "$(1)"
 
-.PHONY: help demo test lint types floors static unit coverage image sbom schemas lock bench conformance campaign \
+.PHONY: help demo quick test lint types floors static unit coverage image sbom schemas lock bench conformance campaign \
 	fuzz canary mutation format clean
 
 help: ## list the targets
@@ -34,6 +38,9 @@ help: ## list the targets
 
 demo: $(VENV)/.runtime ## validate, plan, apply, drift and heal on a copy of examples/
 	@$(BIN)/python scripts/demo.py
+
+quick: $(VENV)/.dev ## in under a minute: the laws that a change of the code breaks first, few examples each
+	@$(BIN)/pytest --quiet --numprocesses 2 -m 'not slow' --hypothesis-profile quick $(QUICK) $(PYTEST_ARGS)
 
 test: lint types floors static unit ## all that must pass before a change goes in
 

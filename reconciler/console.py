@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -10,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from reconciler.document import Json
 from reconciler.errors import worst
 from reconciler.report.complaints.text import complaints_text
-from reconciler.report.safe import columns, hide_with, safe, safe_json
+from reconciler.report.safe import columns, hide_with, json_text, safe
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
 from reconciler.report.words import summary
 from reconciler.resource import (
@@ -79,10 +77,9 @@ def data(text: str, *, ending: int = 0) -> int:
     return ending
 
 
-def json_data(document: Json, *, one_line: bool = False, ending: int = 0) -> int:
+def json_data(document: object, *, one_line: bool = False, ending: int = 0) -> int:
     """Print a document as `data` does, what is unsafe in a terminal escaped."""
-    text = json.dumps(document, ensure_ascii=False, indent=None if one_line else 2)
-    return data(safe_json(text) + "\n", ending=ending)
+    return data(json_text(document, one_line=one_line), ending=ending)
 
 
 def words(text: str, *, laid_out: bool = False) -> None:

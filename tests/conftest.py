@@ -1,29 +1,24 @@
-"""How many random examples a run tries, and the demo company.
+"""How many random examples a run tries, which watches go along, and what is run first.
 
 `--hypothesis-profile=long --longest 0 -o faulthandler_timeout=0` tries many.
 """
 
 import signal
-import socket
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from canaries import no_canary_is_told
 from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import engine
-from shops import Shop, open_shop, seed
 
 from reconciler.advice import Here, lead_to
 
-__all__ = ["no_canary_is_told"]
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-pytest_plugins = ["patience", "served_fixtures", "site_fixtures", "store_fixtures"]
+pytest_plugins = ["harness.patience", "harness.canaries", "harness.fixtures"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
 settings.register_profile("short", deadline=None, max_examples=20)
+settings.register_profile("quick", deadline=None, max_examples=5)
 settings.register_profile("long", deadline=None, max_examples=4_000)
 # The same few examples for each mutant, of which there are thousands; a failure need not be short.
 settings.register_profile(
@@ -61,29 +56,6 @@ def _own_process() -> Iterator[None]:
     for number, handler in before.items():
         if signal.getsignal(number) is not handler:
             signal.signal(number, handler)
-
-
-@pytest.fixture(scope="session")
-def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return seed(tmp_path_factory.mktemp("demo"))
-
-
-@pytest.fixture
-def shop(
-    tmp_path: Path,
-    demo_data: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Shop:
-    return open_shop(tmp_path, demo_data, monkeypatch, capsys)
-
-
-@pytest.fixture
-def unused_port() -> int:
-    """Give a port of this machine that nothing listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,11 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from terminals import on_terminal
+from harness.doors import on_terminal, typed
 from test_house import python_files, syntax
-from workspaces import Ran
-
-from reconciler.commands.root import run
 
 ROOT = Path(__file__).parent.parent
 PROJECT = """\
@@ -90,32 +87,22 @@ def place(
     }[request.param]
 
 
-def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
-    """Run one command line."""
-    capsys.readouterr()
-    code = run(arguments)
-    captured = capsys.readouterr()
-    return Ran(code, captured.out, captured.err)
-
-
 def journals(folder: Path) -> set[str]:
     """Name the environments that have a journal."""
     return {one.name for one in (folder / "the project" / ".reconciler").glob("*.jsonl")}
 
 
 @pytest.mark.promise("P49")
-def test_advised_names(
-    tmp_path: Path, place: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_advised_names(tmp_path: Path, place: list[str]) -> None:
     """What is advised where a create looks like a rename renames in the environment planned for."""
     manifest = tmp_path / "the project" / "slo.yaml"
     for environment in ("production", "staging"):
         manifest.write_text(SLO.replace("NAME", "old"))
-        done = ran(capsys, "apply", "--yes", "-e", environment, *place)
+        done = typed("apply", "--yes", "-e", environment, *place)
         assert done.code == 0, done.err
     production = (tmp_path / "the project" / ".reconciler" / "p.jsonl").read_bytes()
     manifest.write_text(SLO.replace("NAME", "new").replace("OURS", "mine"))
-    shown = ran(capsys, "plan", "--format", "json", "-e", "staging", *place).json
+    shown = typed("plan", "--format", "json", "-e", "staging", *place).json
 
     advised = [
         shlex.split(line)[1:]
@@ -124,23 +111,21 @@ def test_advised_names(
         for line in ADVISED.findall(way)
     ]
     assert [line[1] for line in advised] == ["rename", "forget"]
-    assert [ran(capsys, *line).code for line in advised[:1]] == [0]
+    assert [typed(*line).code for line in advised[:1]] == [0]
 
-    after = ran(capsys, "plan", "--format", "json", "-e", "staging", *place).json
+    after = typed("plan", "--format", "json", "-e", "staging", *place).json
     assert [(one["ref"], one["action"]) for one in after["changes"]] == [("SLO/new", "update")]
     assert (tmp_path / "the project" / ".reconciler" / "p.jsonl").read_bytes() == production
 
 
 @pytest.mark.promise("P49")
-def test_advised_after_a_no(
-    tmp_path: Path, place: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_advised_after_a_no(tmp_path: Path, place: list[str]) -> None:
     """The command that applies a declined plan applies that, in the environment it was made for."""
     (tmp_path / "the project" / "slo.yaml").write_text(SLO.replace("NAME", "old"))
     shown = on_terminal(["apply", "-e", "staging", *place], Path.cwd(), typed="no\n", piped=True)
     found = ADVISED.search(" ".join(shown.terminal.split()))
     assert found is not None, shown.terminal
 
-    done = ran(capsys, *shlex.split(found[1])[1:])
+    done = typed(*shlex.split(found[1])[1:])
 
     assert (done.code, journals(tmp_path)) == (0, {"s.jsonl"})

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from canned import Canned, serving
+from harness.wire import NEARBY, keys, standing_in
+from harness.workspaces import Shop
 from hypothesis import given
 from hypothesis import strategies as st
-from shops import Shop
 
 from reconciler.assumptions import Assumptions, Parameter, ParameterNames
 from reconciler.emulator import Profile
-from reconciler.project.complaining import project_findings
+from reconciler.project import project_findings
 from reconciler.source.reading import read_text
 
 SLOS = "/v1/slo/slos"
@@ -103,13 +103,14 @@ def test_styles_say_the_same(value: dict[str, Any]) -> None:
 def test_base_path(shop: Shop, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     """`basePath` stands between the base URL and every path, with no slash too many."""
     monkeypatch.setenv("RECONCILER_API_KEY", "canary")
-    with serving(Canned(body=b'{"events": []}')) as service:
+    with standing_in() as service:
+        service.respond(json={"events": []})
         api = f"api: {{basePath: '{path}'}}"
-        shop.settle(f"environments: {{there: {{baseUrl: '{service.url}/', {api}}}}}\n")
+        shop.settle(f"environments: {{there: {{baseUrl: '{NEARBY}/', {api}}}}}\n")
         ran = shop.run("events", "list", "--format", "json")
 
     assert (ran.code, ran.json) == (0, [])
-    assert service.asked[0][1].partition("?")[0] == f"{path}/alerts/events/v3/alert-events"
+    assert service.calls[0].request.url.path == f"{path}/alerts/events/v3/alert-events"
 
 
 @pytest.mark.parametrize(
@@ -120,13 +121,13 @@ def test_authorization(
 ) -> None:
     """The key goes as it is, or as a bearer token where the environment says so."""
     monkeypatch.setenv("RECONCILER_API_KEY", "canary")
-    with serving(Canned(body=b"{}")) as service:
+    with standing_in() as service:
         shop.settle(
-            f"environments: {{there: {{baseUrl: '{service.url}', authorization: {authorization}}}}}"
+            f"environments: {{there: {{baseUrl: '{NEARBY}', authorization: {authorization}}}}}"
         )
         shop.run("events", "list")
 
-    assert service.asked[0][2] == sent
+    assert keys(service)[0] == sent
 
 
 @pytest.mark.parametrize(("limit", "requests"), [(100, 1), (3, 3), (1, 7)])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
+from harness.doors import typed
+from harness.workspaces import examples_at
 
 from reconciler.commands.overview import COMMANDS
-from reconciler.commands.root import run
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -24,17 +24,13 @@ def commands_in(text: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines if line.startswith("reconciler ")]
 
 
-def test_documented_commands_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_documented_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command line of docs/commands.md runs, in order, on a copy of the examples."""
-    shop = tmp_path / "shop"
-    shutil.copytree(ROOT / "examples", shop, ignore=shutil.ignore_patterns(".reconciler"))
-    monkeypatch.chdir(shop)
+    monkeypatch.chdir(examples_at(tmp_path / "shop").root)
 
     for _, *arguments in commands_in((DOCS / "commands.md").read_text(encoding="utf-8")):
-        code = run(arguments)
-        assert code == 0, (arguments, capsys.readouterr().err)
+        ran = typed(*arguments)
+        assert ran.code == 0, (arguments, ran.err)
 
 
 def test_every_command_is_documented() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import write_endpoints as endpoints
 from click import Group
-from shops import Shop
+from harness.workspaces import Shop
 
 from reconciler.commands.root import cli
 from reconciler.emulator.endpoint import Endpoint

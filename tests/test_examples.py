@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
-from workspaces import Workspace
-
-EXAMPLES = Path(__file__).parent.parent / "examples"
+from harness.workspaces import Workspace, examples_at
 
 
 @pytest.fixture
-def shop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    root = tmp_path / "shop"
-    shutil.copytree(EXAMPLES, root, ignore=shutil.ignore_patterns(".reconciler"))
-    return Workspace(root, capsys)
+def shop(tmp_path: Path) -> Workspace:
+    return examples_at(tmp_path / "shop")
 
 
 def test_no_complaints(shop: Workspace) -> None:

@@ -25,10 +25,7 @@ SOURCES = ("reconciler", "scripts", "benchmarks")
 LONGEST_FILE = 400
 NO_COVER = 0
 BANNED_MODULES = {"utils", "helpers", "common", "base", "core", "types", "constants"}
-BANNED_ROLES = {
-    *("Manager", "Handler", "Processor", "Service"),
-    *("Factory", "Engine", "Context"),
-}
+BANNED_ROLES = {*("Manager", "Handler", "Processor", "Service"), *("Factory", "Engine", "Context")}
 # "The service" is the word for the other side, and this is where it stands.
 OTHER_SIDE = {("reconciler/project/choosing.py", "Service")}
 HEAVY = {"httpx", "aiohttp", "pydantic", "starlette", "deepdiff", "yaml", "uvicorn"}
@@ -202,6 +199,41 @@ def test_every_test_states_a_law() -> None:
     ]
 
     assert silent == []
+
+
+def test_each_idea_stands_once() -> None:
+    """What the harness of the tests calls a class, no other file of theirs calls one."""
+    found: dict[str, list[str]] = {}
+    for file in python_files("tests"):
+        for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.MULTILINE):
+            found.setdefault(name, []).append(name_of(file))
+
+    twice = {name: files for name, files in found.items() if len(files) > 1}
+    assert [name for name, files in twice.items() if "tests/harness/" in "".join(files)] == []
+
+
+IMPORTED = re.compile(r"^ *from (reconciler\.[\w.]+) import (\([^)]*\)|.*)$", re.MULTILINE)
+
+
+def test_faces() -> None:
+    """What a package offers, tests import from its face: a file of it may be moved or renamed."""
+    faces = {
+        ".".join(file.parent.relative_to(ROOT).parts): {*ast.literal_eval(node.value)}
+        for file in python_files("reconciler")
+        if file.name == "__init__.py"
+        for node in syntax(file).body
+        if isinstance(node, ast.Assign) and "__all__" in map(ast.unparse, node.targets)
+    }
+    behind = [
+        f"{name_of(file)}: {module} instead of {face}"
+        for file in python_files("tests")
+        for module, names in IMPORTED.findall(file.read_text("utf-8"))
+        for face, offered in faces.items()
+        if module.startswith(f"{face}.") and offered & {*re.findall(r"\w+", names)}
+    ]
+
+    assert len(faces) > 4
+    assert behind == []
 
 
 def comments(file: Path, word: str) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,7 @@ def test_what_waits_for_ever(tmp_path: Path) -> None:
     """A test that waits for ever fails at the line where it waits, and the next ones run."""
     file = tmp_path / "test_hanging.py"
     file.write_text(HANGING, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "patience", "-p", "no:randomly"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "harness.patience", "-p", "no:randomly"]
     command += ["-p", "no:cacheprovider", "--longest", "1", "--tb=short", file.name]
     ended = subprocess.run(
         command,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.profiles import ADAPTER, POSITIONS, Position, each_in_turn, positions, profiles
 from hypothesis import Phase, given, settings
-from profiles import ADAPTER, POSITIONS, Position, each_in_turn, positions, profiles
 
 TESTS = Path(__file__).parent
 

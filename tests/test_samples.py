@@ -9,7 +9,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
-from workspaces import PROJECT, Workspace
+from harness.workspaces import Workspace
 
 SAMPLES = Path(__file__).parent.parent.parent / "shared" / "samples"
 FOLDERS = {
@@ -41,25 +41,13 @@ def manifest_of(file: Path) -> dict[str, Any]:
         content = content["alertDefProperties"]
     if kind == "Dashboard":
         content = {"dashboard": content}
-    return {
-        "apiVersion": "reconciler/v1",
-        "kind": kind,
-        "metadata": metadata,
-        "spec": content,
-    }
+    return {"apiVersion": "reconciler/v1", "kind": kind, "metadata": metadata, "spec": content}
 
 
 @pytest.fixture(params=FILES, ids=lambda file: f"{file.parent.name}/{file.name}")
 def sample(request: pytest.FixtureRequest) -> Path:
     assert isinstance(request.param, Path)
     return request.param
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    made = Workspace(tmp_path, capsys)
-    made.write("reconciler.yaml", PROJECT)
-    return made
 
 
 def test_sample_stays_quiet(sample: Path, workspace: Workspace) -> None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.doors import typed
+from harness.workspaces import EXAMPLES, examples_at
 from jsonschema import Draft202012Validator, ValidationError  # type: ignore[import-untyped]  # it ships no types
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from reconciler.commands.root import run
 from reconciler.commands.schema import schemas
+from reconciler.journal.entries import ENTRY_NAMES
 from reconciler.source.reading import read_text
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "schemas"
-EXAMPLES = ROOT / "examples"
 MANIFESTS = sorted(file for file in EXAMPLES.rglob("*.yaml") if file.name != "reconciler.yaml")
 
 
@@ -76,20 +76,24 @@ def test_the_project_file_fits_the_schema() -> None:
         validator("project").validate({**project, "enviroments": {}})
 
 
-def test_plans_fit_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plans_fit_the_schema(tmp_path: Path) -> None:
     """What `plan --format json` prints is valid before an apply, and after it."""
-    shop = tmp_path / "shop"
-    shutil.copytree(EXAMPLES, shop, ignore=shutil.ignore_patterns(".reconciler"))
+    shop = examples_at(tmp_path / "shop")
     actions = set()
     for _ in range(2):
-        assert run(["plan", str(shop), "--format", "json"]) == 0
-        plan = json.loads(capsys.readouterr().out)
+        plan = shop.plan()
         validator("plan").validate(plan)
         actions |= {change["action"] for change in plan["changes"]}
-        assert run(["apply", str(shop), "--yes", "--quiet"]) == 0
-        capsys.readouterr()
+        assert shop.apply("--quiet").code == 0
 
     assert actions == {"create", "update", "assert", "keep"}
+
+
+def test_the_schema_knows_every_entry() -> None:
+    """The schema of a journal names the entries that a journal can hold, and no other."""
+    known = validator("journal-entries").schema["$defs"]["EntryDocument"]["properties"]["entry"]
+
+    assert sorted(known["enum"]) == sorted(ENTRY_NAMES)
 
 
 # What is printed, by what, and the schema of the whole or of each line.
@@ -110,33 +114,25 @@ PRINTED = [
 ]
 
 
-def test_what_commands_print_fits_the_schema(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_commands_print_fits_the_schema(tmp_path: Path) -> None:
     """What each command prints as JSON, on a workspace with a warning, fits its schema."""
-    shop = tmp_path / "shop"
-    shutil.copytree(EXAMPLES, shop, ignore=shutil.ignore_patterns(".reconciler"))
-    (shop / "empty.yaml").write_text("# nothing yet\n", encoding="utf-8")
+    shop = examples_at(tmp_path / "shop")
+    shop.write("empty.yaml", "# nothing yet\n")
     for arguments, name, by_line in PRINTED:
-        run([*arguments, "--project", str(shop / "reconciler.yaml")])
-        printed = capsys.readouterr().out
+        printed = typed(*arguments, "--project", str(shop.root / "reconciler.yaml")).out
         found = [json.loads(one) for one in (printed.splitlines() if by_line else [printed])]
         assert found, arguments
         for document in found:
             validator(name).validate(document)
 
 
-def test_a_line_of_a_plan_is_of_one_kind(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_line_of_a_plan_is_of_one_kind(tmp_path: Path) -> None:
     """The first line of a plan tells all but its changes, and each other line is one change."""
-    shop = tmp_path / "shop"
-    shutil.copytree(EXAMPLES, shop, ignore=shutil.ignore_patterns(".reconciler"))
-    whole = run(["plan", str(shop), "--format", "json"]), json.loads(capsys.readouterr().out)
-    run(["plan", str(shop), "--format", "jsonl"])
-    head, *changes = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    shop = examples_at(tmp_path / "shop")
+    lines = shop.run("plan", "--format", "jsonl").out.splitlines()
+    head, *changes = [json.loads(line) for line in lines]
 
-    assert {**head["plan"], "changes": [one["change"] for one in changes]} == whole[1]
+    assert {**head["plan"], "changes": [one["change"] for one in changes]} == shop.plan()
 
 
 def test_openapi_is_valid() -> None:

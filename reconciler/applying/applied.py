@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 
 from reconciler.document import Difference
 from reconciler.errors import ExitCode, JournalError, ReconcilerError, Stale, Unsettled, worst
@@ -55,18 +56,13 @@ def goes_alone(change: Change) -> bool:
 
 def _levels(changes: Mapping[Ref, Change]) -> dict[Ref, int]:
     """Give each resource one level more than the highest it refers to. No cycles come here."""
+    inner = {
+        ref: [one for one in change.manifest.references if one in changes]
+        for ref, change in changes.items()
+    }
     levels: dict[Ref, int] = {}
-    for start in changes:
-        stack = [start]
-        while stack:
-            ref = stack[-1]
-            inner = [one for one in changes[ref].manifest.references if one in changes]
-            missing = [one for one in inner if one not in levels]
-            if missing and ref not in levels:
-                stack.extend(missing)
-                continue
-            levels.setdefault(ref, 1 + max((levels[one] for one in inner), default=-1))
-            stack.pop()
+    for ref in TopologicalSorter(inner).static_order():
+        levels[ref] = 1 + max((levels[one] for one in inner[ref]), default=-1)
     return levels
 
 

@@ -23,9 +23,9 @@ from reconciler.forge.comments import Marker, Standing, State, put, put_new, sta
 from reconciler.forge.event import Event
 from reconciler.forge.pull_requests import Comment, Repository
 from reconciler.project import unsafe_base_url
-from reconciler.report.applied import applied_comment
 from reconciler.report.comment import (
     Origin,
+    applied_comment,
     changed_since_review,
     changes_in,
     failed_comment,

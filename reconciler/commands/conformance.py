@@ -8,11 +8,11 @@ import click
 
 from reconciler.commands import options
 from reconciler.console import data, json_data, stdout_style, words
-from reconciler.document import Json
 from reconciler.errors import ExitCode, InvalidInput, worst
 from reconciler.manifests.workspace import Workspace
 from reconciler.probes.conformance import Finding, examine
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
+from reconciler.report.probed import ConformanceDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
 from reconciler.session.opening import Bench, named_secrets, open_api, open_target
@@ -42,7 +42,7 @@ def conformance(
         ExitCode.DIFFERENT if differing else ExitCode.DONE
     )
     if form == "json":
-        document: list[Json] = [
+        document: ConformanceDocument = [
             {
                 "endpoint": one.endpoint,
                 "question": one.question,

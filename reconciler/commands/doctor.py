@@ -15,7 +15,6 @@ from reconciler.api.secret import API_KEY, key_from
 from reconciler.api.wire import proxy_for
 from reconciler.commands import options
 from reconciler.console import data, json_data, stdout_style
-from reconciler.document import Json
 from reconciler.errors import ExitCode, ReconcilerError, worst
 from reconciler.manifests.workspace import Workspace
 from reconciler.probes.permissions import Check, State, check_service
@@ -26,9 +25,9 @@ from reconciler.project import (
     choose_environment,
     choose_target,
 )
-from reconciler.report.changes.text import wrapped
+from reconciler.report.probed import DoctorDocument
 from reconciler.report.safe import columns, safe
-from reconciler.report.table import Colour, Style
+from reconciler.report.table import Colour, Style, wrapped
 from reconciler.session.opening import Bench, named_secrets, open_api
 from reconciler.session.projects import Asked, lead_here, now, open_project
 
@@ -48,7 +47,7 @@ def doctor(*, asked: Asked, form: str) -> int:
     checks = _checks(asked)
     code = worst({one.exit_code for one in checks if one.exit_code})
     if form == "json":
-        document: list[Json] = [
+        document: DoctorDocument = [
             {"check": one.name, "state": one.state.value, "detail": one.detail} for one in checks
         ]
         return json_data(document, ending=code)

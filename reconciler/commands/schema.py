@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from reconciler.commands import options
 from reconciler.console import data
@@ -13,18 +14,13 @@ from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, manifest_schema, workspace_schema
 from reconciler.project import ProjectFile
+from reconciler.report.adopting import AdoptionDocument
+from reconciler.report.applied import AppliedDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
-from reconciler.report.output_documents import (
-    AdoptionDocument,
-    AppliedDocument,
-    ConformanceDocument,
-    DoctorDocument,
-    DriftDocument,
-    EntriesDocument,
-    HistoryDocument,
-    VerifiedDocument,
-)
-from reconciler.report.plan.document import PlanDocument, plan_line_schema
+from reconciler.report.drift import DriftDocument
+from reconciler.report.journal import EntriesDocument, HistoryDocument, VerifiedDocument
+from reconciler.report.plan.document import PlanDocument, PlanLine
+from reconciler.report.probed import ConformanceDocument, DoctorDocument
 from reconciler.slips import nearest
 
 
@@ -44,7 +40,7 @@ def schemas() -> dict[str, Schema]:
         "manifest": workspace_schema(kinds.values()),
         "project": _titled(ProjectFile.model_json_schema(), "reconciler.yaml"),
         "plan": _of(PlanDocument, "A plan"),
-        "plan-line": _titled(plan_line_schema(), "A line of a plan"),
+        "plan-line": _of(PlanLine, "A line of a plan"),
         "complaints": _of(ComplaintsDocument, "What validate found"),
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
         "applied": _of(AppliedDocument, "What an apply did"),
@@ -58,8 +54,8 @@ def schemas() -> dict[str, Schema]:
     }
 
 
-def _of(model: type[BaseModel], title: str) -> Schema:
-    return _titled(model.model_json_schema(mode="serialization"), title)
+def _of(shape: Any, title: str) -> Schema:
+    return _titled(TypeAdapter(shape).json_schema(mode="serialization"), title)
 
 
 def _titled(schema: Schema, title: str) -> Schema:

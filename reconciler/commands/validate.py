@@ -66,7 +66,7 @@ def _fix(asked: Asked, form: str, *, diff: bool) -> int:
         count = sum(one.repairs for one in fixes)
         words(fix_summary(count, len(fixes), is_done=not diff))
     if diff and form == "text":
-        data("".join(one.diff for one in shown))
+        data("".join(one["diff"] for one in shown))
         left = checked.workspace.errors if asked.quiet else checked.workspace.complaints
         if left:
             words(complaints_text(left, stderr_style(verbose=asked.verbose)))

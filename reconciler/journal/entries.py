@@ -7,7 +7,7 @@ default is left out of a line where it has that value. Source: docs/journal.md.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, Union
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, Union, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -323,6 +323,10 @@ AboutWrites: TypeAlias = (
     Started | Identified | WrittenEntry | Stored | RefusedEntry | Settled | Kept
 )
 Entry: TypeAlias = AboutWrites | Renamed | Forgotten | RunEntry | Override | Moved | Arrived
+ENTRY_NAMES: tuple[str, ...] = tuple(
+    one.__dataclass_fields__["entry"].default for one in get_args(Entry)
+)
+"""What a line calls each, in the order of the union."""
 
 
 @cache

@@ -75,6 +75,9 @@ class Part(BaseModel):
     bare: ClassVar[str] = ""
     """The field that the service leaves out where it shows the content of that alone."""
 
+    called: ClassVar[tuple[tuple[str, ...], ...]] = (("title",), ("displayName",), ("name",))
+    """Where people's name for it may stand, on the wire: the first that holds a text is it."""
+
     other_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """What other requests and answers call a field, by that name."""
 

@@ -70,11 +70,15 @@ def facts_at(model: type[Part], path: Path) -> Facts:
     """
     facts = Facts(part=model)
     for step in path:
-        if facts.part is not None:
-            facts = facts_of(facts.part).get(str(step), NOTHING)
-        else:
-            facts = facts.items or facts.values or NOTHING
+        facts = facts_within(facts, step)
     return facts
+
+
+def facts_within(facts: Facts, step: str | int) -> Facts:
+    """Give the facts of a field, an item or a value of a place."""
+    if facts.part is not None:
+        return facts_of(facts.part).get(str(step), NOTHING)
+    return facts.items or facts.values or NOTHING
 
 
 def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Annotated, Final, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, JsonValue, with_config
+from typing_extensions import TypedDict
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Operation
 from reconciler.kinds import BY_NAME
+from reconciler.report.changes.document import (
+    FieldDocument,
+    SourceDocument,
+    difference_document,
+    source_document,
+)
 from reconciler.report.changes.fields import FieldChange, drift_changes
 from reconciler.report.changes.markdown import diff_lines
-from reconciler.report.changes.text import INDENT, subject_lines, wrapped
+from reconciler.report.changes.text import subject_lines
 from reconciler.report.complaints.document import fix_diff
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
-from reconciler.report.plan.document import difference_document
 from reconciler.report.reasons import words_of
-from reconciler.report.safe import safe, safe_json
+from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place, spoken_value
-from reconciler.report.table import Colour, Style, fitted
+from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import plural, value
 from reconciler.resource import (
     Adopted,
@@ -58,9 +65,97 @@ _MEANINGS: Final[dict[AdoptionState, str]] = {
 }
 
 
+@with_config(ConfigDict(extra="forbid"))
+class AdoptionCounts(TypedDict):
+    """How many resources ended in which way."""
+
+    adopted: int
+    same: Annotated[int, Field(description="Nobody edited them live.")]
+    conflict: Annotated[int, Field(description="Git and live changed the same field.")]
+    refused: Annotated[int, Field(description="Their manifests are left as they are.")]
+    blocked: int
+    unread: Annotated[int, Field(description="They could not be read.")]
+    gone: int
+    unseen: Annotated[int, Field(description="The API cannot show them.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AdoptedField(FieldDocument):
+    """One field that was edited live; in `before` is what was applied."""
+
+    gaveWay: Annotated[  # noqa: N815 - as JSON has it
+        str, Field(description="The expression that gave way, if one did.")
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ConflictDocument(TypedDict):
+    """A field that git and live both changed; a side that has nothing there is left out."""
+
+    path: list[str | int]
+    base: NotRequired[Annotated[JsonValue, Field(description="What was last applied or adopted.")]]
+    git: NotRequired[JsonValue]
+    live: NotRequired[JsonValue]
+    secret: Annotated[bool, Field(description="A secret belongs there: only git can be right.")]
+    resolved: Literal["ours", "theirs"] | None
+
+
+@with_config(ConfigDict(extra="forbid"))
+class LastEditDocument(TypedDict):
+    """The last edit as the service tells it, empty for what it does not tell."""
+
+    who: str
+    at: str
+    how: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AdoptedResource(TypedDict):
+    """One resource, and the files that its edits are written into."""
+
+    ref: str
+    state: AdoptionState
+    source: SourceDocument
+    files: list[str]
+    fields: list[AdoptedField]
+    conflicts: list[ConflictDocument]
+    lastEdit: LastEditDocument
+    note: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ForkDocument(TypedDict):
+    """An alias that was written out."""
+
+    line: int
+    anchor: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EditedFileDocument(TypedDict):
+    """One file, and what changes in it, as `patch -p1` takes it."""
+
+    file: str
+    diff: str
+    forks: list[ForkDocument]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AdoptionDocument(TypedDict):
+    """What `adopt --format json` prints."""
+
+    formatVersion: Literal[1]
+    environment: str
+    target: str
+    dryRun: bool
+    summary: AdoptionCounts
+    resources: list[AdoptedResource]
+    files: list[EditedFileDocument]
+
+
 def adopted_json(run: AdoptionRun) -> str:
-    """Give `{"adopted", "conflicts", "resources", "files"}`, ending in a line break."""
-    document: dict[str, Json] = {
+    """Give the JSON of schemas/adopted.schema.json, ending in a line break."""
+    document: AdoptionDocument = {
         "formatVersion": 1,
         "environment": run.environment,
         "target": run.target,
@@ -69,45 +164,56 @@ def adopted_json(run: AdoptionRun) -> str:
         "resources": [_resource(one, run) for one in run.adoptions],
         "files": [_file(one) for one in run.files],
     }
-    return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+    return json_text(document)
 
 
-def _counts(run: AdoptionRun) -> dict[str, Json]:
-    counts = Counter(one.state for one in run.adoptions)
-    return {state: counts[state] for state in _SIGNS}
+def _counts(run: AdoptionRun) -> AdoptionCounts:
+    found = Counter(one.state for one in run.adoptions)
+    return {
+        "adopted": found["adopted"],
+        "same": found["same"],
+        "conflict": found["conflict"],
+        "refused": found["refused"],
+        "blocked": found["blocked"],
+        "unread": found["unread"],
+        "gone": found["gone"],
+        "unseen": found["unseen"],
+    }
 
 
-def _resource(one: Adoption, run: AdoptionRun) -> dict[str, Json]:
-    files: list[Json] = [file.name for file in run.files if one.ref in file.refs]
+def _resource(one: Adoption, run: AdoptionRun) -> AdoptedResource:
     return {
         "ref": str(one.ref),
         "state": one.state,
-        "source": {"file": one.source.file, "line": one.source.line},
-        "files": files,
-        "fields": [
-            {
-                **difference_document(_difference(field)),
-                **({"gaveWay": field.gave_way} if field.gave_way else {}),
-            }
-            for field in one.adopted
-        ],
+        "source": source_document(one.source),
+        "files": [file.name for file in run.files if one.ref in file.refs],
+        "fields": [_field(field) for field in one.adopted],
         "conflicts": [_conflict(conflict) for conflict in one.conflicts],
         "lastEdit": {"who": one.last.who, "at": one.last.at, "how": one.last.how},
         "note": _why(one),
     }
 
 
-def _conflict(one: Conflict) -> dict[str, Json]:
-    sides = {"base": one.base, "git": one.git, "live": one.live}
-    return {
+def _field(one: Adopted) -> AdoptedField:
+    return {**difference_document(_difference(one)), "gaveWay": one.gave_way}
+
+
+def _conflict(one: Conflict) -> ConflictDocument:
+    found: ConflictDocument = {
         "path": list(one.path),
-        **{name: side for name, side in sides.items() if side is not ABSENT},
         "secret": one.holds_secret,
-        "resolved": one.side.value if one.side is not None else None,
+        "resolved": None if one.side is None else one.side.value,
     }
+    if one.base is not ABSENT:
+        found["base"] = one.base
+    if one.git is not ABSENT:
+        found["git"] = one.git
+    if one.live is not ABSENT:
+        found["live"] = one.live
+    return found
 
 
-def _file(one: EditedText) -> dict[str, Json]:
+def _file(one: EditedText) -> EditedFileDocument:
     return {
         "file": one.name,
         "diff": fix_diff(one.name, one.before, one.after),

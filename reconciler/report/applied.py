@@ -1,20 +1,21 @@
-"""What an apply did: for a terminal, as JSON, JUnit, and for the pull request."""
+"""What an apply did: for a terminal, as JSON, JUnit and Markdown."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, get_args
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from reconciler.advice import on_journal
-from reconciler.document import Difference, Json
-from reconciler.forge.comments import Marker, State
-from reconciler.report.comment import Origin, folded_plan
+from reconciler.document import Difference
+from reconciler.forge.comments import State
 from reconciler.report.junit import Case, junit
-from reconciler.report.markdown import COMMENT_BYTES, code, fenced
+from reconciler.report.markdown import code, fenced
 from reconciler.report.reasons import message_of, ways_out_of
-from reconciler.report.safe import safe, safe_json
+from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import place, plural, value
 from reconciler.resource import (
@@ -32,8 +33,11 @@ from reconciler.resource import (
     Written,
 )
 
-WORDS = ("written", "unchanged", "refused", "unconfirmed", "skipped", "inDoubt")
-_COLOURS = {
+OutcomeWord: TypeAlias = Literal[
+    "written", "unchanged", "refused", "unconfirmed", "skipped", "inDoubt"
+]
+WORDS: tuple[OutcomeWord, ...] = get_args(OutcomeWord)
+_COLOURS: dict[OutcomeWord, Colour] = {
     "written": Colour.GREEN,
     "unchanged": Colour.DIM,
     "refused": Colour.RED,
@@ -46,7 +50,7 @@ MOST_NAMED = 10
 MOST_REASONS = 5
 
 
-def word(outcome: Outcome) -> str:
+def word(outcome: Outcome) -> OutcomeWord:
     """Give an outcome's name in JSON."""
     match outcome:
         case Written():
@@ -140,30 +144,76 @@ def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterato
         yield f"  and {len(found) - MOST_REWRITTEN} more"
 
 
+@with_config(ConfigDict(extra="forbid"))
+class OutcomeCounts(TypedDict):
+    """How many resources ended in which way."""
+
+    written: int
+    unchanged: Annotated[int, Field(description="The service saw nothing to change.")]
+    refused: int
+    unconfirmed: Annotated[
+        int, Field(description="Sent, and perhaps done: the next plan will tell.")
+    ]
+    skipped: int
+    inDoubt: Annotated[int, Field(description="Creates whose answer was lost.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class OutcomeDocument(TypedDict):
+    """What became of one resource that an apply was to write."""
+
+    ref: str
+    outcome: OutcomeWord
+    remoteId: str | int | None
+    message: str
+    waysOut: NotRequired[
+        Annotated[
+            list[str],
+            Field(default=[], description="What a person can do about it, where that is known."),
+        ]
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AppliedDocument(TypedDict):
+    """What `apply --format json` prints."""
+
+    summary: OutcomeCounts
+    outcomes: list[OutcomeDocument]
+    digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$", description="Of the plan.")]
+
+
 def applied_json(outcomes: Sequence[Outcome], digest: str) -> str:
     """Give the JSON of schemas/applied.schema.json, ending in a line break."""
-    document: dict[str, Json] = {
-        "summary": dict(_counts(outcomes)),
+    document: AppliedDocument = {
+        "summary": _counts(outcomes),
         "outcomes": [_outcome(outcome) for outcome in outcomes],
         "digest": digest,
     }
-    return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+    return json_text(document)
 
 
-def _outcome(outcome: Outcome) -> dict[str, Json]:
-    known = outcome.remote_id if isinstance(outcome, Written | Unchanged) else None
-    ways_out: list[Json] = [*ways_out_of(outcome)]
-    return {
+def _outcome(outcome: Outcome) -> OutcomeDocument:
+    document: OutcomeDocument = {
         "ref": str(outcome.ref),
         "outcome": word(outcome),
-        "remoteId": known,
+        "remoteId": outcome.remote_id if isinstance(outcome, Written | Unchanged) else None,
         "message": message_of(outcome),
-        **({"waysOut": ways_out} if ways_out else {}),
     }
+    if ways_out := ways_out_of(outcome):
+        document["waysOut"] = [*ways_out]
+    return document
 
 
-def _counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    counts = dict.fromkeys(WORDS, 0)
+def _counts(outcomes: Sequence[Outcome]) -> OutcomeCounts:
+    counts: OutcomeCounts = {
+        "written": 0,
+        "unchanged": 0,
+        "refused": 0,
+        "unconfirmed": 0,
+        "skipped": 0,
+        "inDoubt": 0,
+    }
     for outcome in outcomes:
         counts[word(outcome)] += 1
     return counts
@@ -236,18 +286,8 @@ def applied_markdown(result: Result) -> str:
     return "\n".join(_lines(result)) + "\n"
 
 
-def applied_comment(result: Result, marker: Marker, origin: Origin, reviewed: str) -> str:
-    """Give the comment: what was done, and folded the plan that said so, within the budget."""
-    head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + applied_markdown(result)
-    foot = origin.foot(marker)
-    room = COMMENT_BYTES - len((head + foot).encode())
-    return head + folded_plan(result.plan, "The plan", room, origin) + foot
-
-
 def _lines(result: Result) -> Iterator[str]:
-    counts = dict.fromkeys(WORDS, 0)
-    for outcome in result.outcomes:
-        counts[word(outcome)] += 1
+    counts = _counts(result.outcomes)
     told = [f"{counts[name]:,} {_spoken(name)}" for name in WORDS if counts[name]]
     title = _TITLES.get(result.state, "Not applied to")
     where = code(result.plan.environment, LONGEST_NAME)

@@ -1,14 +1,16 @@
-"""What stands under a pull request: the plan, why there is none, and what was reviewed. Pure."""
+"""What stands under a pull request: plan or outcomes, or why none, and what was reviewed. Pure."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from reconciler.document import Json, digest
+from reconciler.document import digest
 from reconciler.forge.comments import Marker, hidden_json
+from reconciler.report.applied import Result, applied_markdown
 from reconciler.report.markdown import COMMENT_BYTES, code, fenced
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown
@@ -71,7 +73,7 @@ def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
 
 
 def _essence(change: Change) -> str:
-    document: dict[str, Json] = change_document(change)
+    document: Mapping[str, Any] = change_document(change)
     kept = {name: value for name, value in document.items() if name not in _BESIDE}
     return digest(kept).removeprefix("sha256:")[:_DIGITS]
 
@@ -129,6 +131,14 @@ def plan_comment(
     )
     text = plan_markdown(plan, budget=room, whole=origin.whole)
     return "\n".join(part for part in (marker.line, reviewed, f"{head}{text}{foot}") if part)
+
+
+def applied_comment(result: Result, marker: Marker, origin: Origin, reviewed: str) -> str:
+    """Give the comment: what was done, and folded the plan that said so, within the budget."""
+    head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + applied_markdown(result)
+    foot = origin.foot(marker)
+    room = COMMENT_BYTES - len((head + foot).encode())
+    return head + folded_plan(result.plan, "The plan", room, origin) + foot
 
 
 def postponed_note(edits: Sequence[str]) -> str:

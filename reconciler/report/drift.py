@@ -2,42 +2,107 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal, NotRequired
 
-from reconciler.document import Json
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.report.changes.document import (
+    FieldDocument,
+    SourceDocument,
+    difference_document,
+    source_document,
+)
 from reconciler.report.changes.fields import drift_changes
 from reconciler.report.changes.markdown import diff_lines
-from reconciler.report.changes.text import INDENT, subject_lines, wrapped
+from reconciler.report.changes.text import subject_lines
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
-from reconciler.report.plan.document import difference_document
 from reconciler.report.reasons import drift_note
-from reconciler.report.safe import safe, safe_json
-from reconciler.report.table import Colour, Style, fitted
+from reconciler.report.safe import json_text, safe
+from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import drift_summary, plural
 from reconciler.resource import Drift
+from reconciler.resource.plan import State
+
+
+@with_config(ConfigDict(extra="forbid"))
+class DriftCounts(TypedDict):
+    """How many resources are in which state."""
+
+    same: int
+    drifted: int
+    gone: int
+    unread: Annotated[int, Field(description="They could not be read.")]
+    unseen: Annotated[int, Field(description="The API cannot show them.")]
+    unapplied: NotRequired[
+        Annotated[int, Field(default=0, description="The journal has no write of them.")]
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class DriftedDocument(TypedDict):
+    """One resource; in `fields`, `before` is what was applied and `after` is live."""
+
+    ref: str
+    state: State
+    source: SourceDocument
+    fields: list[FieldDocument]
+    note: str
+    unseen: Annotated[
+        list[list[str | int]],
+        Field(
+            default=[],
+            description="Fields that the answer leaves out, so that nobody knows what they are.",
+        ),
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class DriftDocument(TypedDict):
+    """What `drift --format json` prints."""
+
+    formatVersion: Literal[1]
+    environment: str
+    target: str
+    drifted: bool
+    summary: DriftCounts
+    resources: list[DriftedDocument]
 
 
 def drift_json(drifts: Sequence[Drift], environment: str, target: str) -> str:
-    """Give `{"drifted", "summary", "resources": [...]}`, ending in a line break."""
-    summary: dict[str, Json] = dict.fromkeys(("same", "drifted", "gone", "unread", "unseen"), 0)
-    document: dict[str, Json] = {
+    """Give the JSON of schemas/drift.schema.json, ending in a line break."""
+    document: DriftDocument = {
         "formatVersion": 1,
         "environment": environment,
         "target": target,
         "drifted": any(drift.drifted for drift in drifts),
-        "summary": summary | Counter(drift.state for drift in drifts),
+        "summary": _counts(drifts),
         "resources": [_resource(drift) for drift in drifts],
     }
-    return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+    return json_text(document)
 
 
-def _resource(drift: Drift) -> dict[str, Json]:
+def _counts(drifts: Sequence[Drift]) -> DriftCounts:
+    found = Counter(drift.state for drift in drifts)
+    counts: DriftCounts = {
+        "same": found["same"],
+        "drifted": found["drifted"],
+        "gone": found["gone"],
+        "unread": found["unread"],
+        "unseen": found["unseen"],
+    }
+    if found["unapplied"]:
+        counts["unapplied"] = found["unapplied"]
+    return counts
+
+
+def _resource(drift: Drift) -> DriftedDocument:
     return {
         "ref": str(drift.ref),
         "state": drift.state,
-        "source": {"file": drift.source.file, "line": drift.source.line},
+        "source": source_document(drift.source),
         "fields": [difference_document(one) for one in drift.differences],
         "note": drift_note(drift),
         "unseen": [list(path) for path in drift.unseen],
@@ -93,18 +158,16 @@ OPEN_BELOW_LINES = 10
 SIDES = "applied", "live"
 
 
-def drift_markdown(
-    drifts: Sequence[Drift], environment: str, budget: int = COMMENT_BYTES, whole: str = WHOLE
-) -> str:
-    """Give counts, a table of at most 50 and folded diffs, within `budget` bytes of UTF-8.
+def drift_markdown(drifts: Sequence[Drift], environment: str) -> str:
+    """Give counts, a table of at most 50 and folded diffs, within what a comment may hold.
 
-    What does not fit is left out whole; 40,000 bytes are enough for the rest.
+    What does not fit is left out whole.
     """
     found = [drift for drift in drifts if drift.drifted or drift.state == "unread"]
     head = "\n".join((*_head(drifts, environment), *_table(found)))
-    room = budget - len(head.encode()) - 1
+    room = COMMENT_BYTES - len(head.encode()) - 1
     folds = [_fold(drift) for drift in found if drift.differences]
-    return head + "\n" + folds_markdown(folds, room, whole)
+    return head + "\n" + folds_markdown(folds, room, WHOLE)
 
 
 def _head(drifts: Sequence[Drift], environment: str) -> Iterator[str]:

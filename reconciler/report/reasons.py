@@ -8,8 +8,9 @@ from typing import TypeAlias, assert_never
 
 from reconciler.advice import on_journal, on_manifests
 from reconciler.document import Path
+from reconciler.kinds import BY_NAME
 from reconciler.report.safe import safe
-from reconciler.report.spoken import Place, places_in, spoken_place
+from reconciler.report.spoken import Place, facts_of_kind, places_in, spoken_place
 from reconciler.report.words import plural
 from reconciler.resource import (
     Action,
@@ -73,7 +74,8 @@ def telling_notes(change: Change) -> tuple[str, ...]:
 
 def drift_note(drift: Drift) -> str:
     """Say of a drift what its fields do not; "" for nothing."""
-    named = last_steps(drift.unseen, lambda path: spoken_place(path, drift.live))
+    facts = facts_of_kind(BY_NAME.get(drift.ref.kind))
+    named = last_steps(drift.unseen, lambda path: spoken_place(path, drift.live, facts=facts))
     unseen = f"{named} cannot be seen" if drift.unseen else ""
     return "; ".join(filter(None, (unseen, drift.note)))
 

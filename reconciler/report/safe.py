@@ -5,6 +5,7 @@ Pure, but for the filter that takes secrets out, which is set where the process 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from itertools import accumulate
@@ -70,6 +71,12 @@ def cut(text: str, width: int) -> str:
         return text
     ends = accumulate(columns(character) for character in text)
     return text[: sum(end < width for end in ends)] + ELLIPSIS
+
+
+def json_text(document: object, *, one_line: bool = False) -> str:
+    """Give a document as JSON ending in a line break, its strings as `safe_json` has them."""
+    text = json.dumps(document, ensure_ascii=False, indent=None if one_line else 2)
+    return safe_json(text) + "\n"
 
 
 def safe_json(text: str) -> str:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
-from reconciler.document import ABSENT, Json, Missing, Path, value_at
+from reconciler.document import ABSENT, Json, Missing, Path, stored_name, value_at
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.fields import Known, Unit
-from reconciler.kinds.shape import NOTHING, Facts
+from reconciler.kinds.fields import Known, Part, Unit
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import NOTHING, Facts, facts_within
 from reconciler.report.safe import safe
-from reconciler.report.words import item_at, live_document, name_of
+from reconciler.report.words import live_document
 from reconciler.resource import Change
 from reconciler.sealed import references_in
 
@@ -52,6 +53,7 @@ class _Walk:
     """How far a path was walked, and what was met on the way."""
 
     here: list[Json | Missing]
+    facts: Facts
     unsaid: frozenset[str]
     items: list[_Item] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
@@ -60,16 +62,18 @@ class _Walk:
     def into_field(self, key: str) -> None:
         """Go into a field of an object."""
         self.fields.append(key)
+        self.facts = facts_within(self.facts, key)
         self.here = [value_at(document, (key,)) for document in self.here]
 
     def into_item(self, step: str | int) -> None:
         """Go into an item of a list, by its identity or its index."""
         lists = [document for document in self.here if isinstance(document, list)]
-        found = [item_at(items, step) for items in lists]
+        found = [item_at(items, step, self.facts) for items in lists]
         index, items = next(
             ((index, items) for (index, _), items in zip(found, lists, strict=True) if index >= 0),
             (-1, []),
         )
+        self.facts = facts_within(self.facts, step)
         *prefix, key = self.fields or [""]
         said = [one for one in prefix if one not in self.unsaid]
         if said:
@@ -83,10 +87,10 @@ class _Walk:
     def _item(self, noun: str, step: str | int, index: int, items: Sequence[Json]) -> _Item:
         if index < 0:
             return _Item(f"{noun} {_quoted(step)}".lstrip(), named=isinstance(step, str))
-        name = name_of(items[index])
+        name = name_of(items[index], self.facts)
         if not name:
             return _Item(f"{noun} {index + 1}".lstrip(), named=False)
-        here = sum(name_of(item) == name for item in items)
+        here = self._count(name, items)
         around = sum(self._cousins_named(name, siblings) for siblings in self.siblings[:1])
         words = f"{noun} {_quoted(name)}" if here == 1 else f"{noun} {index + 1} {_quoted(name)}"
         return _Item(words.lstrip(), named=True, unique=around <= here)
@@ -94,21 +98,25 @@ class _Walk:
     def _cousins_named(self, name: str, parents: Sequence[Json]) -> int:
         """Count the items of that name in the lists beside this one."""
         lists = [value_at(parent, self.fields) for parent in parents]
-        return sum(
-            name_of(item) == name for items in lists if isinstance(items, list) for item in items
-        )
+        return sum(self._count(name, items) for items in lists if isinstance(items, list))
+
+    def _count(self, name: str, items: Sequence[Json]) -> int:
+        return sum(name_of(item, self.facts) == name for item in items)
 
 
 def spoken_place(
-    path: Path, *documents: Json | Missing, unsaid: frozenset[str] = frozenset()
+    path: Path,
+    *documents: Json | Missing,
+    facts: Facts = NOTHING,
+    unsaid: frozenset[str] = frozenset(),
 ) -> Place:
     """Say where a path leads, in the first of the documents that holds what it names.
 
     Items of lists are called by their title or name, else counted from 1; those
-    without a name are left out where a named one inside says enough. Steps that
-    are `unsaid` only wrap others.
+    without a name are left out where a named one inside says enough. Of the documents
+    `facts` are known. Steps that are `unsaid` only wrap others.
     """
-    walk = _Walk(list(documents), unsaid)
+    walk = _Walk(list(documents), facts, unsaid)
     for step in path:
         if isinstance(step, int) or any(isinstance(document, list) for document in walk.here):
             walk.into_item(step)
@@ -118,12 +126,63 @@ def spoken_place(
     return Place(safe(_subject(walk.items)), safe(".".join(said)))
 
 
+def place_in(kind: Kind | None, path: Path, *documents: Json | Missing) -> Place:
+    """Say where a path leads in documents of a kind."""
+    unsaid = kind.unsaid if kind else frozenset[str]()
+    return spoken_place(path, *documents, facts=facts_of_kind(kind), unsaid=unsaid)
+
+
 def places_in(change: Change) -> Callable[[Path], Place]:
     """Give how places of a resource are called, by what is sent and by what is live."""
-    kind = BY_NAME.get(change.ref.kind)
-    unsaid = kind.unsaid if kind else frozenset[str]()
-    documents = change.body, live_document(change)
-    return lambda path: spoken_place(path, *documents, unsaid=unsaid)
+    kind, documents = BY_NAME.get(change.ref.kind), (change.body, live_document(change))
+    return lambda path: place_in(kind, path, *documents)
+
+
+def facts_of_kind(kind: Kind | None) -> Facts:
+    """Give what is known of `spec` as a whole; nothing of a kind that is not known."""
+    return NOTHING if kind is None else Facts(part=kind.spec)
+
+
+def item_at(items: Sequence[Json], step: str | int, facts: Facts) -> tuple[int, Json | Missing]:
+    """Find an item by its identity or index; `(-1, ABSENT)` where it is not there.
+
+    `facts` are those of the list: a list that has none is known by indices alone.
+    """
+    if isinstance(step, int):
+        return (step, items[step]) if step < len(items) else (-1, ABSENT)
+    for index, item in enumerate(items if facts.keyed else ()):
+        name = value_at(item, facts.keyed.identity if facts.keyed else ())
+        if isinstance(name, str) and step in (name, stored_name(name)):
+            return index, item
+    return -1, ABSENT
+
+
+def name_of(item: Json, facts: Facts = NOTHING) -> str:
+    """Give what a person called an item of a list, of which `facts` are known; "" for nothing."""
+    for path in (facts.part or Part).called:
+        value = value_at(item, path)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def standing(path: Path, document: Json | Missing, facts: Facts) -> tuple[int, int] | None:
+    """Give the position from 1 of a keyed list's item, and how many there are.
+
+    None for any other place. In a list of policies, say, the order is meaning.
+    """
+    here, found = document, None
+    for step in path:
+        found = None
+        if isinstance(here, list) and isinstance(step, str):
+            index, item = item_at(here, step, facts)
+            if item is not ABSENT:
+                found = index + 1, len(here)
+            here = item
+        else:
+            here = value_at(here, (step,))
+        facts = facts_within(facts, step)
+    return found
 
 
 def _subject(items: Sequence[_Item]) -> str:

@@ -1,4 +1,4 @@
-"""Records as a table or a chart for a terminal, and as CSV for a spreadsheet."""
+"""Words, records and charts laid out for a terminal, and records as CSV for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -86,6 +86,28 @@ def unbroken(text: str, room: int) -> Iterator[str]:
             yield from (whole,) if _columns(whole) <= room else held
             held.clear()
     yield from held
+
+
+INDENT = "      "
+
+
+def wrapped(
+    text: str, style: Style, *colours: Colour, margin: str = INDENT, hang: str = ""
+) -> Iterator[str]:
+    """Yield foreign words; on a terminal broken between words where they are too long.
+
+    `hang` moves the rest.
+    """
+    room = style.width - len(margin) - len(hang)
+    line = ""
+    for one in unbroken(safe(text), room) if style.terminal else (safe(text),):
+        if line and len(margin) + columns(line) + 1 + columns(one) > style.width:
+            yield margin + style.paint(line, *colours)
+            line = hang + one
+        else:
+            line = f"{line} {one}" if line else one
+    if line:
+        yield margin + style.paint(line, *colours)
 
 
 def _columns(text: str) -> int:

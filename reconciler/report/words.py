@@ -1,4 +1,4 @@
-"""Places and values in words that a person can read. Pure."""
+"""Values, counts and actions in words that a person can read. Pure."""
 
 from __future__ import annotations
 
@@ -6,20 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from reconciler.document import ABSENT, Json, Missing, Path, stored_name, value_at
+from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.report.safe import ELLIPSIS, safe
 from reconciler.resource import Action, Change, Drift, Evidence, Plan, Remembered, Seen
 from reconciler.sealed import references_in
-
-_IDENTITIES = (("id", "value"), ("policy", "name"), ("id",), ("name",), ("fieldName",))
-_LABELS = (
-    ("title",),
-    ("displayName",),
-    ("policy", "name"),
-    ("options", "custom", "name"),
-    ("name",),
-    ("fieldName",),
-)
 
 VERBS = {
     Action.CREATE: "create",
@@ -40,87 +30,15 @@ EVIDENCE_MEANINGS = {
 }
 
 
-def place(path: Path, *documents: Json | Missing) -> str:
-    """Give a path as people say it: `sections["Overview"].rows[0].title`.
-
-    Items of lists are named by their title or name, found in the first of the
-    documents that holds them, and else counted from 0, as in the JSON. Two of
-    one name are counted too: `widgets[3 "Latency"]`.
-    """
+def place(path: Path) -> str:
+    """Give a path as in the JSON: `sections[0].title`. For what it leads to see `spoken_place`."""
     words = ""
-    here: list[Json | Missing] = list(documents)
     for step in path:
-        lists = [document for document in here if isinstance(document, list)]
         if isinstance(step, int):
             words += f"[{step}]"
-            here = [value_at(document, (step,)) for document in here]
-        elif lists:
-            found = [_item(items, step) for items in lists]
-            label = next(
-                (
-                    _label(index, items)
-                    for (index, item), items in zip(found, lists, strict=True)
-                    if item is not ABSENT
-                ),
-                "",
-            )
-            words += f"[{label or json.dumps(step, ensure_ascii=False)}]"
-            here = [item for _, item in found]
         else:
             words += f".{step}" if words else step
-            here = [value_at(document, (step,)) for document in here]
     return safe(words)
-
-
-def item_at(items: Sequence[Json], step: str | int) -> tuple[int, Json | Missing]:
-    """Find an item of a list by its identity or index; `(-1, ABSENT)` where it is not there."""
-    if isinstance(step, int):
-        return (step, items[step]) if step < len(items) else (-1, ABSENT)
-    return _item(items, step)
-
-
-def _item(items: Sequence[Json], key: str) -> tuple[int, Json | Missing]:
-    for identity in _IDENTITIES:
-        for index, item in enumerate(items):
-            name = value_at(item, identity)
-            if isinstance(name, str) and key in (name, stored_name(name)):
-                return index, item
-    return -1, ABSENT
-
-
-def _label(index: int, items: Sequence[Json]) -> str:
-    name = name_of(items[index])
-    if not name:
-        return str(index)
-    shown = json.dumps(name, ensure_ascii=False)
-    return f"{index} {shown}" if sum(name_of(item) == name for item in items) > 1 else shown
-
-
-def name_of(item: Json) -> str:
-    """Give what a person called an item of a list; "" where nobody did."""
-    for path in _LABELS:
-        value = value_at(item, path)
-        if isinstance(value, str) and value:
-            return value
-    return ""
-
-
-def standing(path: Path, document: Json | Missing) -> tuple[int, int] | None:
-    """Give the position from 1 of a keyed list's item, and how many there are.
-
-    None for any other place. In a list of policies, say, the order is meaning.
-    """
-    here, found = document, None
-    for step in path:
-        found = None
-        if isinstance(here, list) and isinstance(step, str):
-            index, item = _item(here, step)
-            if item is not ABSENT:
-                found = index + 1, len(here)
-            here = item
-        else:
-            here = value_at(here, (step,))
-    return found
 
 
 def leaves(document: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:

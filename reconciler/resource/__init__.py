@@ -34,6 +34,7 @@ from reconciler.resource.outcome import (
 )
 from reconciler.resource.plan import (
     Action,
+    ActionWord,
     Change,
     Drift,
     Evidence,
@@ -77,6 +78,7 @@ __all__ = [
     "NOBODY",
     "Absent",
     "Action",
+    "ActionWord",
     "Adopted",
     "Adoption",
     "AdoptionRun",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from reconciler.document import Difference, Json, Path
 from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import Absent, Observation, Unread
 from reconciler.resource.reason import Reason, Remark, RenamedFrom
+
+ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
+"""What actions are called in reports and JSON."""
 
 
 class Action(Enum):
@@ -23,14 +27,23 @@ class Action(Enum):
     BLOCKED = "x"
 
     @property
-    def word(self) -> str:
+    def word(self) -> ActionWord:
         """The action's name in reports and JSON."""
-        return self.name.lower()
+        return _WORDS[self]
 
     @property
     def writes(self) -> bool:
         """Whether applying it sends anything."""
         return self in (Action.CREATE, Action.UPDATE, Action.ASSERT)
+
+
+_WORDS: Final[Mapping[Action, ActionWord]] = {
+    Action.KEEP: "keep",
+    Action.CREATE: "create",
+    Action.UPDATE: "update",
+    Action.ASSERT: "assert",
+    Action.BLOCKED: "blocked",
+}
 
 
 class Evidence(Enum):

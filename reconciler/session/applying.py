@@ -16,8 +16,7 @@ from reconciler.guards import Agreed, unmet
 from reconciler.journal.entries import Override, RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
-from reconciler.report.plan.attention import changed_since
-from reconciler.report.plan.document import PlanDocument
+from reconciler.report.plan.document import PlanDocument, changed_since
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
 from reconciler.report.spoken import places_in
@@ -63,7 +62,7 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
             f"the answer to the create of {names} was lost: look for it, then run "
             f"`{on_journal('settle', 'REF --id ID')}` or `--never-happened`"
         )
-    expected = consent.reviewed.digest if consent.reviewed is not None else consent.expect
+    expected = consent.reviewed["digest"] if consent.reviewed is not None else consent.expect
     if expected is not None and expected != made.digest:
         raise Stale(_stale_words(made, expected, consent, voice, verbose=verbose))
     agreed = Agreed(

@@ -86,9 +86,9 @@ def read_plan_file(file: Path) -> PlanDocument:
     Raises InvalidInput for anything else, and UsageError for the plan of a part.
     """
     read = _read_plan_file(file)
-    if read.not_examined:
+    if rest := read["notExamined"]:
         raise UsageError(
-            f"{file} is the plan of a part: {plural(read.not_examined, 'resource')} not examined. "
+            f"{file} is the plan of a part: {plural(rest, 'resource')} not examined. "
             "Make one without --changed-since to apply it"
         )
     return read

@@ -13,12 +13,14 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from doors import KEY, FakeTime, create
+from harness.wire import KEY, FakeTime, create
 from raw_server import Connection, Play, RawServer, response
 
 from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import OutcomeUnknown
+
+pytestmark = pytest.mark.slow
 
 # The long form cuts longer bodies: CUT_BYTES=2000 makes 10,000 positions and more.
 CUT_BYTES = int(os.environ.get("CUT_BYTES", "90"))

@@ -8,7 +8,19 @@ from email.utils import format_datetime
 import httpx
 import pytest
 import respx
-from doors import API_ROOT, KEY, SERVICE, Call, FakeTime, answering, asked, create, read, replace
+from harness.routes import API_ROOT
+from harness.wire import (
+    KEY,
+    SERVICE,
+    Call,
+    FakeTime,
+    answering,
+    asked,
+    create,
+    read,
+    replace,
+    replying,
+)
 
 from reconciler.api.client import Api
 from reconciler.api.retrying import Request
@@ -45,14 +57,14 @@ LOST = [408, 499, 500, 502, 503, 504, 520]
 @pytest.mark.parametrize("call", [read, create, replace])
 def test_refusal(status: int, error: type[ReconcilerError], exit_code: int, call: Call) -> None:
     """A refusal is told at once, in the words of the service, and never tried again."""
-    refusing, requests = answering(httpx.Response(status, json={"code": status, "message": "No."}))
+    refusing = answering(httpx.Response(status, json={"code": status, "message": "No."}))
 
     with pytest.raises(error) as raised:
-        asked(call, transport=refusing)
+        asked(refusing, call)
 
     assert raised.value.exit_code == exit_code
     assert not raised.value.doubtful
-    assert len(requests) == 1
+    assert len(refusing.calls) == 1
     assert error is WrongRoute or "No." in str(raised.value)
 
 
@@ -74,10 +86,10 @@ def test_refusal(status: int, error: type[ReconcilerError], exit_code: int, call
 )
 def test_words_of_a_refusal(body: bytes, said: str) -> None:
     """What the service says is printed as it came, wherever it stands, cut where it is long."""
-    refusing, _ = answering(httpx.Response(400, content=body))
+    refusing = answering(httpx.Response(400, content=body))
 
     with pytest.raises(ServiceRefused) as raised:
-        asked(create, transport=refusing)
+        asked(refusing, create)
 
     assert str(raised.value) == said
 
@@ -85,12 +97,12 @@ def test_words_of_a_refusal(body: bytes, said: str) -> None:
 @pytest.mark.parametrize("status", LOST)
 def test_lost_create(status: int) -> None:
     """After a status that says nothing about the outcome, a create is never sent again."""
-    failing, requests = answering(httpx.Response(status))
+    failing = answering(httpx.Response(status))
 
     with pytest.raises(OutcomeUnknown) as raised:
-        asked(create, transport=failing)
+        asked(failing, create)
 
-    assert len(requests) == 1
+    assert len(failing.calls) == 1
     assert raised.value.doubtful
     assert raised.value.exit_code == 9
 
@@ -99,35 +111,35 @@ def test_lost_create(status: int) -> None:
 @pytest.mark.parametrize("call", [read, replace])
 def test_lost_and_repeatable(status: int, call: Call) -> None:
     """What may be repeated is tried five times, then the run knows that it is unsure."""
-    failing, requests = answering(httpx.Response(status, json={"message": "later"}))
+    failing = answering(httpx.Response(status, json={"message": "later"}))
     time = FakeTime()
 
     with pytest.raises(Unavailable, match="later") as raised:
-        asked(call, transport=failing, time=time)
+        asked(failing, call, time=time)
 
-    assert len(requests) == 5
+    assert len(failing.calls) == 5
     assert time.slept == [0.05, 0.1, 0.2, 0.4]
     assert raised.value.doubtful
 
 
 def test_second_attempt() -> None:
     """A read that fails once succeeds."""
-    healing, requests = answering(httpx.Response(503), httpx.Response(200, json={"a": 1}))
+    healing = answering(httpx.Response(503), httpx.Response(200, json={"a": 1}))
 
-    assert asked(read, transport=healing) == {"a": 1}
-    assert len(requests) == 2
+    assert asked(healing, read) == {"a": 1}
+    assert len(healing.calls) == 2
 
 
 @pytest.mark.parametrize("call", [read, create, replace])
 def test_limited(call: Call) -> None:
     """After a 429 everything is sent again, a create too, and nothing is in doubt."""
-    limiting, requests = answering(httpx.Response(429, headers={"Retry-After": "7"}))
+    limiting = answering(httpx.Response(429, headers={"Retry-After": "7"}))
     time = FakeTime(chance=0.0)
 
     with pytest.raises(Unavailable) as raised:
-        asked(call, transport=limiting, time=time)
+        asked(limiting, call, time=time)
 
-    assert len(requests) == 5
+    assert len(limiting.calls) == 5
     assert time.slept == [7.0] * 4
     assert not raised.value.doubtful
 
@@ -148,10 +160,10 @@ def test_limited(call: Call) -> None:
 )
 def test_wait_after_429(headers: list[tuple[str, str]], slept: list[float]) -> None:
     """The longer of `Retry-After` and the backoff is waited; what is no such header is ignored."""
-    limiting, _ = answering(httpx.Response(429, headers=headers), httpx.Response(200, json={}))
+    limiting = answering(httpx.Response(429, headers=headers), httpx.Response(200, json={}))
     time = FakeTime()
 
-    asked(read, transport=limiting, time=time)
+    asked(limiting, read, time=time)
 
     assert time.slept == slept
 
@@ -159,13 +171,13 @@ def test_wait_after_429(headers: list[tuple[str, str]], slept: list[float]) -> N
 @pytest.mark.parametrize("asked_for", ["61", "1000000000"])
 def test_too_long_a_wait(asked_for: str) -> None:
     """A service that asks for more than a minute ends the run, and the error names the time."""
-    limiting, requests = answering(httpx.Response(429, headers={"Retry-After": asked_for}))
+    limiting = answering(httpx.Response(429, headers={"Retry-After": asked_for}))
     time = FakeTime()
 
     with pytest.raises(Unavailable, match=f"{int(asked_for):,} seconds"):
-        asked(create, transport=limiting, time=time)
+        asked(limiting, create, time=time)
 
-    assert len(requests) == 1
+    assert len(limiting.calls) == 1
     assert time.slept == []
 
 
@@ -184,16 +196,16 @@ def test_too_long_a_wait(asked_for: str) -> None:
 )
 def test_404_of_a_read(response: httpx.Response, error: type[ReconcilerError] | None) -> None:
     """A missing object is absent; a missing route stops the run and names the address."""
-    service, requests = answering(response)
+    service = answering(response)
 
     if error is None:
-        assert asked(read, transport=service) is ABSENT
+        assert asked(service, read) is ABSENT
     else:
         with pytest.raises(error) as raised:
-            asked(read, transport=service)
+            asked(service, read)
         assert DASHBOARD in str(raised.value)
         assert raised.value.exit_code == 9
-    assert len(requests) == 1
+    assert len(service.calls) == 1
 
 
 @pytest.mark.parametrize("unclear", [httpx.Response(404), httpx.Response(404, text="not found")])
@@ -210,11 +222,10 @@ def test_unclear_404(unclear: httpx.Response, probe: int, is_absent: bool) -> No
         return [await read(api), await read(api)]
 
     if is_absent:
-        transport = httpx.MockTransport(router.async_handler)
-        assert asked(read_twice, transport=transport) == [ABSENT, ABSENT]
+        assert asked(router, read_twice) == [ABSENT, ABSENT]
     else:
         with pytest.raises(WrongRoute):
-            asked(read_twice, transport=httpx.MockTransport(router.async_handler))
+            asked(router, read_twice)
     assert proof.call_count == 1
 
 
@@ -225,10 +236,10 @@ def test_unclear_404(unclear: httpx.Response, probe: int, is_absent: bool) -> No
 )
 def test_404_route_of_a_write(response: httpx.Response, call: Call) -> None:
     """A write to a route that is not there stops the run."""
-    service, _ = answering(response)
+    service = answering(response)
 
     with pytest.raises(WrongRoute):
-        asked(call, transport=service)
+        asked(service, call)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 304, 307, 308])
@@ -236,22 +247,22 @@ def test_404_route_of_a_write(response: httpx.Response, call: Call) -> None:
 def test_redirect(status: int, call: Call) -> None:
     """A redirect is never followed; the error says where it led."""
     elsewhere = f"https://elsewhere.test/?key={KEY}"
-    service, requests = answering(httpx.Response(status, headers={"Location": elsewhere}))
+    service = answering(httpx.Response(status, headers={"Location": elsewhere}))
 
     with pytest.raises(Redirected, match=r"elsewhere\.test") as raised:
-        asked(call, transport=service)
+        asked(service, call)
 
-    assert len(requests) == 1
+    assert len(service.calls) == 1
     assert KEY not in str(raised.value)
 
 
 @pytest.mark.parametrize("status", [301, 307])
 def test_redirect_to_nowhere(status: int) -> None:
     """A redirect to what is no address at all is an answer that says nothing."""
-    service, _ = answering(httpx.Response(status, headers={"Location": "http:x"}))
+    service = answering(httpx.Response(status, headers={"Location": "http:x"}))
 
     with pytest.raises(Unavailable, match="no address"):
-        asked(read, transport=service)
+        asked(service, read)
 
 
 @pytest.mark.parametrize(
@@ -259,40 +270,40 @@ def test_redirect_to_nowhere(status: int) -> None:
 )
 def test_unreadable_answer_to_a_create(body: bytes) -> None:
     """A success that cannot be read leaves a create in doubt, and it is not sent again."""
-    service, requests = answering(httpx.Response(200, content=body))
+    service = answering(httpx.Response(200, content=body))
 
     with pytest.raises(OutcomeUnknown):
-        asked(create, transport=service)
+        asked(service, create)
 
-    assert len(requests) == 1
+    assert len(service.calls) == 1
 
 
 @pytest.mark.parametrize("body", [b"{", HTML.encode(), b"[Infinity]", b"9" * 5000, b"[" * 100_000])
 @pytest.mark.parametrize("call", [read, replace])
 def test_unreadable_answer(body: bytes, call: Call) -> None:
     """A success that cannot be read has an error of its own, after a few attempts."""
-    service, requests = answering(httpx.Response(200, content=body, headers={"X": "y"}))
+    service = answering(httpx.Response(200, content=body, headers={"X": "y"}))
 
     with pytest.raises(UnreadableReply, match="not JSON") as raised:
-        asked(call, transport=service)
+        asked(service, call)
 
-    assert len(requests) == 5
+    assert len(service.calls) == 5
     assert raised.value.doubtful
 
 
 @pytest.mark.parametrize("status", [200, 201, 204])
 def test_empty_answer(status: int) -> None:
     """An empty success is fine only where an empty object is promised."""
-    service, _ = answering(httpx.Response(status))
+    service = answering(httpx.Response(status))
 
     async def replace_dashboard(api: Api) -> object:
         return await api.send("PUT", "/x", {}, request=Request.REPLACE, may_be_empty=True)
 
-    assert asked(replace_dashboard, transport=service) == {}
+    assert asked(service, replace_dashboard) == {}
     with pytest.raises(UnreadableReply):
-        asked(replace, transport=service)
+        asked(service, replace)
     with pytest.raises(UnreadableReply):
-        asked(read, transport=service)
+        asked(service, read)
 
 
 @pytest.mark.parametrize(
@@ -308,25 +319,25 @@ def test_empty_answer(status: int) -> None:
 )
 def test_half_characters(sent: bytes, read_as: str) -> None:
     """Half a character, which no file could hold, is read as the sign of a broken one."""
-    service, _ = answering(httpx.Response(200, content=sent))
+    service = answering(httpx.Response(200, content=sent))
 
-    assert asked(read, transport=service) == {"a": read_as}
+    assert asked(service, read) == {"a": read_as}
 
 
 @pytest.mark.parametrize("operations", [1, 20, 100])
 @pytest.mark.parametrize("call", [read, replace])
 def test_outage(operations: int, call: Call) -> None:
     """In a full outage N operations send at most N + 35 requests."""
-    failing, requests = answering(httpx.Response(503))
+    failing = answering(httpx.Response(503))
 
     async def all_of_them(api: Api) -> None:
         for _ in range(operations):
             with pytest.raises(Unavailable):
                 await call(api)
 
-    asked(all_of_them, transport=failing)
+    asked(failing, all_of_them)
 
-    assert len(requests) <= operations + 35
+    assert len(failing.calls) <= operations + 35
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 429, 500])
@@ -335,10 +346,10 @@ def test_key_repeated_by_the_service(status: int, call: Call) -> None:
     """A service that repeats the key gets no copy of it into an error, not even a part."""
     body = {"message": "x" * 490 + KEY}
     headers = {"Content-Type": f"application/{KEY}"}
-    service, _ = answering(httpx.Response(status, json=body, headers=headers))
+    service = answering(httpx.Response(status, json=body, headers=headers))
 
     with pytest.raises(ReconcilerError) as raised:
-        asked(call, transport=service)
+        asked(service, call)
 
     assert KEY[:8] not in str(raised.value)
 
@@ -348,40 +359,33 @@ def test_key_repeated_by_the_service(status: int, call: Call) -> None:
 )
 def test_refusal_after_a_lost_attempt(second: int, error: type[ReconcilerError]) -> None:
     """A no to the second attempt does not say that the first did not happen."""
-    service, _ = answering(httpx.Response(500), httpx.Response(second, json={}))
+    service = answering(httpx.Response(500), httpx.Response(second, json={}))
 
     with pytest.raises(error) as raised:
-        asked(replace, transport=service)
+        asked(service, replace)
 
     assert raised.value.doubtful
 
 
 def test_connect_deadline() -> None:
     """A host that never answers is given up before the deadline, as one that heard nothing."""
-    seen: list[dict[str, float]] = []
+    service = replying({})
 
-    def note(request: httpx.Request) -> httpx.Response:
-        seen.append(request.extensions["timeout"])
-        return httpx.Response(200, json={})
+    asked(service, read, deadline=30.0)
 
-    asked(read, transport=httpx.MockTransport(note), deadline=30.0)
-
-    assert seen[0]["connect"] < 30.0
+    assert service.calls[0].request.extensions["timeout"]["connect"] < 30.0
 
 
 def test_headers() -> None:
     """The key goes out as it is, and only packing that can be counted is asked for."""
-    headers: list[httpx.Headers] = []
+    service = replying({})
 
-    def note(request: httpx.Request) -> httpx.Response:
-        headers.append(request.headers)
-        return httpx.Response(200, json={})
+    asked(service, read)
 
-    asked(read, transport=httpx.MockTransport(note))
-
-    assert headers[0]["Authorization"] == KEY
-    assert headers[0]["Accept-Encoding"] == "gzip"
-    assert headers[0]["User-Agent"].startswith("reconciler/")
+    headers = service.calls[0].request.headers
+    assert headers["Authorization"] == KEY
+    assert headers["Accept-Encoding"] == "gzip"
+    assert headers["User-Agent"].startswith("reconciler/")
 
 
 @pytest.mark.parametrize(
@@ -391,11 +395,11 @@ def test_headers() -> None:
 @pytest.mark.parametrize("call", [read, create, replace])
 def test_part_of_an_answer(status: int, headers: dict[str, str], call: Call) -> None:
     """What calls itself a part is no answer: never believed, and asked for once."""
-    parting, requests = answering(httpx.Response(status, json={"id": "x"}, headers=headers))
+    parting = answering(httpx.Response(status, json={"id": "x"}, headers=headers))
 
     with pytest.raises(OutcomeUnknown if call is create else UnreadableReply) as raised:
-        asked(call, transport=parting)
+        asked(parting, call)
 
     assert "a part only" in str(raised.value)
     assert raised.value.exit_code == 9
-    assert len(requests) == 1
+    assert len(parting.calls) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from doors import Call, FakeTime, answering, asked
+from harness.wire import Call, FakeTime, answering, asked
 
 from reconciler.api.client import Api
 from reconciler.api.retrying import RULES, Phase, Request, Verdict, phase_of_status
@@ -83,15 +83,15 @@ def test_documented_rules() -> None:
 def test_each_cell(request_: Request, phase: Phase, answer: httpx.Response | Exception) -> None:
     """Whatever happens to whatever request, the door does what the table says."""
     verdict = RULES[request_][phase]
-    service, requests = answering(answer)
+    service = answering(answer)
 
     if verdict is Verdict.TAKE:
-        assert asked(sending(request_), transport=service) == {}
+        assert asked(service, sending(request_)) == {}
     else:
         with pytest.raises(ERRORS[verdict]):
-            asked(sending(request_), transport=service)
+            asked(service, sending(request_))
 
-    assert len(requests) == (5 if verdict is Verdict.RETRY else 1)
+    assert len(service.calls) == (5 if verdict is Verdict.RETRY else 1)
 
 
 @pytest.mark.parametrize("request_", [Request.FINDABLE, Request.BLIND])
@@ -99,12 +99,12 @@ def test_no_create_goes_out_twice(request_: Request) -> None:
     """Whatever comes before, nothing follows a create of which a byte may have been heard."""
     harmless = [*ANSWERS[Phase.NOT_SENT], *ANSWERS[Phase.LIMITED]]
     for before, lost in itertools.product(harmless, ANSWERS[Phase.LOST]):
-        service, requests = answering(before, before, lost, httpx.Response(200, json={}))
+        service = answering(before, before, lost, httpx.Response(200, json={}))
 
         with pytest.raises(OutcomeUnknown):
-            asked(sending(request_), transport=service)
+            asked(service, sending(request_))
 
-        assert len(requests) == 3
+        assert len(service.calls) == 3
 
 
 def test_every_status_has_a_phase() -> None:
@@ -119,7 +119,7 @@ def test_every_status_has_a_phase() -> None:
 
 def test_ten_minutes_in_all() -> None:
     """A service that asks for a minute every time is waited for ten minutes a run, then left."""
-    service, requests = answering(httpx.Response(429, headers={"Retry-After": "60"}))
+    service = answering(httpx.Response(429, headers={"Retry-After": "60"}))
     time = FakeTime()
 
     async def one_after_another(api: Api) -> str:
@@ -130,8 +130,8 @@ def test_ten_minutes_in_all() -> None:
             said = str(raised.value)
         return said
 
-    said = asked(one_after_another, transport=service, time=time)
+    said = asked(service, one_after_another, time=time)
 
     assert sum(time.slept) == 600.0
-    assert len(requests) == 110
+    assert len(service.calls) == 110
     assert "ten minutes" in said

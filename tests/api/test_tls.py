@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 from authority import DAY, LOOPBACK, Authority
-from doors import KEY, FakeTime, read
+from harness.wire import KEY, FakeTime, read
 from raw_server import Connection, RawServer, always, response
 
 from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import Unavailable
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

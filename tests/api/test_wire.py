@@ -9,7 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from doors import KEY, Call, FakeTime, asked, create, read, replace
+from harness.wire import KEY, Call, FakeTime, asked, create, read, replace
 from raw_server import (
     Connection,
     Play,
@@ -26,6 +26,8 @@ from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.api.wire import LARGEST_REPLY, proxy_for
 from reconciler.errors import OutcomeUnknown, ReconcilerError, Redirected, Unavailable
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
@@ -210,7 +212,7 @@ def test_dead_port(call: Call) -> None:
     time = FakeTime()
 
     with pytest.raises(Unavailable) as raised:
-        asked(call, base_url=f"http://127.0.0.1:{_dead_port()}", time=time)
+        asked(None, call, base_url=f"http://127.0.0.1:{_dead_port()}", time=time)
 
     assert len(time.slept) == 4
     assert not isinstance(raised.value, OutcomeUnknown)
@@ -227,7 +229,7 @@ def test_unknown_host(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", fail)
 
     with pytest.raises(Unavailable, match=r"is the host name right\?") as raised:
-        asked(call, base_url="https://no-such-host.test")
+        asked(None, call, base_url="https://no-such-host.test")
 
     assert "no-such-host.test" in str(raised.value)
     assert not raised.value.doubtful

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from sites import (
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     SLO_SPEC,
@@ -35,6 +35,8 @@ from reconciler.journal.entries import Entry, Settled
 from reconciler.journal.journal import Journal
 from reconciler.resource import Manifest, Ref, RemoteId
 from reconciler.sealed import RefHole, Template
+
+pytestmark = pytest.mark.slow
 
 SLO = Ref("SLO", "checkout")
 VIEW = Ref("SavedView", "errors")

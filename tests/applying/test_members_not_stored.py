@@ -10,10 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
+from harness.routes import DASHBOARDS, OVERWRITE
+from harness.sites import (
     ALERT_ID,
-    DASHBOARDS,
-    OVERWRITE,
     Meddler,
     Site,
     assert_settled,
@@ -25,8 +24,7 @@ from sites import (
 )
 
 from reconciler.document import ABSENT, Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.errors import worst
 from reconciler.journal.entries import Rewritten, Stored
 from reconciler.resource import Manifest, OverwritesEdit, Unconfirmed

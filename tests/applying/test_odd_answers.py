@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sites import (
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     SLO_SPEC,
@@ -24,6 +22,8 @@ from sites import (
     policy,
     policy_set,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.emulator import create_app

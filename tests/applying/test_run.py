@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from sites import (
+from harness.routes import ALERTS, BY_SLUG, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    ALERTS,
-    BY_SLUG,
-    DASHBOARDS,
-    OVERWRITE,
-    POLICIES,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
-    VIEWS,
     Meddler,
     Site,
     actions,

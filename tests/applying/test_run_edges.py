@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
+from harness.routes import BY_SLUG, DASHBOARDS, VIEWS
+from harness.sites import (
     ALERT_ID,
-    BY_SLUG,
-    DASHBOARDS,
     SLO_SPEC,
     VIEW_SPEC,
-    VIEWS,
     Site,
     answer_with,
     assert_settled,
@@ -26,8 +24,7 @@ from sites import (
     watching,
 )
 
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.errors import JournalError, worst
 from reconciler.journal.entries import Identified
 from reconciler.journal.journal import Journal

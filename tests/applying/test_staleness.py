@@ -11,16 +11,9 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sites import (
-    API_ROOT,
-    BY_SLUG,
-    DASHBOARDS,
-    OVERWRITE,
-    POLICIES,
+from harness.routes import API_ROOT, BY_SLUG, DASHBOARDS, OVERWRITE, POLICIES, SLOS
+from harness.sites import (
     SLO_SPEC,
-    SLOS,
     Site,
     assert_settled,
     dashboard,
@@ -29,6 +22,8 @@ from sites import (
     policy,
     policy_set,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.emulator.answering import USER_HEADER

@@ -13,11 +13,11 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness.stores import journal_on
 from invariants import is_write, refs_of
 from journal_text import Book, Known, read
 from recorded_files import record
@@ -27,7 +27,6 @@ from worlds import drawing
 from reconciler.errors import JournalError
 from reconciler.journal.entries import Entry
 from reconciler.journal.file_store import FileStore
-from reconciler.journal.journal import Journal
 
 BROKEN = 8
 READABLE = (0, 4)
@@ -171,11 +170,8 @@ def _read_out_of_order(stage: Stage, whole: bytes, content: bytes, case: str, ta
 def _entries(stage: Stage, content: bytes) -> list[Entry] | None:
     """Read a journal as the product does; None where it refuses to."""
     stage.journal.write_bytes(content)
-    journal = Journal(
-        store=FileStore(stage.journal),
-        environment="default",
-        target=stage.emulator.base_url,
-        clock=lambda: datetime.now(UTC),
+    journal = journal_on(
+        FileStore(stage.journal), environment="default", target=stage.emulator.base_url
     )
     try:
         journal.load()

@@ -18,10 +18,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.repositories import git, git_environ, repository
+from harness.stores import BUCKET, object_service
 from kill_points import die
 from races import rivals
 from stage import Stage, Tally, at_point
-from stores import BUCKET, git, git_environ, object_service, repository
 from worlds import drawing, world
 
 MACHINES = 4

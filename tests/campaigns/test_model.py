@@ -13,24 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
-from profiles import WAITING, profiles
-from sites import (
+from harness.profiles import WAITING, profiles
+from harness.routes import DASHBOARDS, OVERWRITE, SLOS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    DASHBOARDS,
-    OVERWRITE,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
     Meddler,
     Site,
@@ -42,11 +30,20 @@ from sites import (
     policy_set,
     unreachable,
 )
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from reconciler import points
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.journal.entries import Settled
 from reconciler.points import Point
 from reconciler.resource import Manifest, Ref, RemoteId

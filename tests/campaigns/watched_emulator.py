@@ -21,13 +21,10 @@ import uvicorn
 from pydantic import TypeAdapter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.emulator import create_app
-from reconciler.emulator.clock import utc_now
+from reconciler.emulator import Faults, Profile, create_app, utc_now
 from reconciler.emulator.closable_connection import ClosableConnection
 from reconciler.emulator.fault_injection import FaultInjection
 from reconciler.emulator.fault_rules import FaultRules
-from reconciler.emulator.faults import Faults
-from reconciler.emulator.profile import Profile
 from reconciler.emulator.request_log import Asked
 from reconciler.emulator.store import Store
 

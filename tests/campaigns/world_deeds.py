@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from profiles import WAITING, each_in_turn
+from harness.profiles import WAITING, each_in_turn
 
 KINDS = ("SLO", "AlertDefinition", "Dashboard", "LogPolicySet", "SavedView")
 PROFILES = each_in_turn(WAITING, seed=2)

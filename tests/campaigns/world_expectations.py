@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from world_laws import UNSEEN, Round
-from world_workspace import Thing, Workspace
+from world_workspace import Files, Thing
 
 Done = Mapping[str, frozenset[str]]
 """By what was done, the things it was done to since the last apply."""
@@ -17,7 +17,7 @@ OVERWRITING = frozenset(("overwrites-edit", "takes-over"))
 NONE: frozenset[str] = frozenset()
 
 
-def unexpected(turn: Round, done: Done, files: Workspace) -> Iterator[tuple[str, str]]:
+def unexpected(turn: Round, done: Done, files: Files) -> Iterator[tuple[str, str]]:
     """Yield what a plan should have said, or should not have, with the name of the law."""
     if done.keys() & ACCIDENTS:
         # What the journal knew is not known any more.
@@ -52,7 +52,7 @@ def _edit_unguarded(turn: Round, done: Done, thing: Thing, change: dict[str, Any
 
 
 def _rename_changed(
-    done: Done, thing: Thing, change: dict[str, Any], files: Workspace
+    done: Done, thing: Thing, change: dict[str, Any], files: Files
 ) -> Iterator[str]:
     """See that another name for the same id is no change."""
     renamed = only(done, thing, "rename") and thing.remote_id is not None

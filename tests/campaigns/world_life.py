@@ -15,7 +15,7 @@ from world_expectations import OVERWRITING, only, unexpected
 from world_laws import UNSEEN, Round, Wanted, broken, secrets_are_kept
 from world_others import Others
 from world_service import Service
-from world_workspace import Workspace
+from world_workspace import Files
 
 JOURNALS = (".reconciler/journal.jsonl", "elsewhere/j.jsonl", ".reconciler/a b.jsonl")
 REFUSED_BY_GUARD = 11
@@ -45,11 +45,11 @@ class Life:
     journal: str = JOURNALS[0]
     kept: list[tuple[bytes, dict[str, str | None]]] = field(default_factory=list)
     done: dict[str, frozenset[str]] = field(default_factory=dict)
-    files: Workspace = field(init=False)
+    files: Files = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin with no manifest."""
-        self.files = Workspace(self.world.profile)
+        self.files = Files(self.world.profile)
 
     def live(self) -> None:
         """Live through all of it. Raises LawBrokenError."""

@@ -62,7 +62,7 @@ class Thing:
 
 
 @dataclass
-class Workspace:
+class Files:
     """The manifests. `blind` and `hopeless` are as a `Round` has them.
 
     `renamed` are old and new refs of what the journal has to be told of.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from profiles import WAITING, each_in_turn
+from harness.profiles import WAITING, each_in_turn
 
 KEY = "canary-key-8d1f77"
 SECRET = "canary-secret-5c2e"  # noqa: S105 - a canary, to be looked for

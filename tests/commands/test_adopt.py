@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
-from workspaces import PROJECT, Ran, Workspace
+from harness.doors import Ran, typed
+from harness.workspaces import PROJECT, Workspace, project_at
 
-from reconciler.commands.root import run
 from reconciler.emulator import create_app
 from reconciler.points import Point, _watchers
 
@@ -48,21 +48,16 @@ VARIABLES = PROJECT + "    variables: {team: payments, window: 900s}\n"
 
 
 @pytest.fixture
-def shop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
+def shop(tmp_path: Path) -> Workspace:
     """Give a workspace with one applied dashboard."""
-    made = Workspace(tmp_path.resolve(), capsys)
-    made.write("reconciler.yaml", VARIABLES)
-    made.write("board.yaml", BOARD)
+    made = project_at(tmp_path.resolve(), VARIABLES, board=BOARD)
     assert made.apply().code == 0
     return made
 
 
 def adopt(shop: Workspace, *words: str) -> Ran:
     """Run adopt on the project."""
-    shop.capsys.readouterr()
-    code = run(["adopt", "--project", str(shop.root / "reconciler.yaml"), *words])
-    captured = shop.capsys.readouterr()
-    return Ran(code, captured.out, captured.err)
+    return typed("adopt", "--project", str(shop.root / "reconciler.yaml"), *words)
 
 
 def text_of(shop: Workspace, name: str = "board.yaml") -> str:

@@ -7,15 +7,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from processes import (
-    APPLY,
-    Served,
-    edit,
-    in_this_process,
-    journal,
-    reconciler,
-    workspace,
-)
+from harness.doors import APPLY, in_a_process, in_this_process
+from harness.served import Served
+from harness.workspaces import edit, journal, workspace
 
 from reconciler.journal.entries import Override
 
@@ -81,7 +75,7 @@ def test_same_digest_in_every_process(folder: Path, service: Served) -> None:
     """The digest does not depend on the process, its hash seed or the names of files."""
     digests = set()
     for seed in ("1", "2"):
-        ended = reconciler(
+        ended = in_a_process(
             folder, service.base_url, "plan", "--format", "json", more={"PYTHONHASHSEED": seed}
         )
         digests.add(json.loads(ended.out)["digest"])

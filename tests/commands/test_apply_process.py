@@ -13,19 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import (
+from harness.doors import (
     APPLY,
     KEY,
-    Served,
+    begun,
     command,
     environment,
+    in_a_process,
     in_this_process,
-    journal,
-    reconciler,
-    wait_for,
-    workspace,
+    read_to_end,
+    read_until,
 )
-from terminals import read_to_end, read_until
+from harness.served import Served
+from harness.workspaces import journal, wait_for, workspace
 
 
 @pytest.fixture
@@ -33,14 +33,8 @@ def in_flight(folder: Path, service: Served) -> Iterator[subprocess.Popen[str]]:
     """Start an apply, and wait until the create of its dashboard is on its way."""
     slow = {"method": "POST", "path": "/v1/dashboards/*", "fault": {"delay": 1.5}}
     service.switch.misbehave(slow)
-    with subprocess.Popen(
-        command(*APPLY, "--yes", "--format", "json"),
-        cwd=folder,
-        env=environment(service.base_url),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    with begun(
+        folder, (*APPLY, "--yes", "--format", "json"), environment(service.base_url)
     ) as process:
         wait_for(folder, '"ref":"Dashboard/checkout"', process)
         yield process
@@ -96,7 +90,7 @@ def test_two_signals(folder: Path, service: Served, in_flight: subprocess.Popen[
 
 def test_nobody_to_ask(folder: Path, service: Served) -> None:
     """Without a terminal and without consent it is a usage error that names the ways out."""
-    ended = reconciler(folder, service.base_url, "apply")
+    ended = in_a_process(folder, service.base_url, "apply")
 
     assert ended.code == 64
     assert all(flag in ended.err for flag in ("--yes", "--expect", "--plan"))
@@ -175,7 +169,7 @@ def test_canary(folder: Path, service: Served, monkeypatch: pytest.MonkeyPatch) 
     ]
     codes = []
     for step in steps:
-        ended = reconciler(folder, service.base_url, *step, more={"TOKEN": canary})
+        ended = in_a_process(folder, service.base_url, *step, more={"TOKEN": canary})
         codes.append(ended.code)
         shown += ended.out + ended.err
     kept = "".join(file.read_text() for file in folder.rglob("*") if file.is_file())
@@ -193,7 +187,7 @@ def test_locked(folder: Path, service: Served, in_flight: subprocess.Popen[str])
     # It stands still meanwhile, so that it cannot be over before the second has begun.
     in_flight.send_signal(signal.SIGSTOP)
 
-    ended = reconciler(folder, service.base_url, *APPLY, "--yes")
+    ended = in_a_process(folder, service.base_url, *APPLY, "--yes")
 
     in_flight.send_signal(signal.SIGCONT)
     assert ended.code == 5
@@ -211,12 +205,7 @@ def test_unreadable_journal(folder: Path, service: Served) -> None:
 
     codes = [
         in_this_process(folder, service.base_url, *words).code
-        for words in (
-            ["plan"],
-            [*APPLY, "--yes"],
-            ["drift"],
-            ["journal", "verify"],
-        )
+        for words in (["plan"], [*APPLY, "--yes"], ["drift"], ["journal", "verify"])
     ]
 
     assert codes == [8, 8, 8, 8]
@@ -254,14 +243,7 @@ def test_signal_while_planning(
 ) -> None:
     """A signal before anything is written ends the run at once, without a traceback."""
     service.switch.misbehave({"method": "GET", "fault": {"delay": 5.0}})
-    with subprocess.Popen(
-        command("plan"),
-        cwd=folder,
-        env=environment(service.base_url),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with begun(folder, ("plan",), environment(service.base_url)) as process:
         while not service.switch.asked:
             assert process.poll() is None
             threading.Event().wait(0.01)

@@ -8,16 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import (
-    APPLY,
-    KEY,
-    VIEWS,
-    Ended,
-    Served,
-    in_this_process,
-    journal,
-    reconciler,
-)
+from harness.doors import APPLY, KEY, Ran, in_a_process, in_this_process
+from harness.routes import VIEWS
+from harness.served import Served
+from harness.workspaces import journal
 
 from reconciler.resource import Ref
 
@@ -26,7 +20,7 @@ HTML_404 = {"status": 404, "html": True}
 ECHO = {"status": 400, "body": json.dumps({"message": f"what is {KEY}?"})}
 
 
-def check_laws(folder: Path, service: Served, *ended: Ended) -> None:
+def check_laws(folder: Path, service: Served, *ended: Ran) -> None:
     """Check I1, I2, I5 and I8 after a run, and I3 and I6 after the recovery."""
     known = journal(folder, service.base_url).history
     for ref, table in ((SLO, "slos"), (VIEW, "saved_views")):
@@ -103,7 +97,7 @@ def test_dead_port(folder: Path) -> None:
         base_url = f"http://127.0.0.1:{listener.getsockname()[1]}"
 
     for arguments in (["plan"], [*APPLY, "--yes"], ["drift"]):
-        ended = reconciler(folder, base_url, *arguments)
+        ended = in_a_process(folder, base_url, *arguments)
         assert ended.code == 9, ended.err
         assert base_url in ended.err
     assert journal(folder, base_url).entries == []
@@ -130,7 +124,7 @@ def test_apply(folder: Path, service: Served, rule: dict[str, Any], code: int) -
     rule = {**rule, "method": rule["method"].replace("P*", "PUT")}
     service.switch.misbehave(rule)
 
-    ended = reconciler(folder, service.base_url, *APPLY, "--yes")
+    ended = in_a_process(folder, service.base_url, *APPLY, "--yes")
 
     assert ended.code == code, ended.err
     check_laws(folder, service, ended)
@@ -139,12 +133,12 @@ def test_apply(folder: Path, service: Served, rule: dict[str, Any], code: int) -
 def test_unsettled_create(folder: Path, service: Served) -> None:
     """With a create in doubt, plan shows it and ends with 7, and apply writes nothing at all."""
     service.switch.misbehave({"method": "POST", "path": VIEWS, "fault": {"drop": "after"}})
-    first = reconciler(folder, service.base_url, *APPLY, "--yes")
+    first = in_a_process(folder, service.base_url, *APPLY, "--yes")
     service.switch.behave()
     before = len(service.writes)
 
-    plan = reconciler(folder, service.base_url, "plan", "--format", "json")
-    apply = reconciler(folder, service.base_url, *APPLY, "--yes")
+    plan = in_a_process(folder, service.base_url, "plan", "--format", "json")
+    apply = in_a_process(folder, service.base_url, *APPLY, "--yes")
 
     assert (first.code, plan.code, apply.code) == (7, 7, 7)
     (unsettled,) = json.loads(plan.out)["unsettled"]

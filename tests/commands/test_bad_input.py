@@ -7,7 +7,8 @@ import re
 
 import pytest
 from click import Group
-from shops import ROOT, Shop
+from harness.routes import API_ROOT
+from harness.workspaces import Shop
 
 from reconciler.commands.overview import COMMANDS
 from reconciler.commands.root import cli
@@ -248,4 +249,4 @@ def test_api_root() -> None:
     """The path that this table takes off requests is the default base path."""
     from reconciler.assumptions import Assumptions  # noqa: PLC0415 - only here
 
-    assert Assumptions().base_path == ROOT
+    assert Assumptions().base_path == API_ROOT

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import click
 import pytest
-from processes import WORKSPACE, command
-from shops import PROJECT
-from sunk import Came, Job, Sink, run_all
-from terminals import environment
+from harness.doors import command, of_a_terminal
+from harness.forked import Came, Launch, Sink, run_all
+from harness.workspaces import SEEDED, WORKSPACE
 
 from reconciler.commands.overview import COMMANDS
 from reconciler.commands.root import cli
@@ -76,14 +75,14 @@ def shop(tmp_path_factory: pytest.TempPathFactory, demo_data: Path) -> Path:
     """Give a project on a seeded emulator, with one apply behind it and another to come."""
     root = tmp_path_factory.mktemp("sunk") / "shop"
     (root / "manifests").mkdir(parents=True)
-    (root / "reconciler.yaml").write_text(PROJECT, encoding="utf-8")
+    (root / "reconciler.yaml").write_text(SEEDED, encoding="utf-8")
     shutil.copyfile(demo_data, root / "demo.db")
     policy = {"name": "added", "priority": "PRIORITY_TYPE_HIGH"}
     (root / "policies.json").write_text(json.dumps([policy]), encoding="utf-8")
     first, *_, view = WORKSPACE.split("---\n")
     manifests = root / "manifests" / "all.yaml"
     manifests.write_text(first, encoding="utf-8")
-    (came,) = run_all([Job(str(root), ["apply", "--yes"])])
+    (came,) = run_all([Launch(str(root), ["apply", "--yes"])])
     assert came.code == 0, came.err
     manifests.write_text(f"{first}---\n{view}", encoding="utf-8")
     return root
@@ -122,7 +121,7 @@ class Trial:
 @pytest.fixture(scope="module")
 def trial(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Trial:
     """Run each command line with both streams kept."""
-    (listed,) = run_all([Job(str(shop), ["incidents", "list", "--open", "--format", "json"])])
+    (listed,) = run_all([Launch(str(shop), ["incidents", "list", "--open", "--format", "json"])])
     given = {**ARGUMENTS, "incidents close": [json.loads(listed.out)[0]["id"], "--yes"]}
     jobs = [[*name.split(), *given.get(name, [])] for name in leaves() if name != ENDLESS]
     jobs += BESIDE
@@ -136,7 +135,7 @@ def run_on_copies(
     """Run each command line on a copy of the shop; give what came of it, and what it left."""
     folders = [shutil.copytree(shop, root / f"{out}-{err}-{place}") for place in range(len(jobs))]
     rows = [
-        Job(str(folder), arguments, out, err)
+        Launch(str(folder), arguments, out=out, err=err)
         for folder, arguments in zip(folders, jobs, strict=True)
     ]
     found = [(came, state(folder)) for came, folder in zip(run_all(rows), folders, strict=True)]
@@ -172,7 +171,7 @@ def test_lost_data_is_an_exit_code_of_its_own(shop: Path, tmp_path: Path) -> Non
     """A full disk behind stdout is 74 with the system's reason; a closed pipe is 141, unsaid."""
     copy = str(shutil.copytree(shop, tmp_path / "copy"))
 
-    closed, full, unread = run_all([Job(copy, ["plan"], out) for out in LOST])
+    closed, full, unread = run_all([Launch(copy, ["plan"], out=out) for out in LOST])
 
     assert (closed.code, full.code, unread.code) == (74, 74, 141)
     assert closed.err.endswith("error: stdout could not be written: it is closed\n")
@@ -186,7 +185,7 @@ def test_lost_data_is_an_exit_code_of_its_own(shop: Path, tmp_path: Path) -> Non
 )
 def test_nobody_reads_an_apply(tmp_path: Path, sinks: str, code: int) -> None:
     """An apply writes and journals all of it when its words and its data are lost, by a shell."""
-    (tmp_path / "reconciler.yaml").write_text(PROJECT, encoding="utf-8")
+    (tmp_path / "reconciler.yaml").write_text(SEEDED, encoding="utf-8")
     (tmp_path / "manifests").mkdir()
     (tmp_path / "manifests" / "all.yaml").write_text(WORKSPACE, encoding="utf-8")
     line = f"set -o pipefail; {' '.join(command('apply', '--yes'))} {sinks}"
@@ -194,7 +193,7 @@ def test_nobody_reads_an_apply(tmp_path: Path, sinks: str, code: int) -> None:
     ended = subprocess.run(
         ["bash", "-c", line],  # noqa: S607 - the shell of the PATH
         cwd=tmp_path,
-        env=environment(),
+        env=of_a_terminal(),
         capture_output=True,
         text=True,
         check=False,
@@ -215,7 +214,7 @@ def test_closed_stdin(shop: Path, tmp_path: Path) -> None:
     ended = subprocess.run(
         ["bash", "-c", line],  # noqa: S607 - the shell of the PATH
         cwd=copy,
-        env=environment(),
+        env=of_a_terminal(),
         capture_output=True,
         text=True,
         check=False,

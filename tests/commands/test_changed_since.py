@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from workspaces import Ran, Workspace
+from harness.doors import Ran
+from harness.repositories import begin, committed, git
+from harness.workspaces import Workspace
 
 PROJECT = """\
 environments:
@@ -34,17 +35,12 @@ class Repository(Workspace):
     """A workspace in a git repository of its own, one folder below its root."""
 
     def git(self, *arguments: str) -> str:
-        """Run git as nobody in particular."""
-        who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-        command = ["git", "-C", str(self.root.parent), *who, *arguments]
-        ran = subprocess.run(command, capture_output=True, check=True, text=True)
-        return ran.stdout.strip()
+        """Run git at the root of the repository."""
+        return git(self.root.parent, *arguments)
 
     def commit(self) -> str:
         """Commit everything; give the commit's id."""
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--message", "x", "--allow-empty")
-        return self.git("rev-parse", "HEAD")
+        return committed(self.root.parent)
 
     def part(self, *arguments: str) -> list[str]:
         """Plan what changed since main; give the names of what was examined."""
@@ -54,9 +50,9 @@ class Repository(Workspace):
 
 
 @pytest.fixture
-def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+def repository(tmp_path: Path) -> Repository:
     """Give five manifests on main, and a branch of it that is checked out."""
-    made = Repository(tmp_path / "ops", capsys)
+    made = Repository(tmp_path / "ops")
     made.write("reconciler.yaml", PROJECT % ("payments", "a"))
     made.write("views.yaml", "---\n".join(VIEW % (name, "Errors") for name in ("a", "b")))
     made.write("team.yaml", VIEW % ("team", "Errors of ${var:team}"))
@@ -64,8 +60,7 @@ def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository
     made.write("exports/health.json", EXPORT % "first")
     made.write("linked.yaml", VIEW % ("linked", "See ${ref:Dashboard/health}"))
     made.write("../.gitignore", ".reconciler\n")
-    made.git("init", "--quiet", "--initial-branch", "main")
-    made.commit()
+    begin(tmp_path)
     made.git("checkout", "--quiet", "-b", "change")
     return made
 
@@ -166,7 +161,7 @@ def test_a_part_of_the_paths(repository: Repository) -> None:
     repository.write("views.yaml", VIEW % ("a", "Others"))
     repository.write("team.yaml", VIEW % ("team", "Others"))
     file = str(repository.root / "team.yaml")
-    ran = Workspace(Path(file), repository.capsys).run("plan", "--changed-since", "main", "-v")
+    ran = Workspace(Path(file)).run("plan", "--changed-since", "main", "-v")
 
     assert "SavedView  1 of 1 to do\n" in ran.out
     assert "was examined; 0 resources not." in ran.out
@@ -244,9 +239,9 @@ def test_revisions_that_are_none(repository: Repository, revision: str, says: st
     refused(repository.run("plan", f"--changed-since={revision}"), says)
 
 
-def test_no_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_repository(tmp_path: Path) -> None:
     """Outside a repository there is nothing to compare with."""
-    made = Workspace(tmp_path, capsys)
+    made = Workspace(tmp_path)
     made.write("reconciler.yaml", PROJECT % ("a", "b"))
 
     refused(made.run("plan", "--changed-since", "main"), "needs a git repository")
@@ -268,14 +263,12 @@ def test_no_common_commit(repository: Repository) -> None:
     refused(repository.run("plan", "--changed-since", "main"), "has no commit in common")
 
 
-def test_a_shallow_clone(
-    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_shallow_clone(repository: Repository, tmp_path: Path) -> None:
     """In a clone that is cut before the branching point, the way out is to fetch more."""
     repository.commit()
     source = f"file://{repository.root.parent}"
     repository.git("clone", "--quiet", "--depth", "1", source, str(tmp_path / "clone"))
-    clone = Workspace(tmp_path / "clone" / "ops", capsys)
+    clone = Workspace(tmp_path / "clone" / "ops")
 
     ran = clone.run("plan", "--changed-since", "main")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from ci_jobs import Ran, Shop, a_shop, git
-from fake_forge import REPOSITORY
+from harness.forge import REPOSITORY
+from harness.jobs import JobRan, Jobs
+from harness.repositories import git
 
 ROOT = "/mgmt/openapi/latest"
 BOARD = """\
@@ -27,22 +27,18 @@ BRANCH = "reconciler/adopt-production"
 
 
 @pytest.fixture
-def shop(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Shop]:
-    """Open a shop with a dashboard that is applied, and a server to push to."""
-    with a_shop(tmp_path, capsys) as made:
-        monkeypatch.chdir(made.root)
-        (made.root / "board.yaml").write_text(BOARD, encoding="utf-8")
-        server = tmp_path / "server.git"
-        git(tmp_path, "init", "--quiet", "--bare", str(server))
-        git(made.root, "remote", "add", "origin", str(server))
-        assert made.merged(require_plan="none").code == 0
-        git(made.root, "push", "--quiet", "origin", "main")
-        yield made
+def shop(jobs: Jobs, tmp_path: Path) -> Jobs:
+    """Give a shop with a dashboard that is applied, and a server to push to."""
+    (jobs.root / "board.yaml").write_text(BOARD, encoding="utf-8")
+    server = tmp_path / "server.git"
+    git(tmp_path, "init", "--quiet", "--bare", str(server))
+    git(jobs.root, "remote", "add", "origin", str(server))
+    assert jobs.merged(require_plan="none").code == 0
+    git(jobs.root, "push", "--quiet", "origin", "main")
+    return jobs
 
 
-def edit_live(shop: Shop, name: str) -> None:
+def edit_live(shop: Jobs, name: str) -> None:
     """Let somebody rename the dashboard live."""
     headers = {"Authorization": shop.key}
     with httpx.Client(base_url=shop.service.base_url, headers=headers) as client:
@@ -51,20 +47,20 @@ def edit_live(shop: Shop, name: str) -> None:
         assert client.put(f"{ROOT}/v1/dashboards/dashboards", json=body).is_success
 
 
-def drift(shop: Shop, **inputs: str) -> Ran:
+def drift(shop: Jobs, **inputs: str) -> JobRan:
     """Run the nightly job."""
     payload: dict[str, Any] = {"repository": {"full_name": REPOSITORY, "default_branch": "main"}}
     return shop.job("drift", "schedule", payload, **{"adopt": "pull-request", **inputs})
 
 
-def proposed(shop: Shop) -> str:
+def proposed(shop: Jobs) -> str:
     """Give the manifest as the branch has it."""
     return git(
         shop.root, "--git-dir", str(shop.root.parent / "server.git"), "show", f"{BRANCH}:board.yaml"
     )
 
 
-def test_one_pull_request(shop: Shop) -> None:
+def test_one_pull_request(shop: Jobs) -> None:
     """What was edited live is proposed once, updated as it changes, and closed once it is gone."""
     book = (shop.root / ".reconciler" / "production.jsonl").read_text(encoding="utf-8")
     edit_live(shop, "Live")
@@ -96,7 +92,7 @@ def test_one_pull_request(shop: Shop) -> None:
     assert [one["state"] for one in shop.forge.requests_open] == ["closed"]
 
 
-def test_after_the_merge_nothing_is_to_do(shop: Shop) -> None:
+def test_after_the_merge_nothing_is_to_do(shop: Jobs) -> None:
     """The apply after the merge finds live as declared, and drift is over."""
     edit_live(shop, "Live")
     drift(shop)
@@ -109,7 +105,7 @@ def test_after_the_merge_nothing_is_to_do(shop: Shop) -> None:
     assert drift(shop).outputs["result"] == "no-changes"
 
 
-def test_work_of_others_stays(shop: Shop) -> None:
+def test_work_of_others_stays(shop: Jobs) -> None:
     """A branch on which somebody else has committed is not written over, and that is said."""
     edit_live(shop, "Live")
     drift(shop)
@@ -127,7 +123,7 @@ def test_work_of_others_stays(shop: Shop) -> None:
     assert "'Live'" in proposed(shop)
 
 
-def test_an_untrusted_change_proposes_nothing(shop: Shop) -> None:
+def test_an_untrusted_change_proposes_nothing(shop: Jobs) -> None:
     """A pull request's own job pushes no branch, whatever its inputs say."""
     edit_live(shop, "Live")
     shop.edit("'Board'", "'Other'", "board.yaml")
@@ -140,7 +136,7 @@ def test_an_untrusted_change_proposes_nothing(shop: Shop) -> None:
     assert BRANCH not in git(shop.root, "ls-remote", "origin")
 
 
-def test_without_a_forge(shop: Shop) -> None:
+def test_without_a_forge(shop: Jobs) -> None:
     """Elsewhere the branch is pushed, and the body printed."""
     edit_live(shop, "Live")
     environ = {"RECONCILER_API_KEY": shop.key}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ci_jobs import PROJECT
+from harness.doors import typed
+from harness.jobs import PROJECT
+from harness.workspaces import examples_at
 
 from reconciler import __version__
 from reconciler.ci.result import REASONS, WORDS
 from reconciler.ci.runner import INPUTS, Log, Runner, read_inputs
-from reconciler.commands.root import run
 from reconciler.errors import EXIT_CODES, InvalidInput, UsageError
 from reconciler.report.markdown import LARGEST_OUTPUTS, SUMMARY_BYTES
 
@@ -127,8 +127,7 @@ def test_annotations_are_counted() -> None:
 
 @pytest.fixture
 def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "shop"
-    shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns(".reconciler"))
+    folder = examples_at(tmp_path / "shop").root
     monkeypatch.chdir(folder)
     for name in ("GITHUB_ACTIONS", "GITHUB_OUTPUT", "GITHUB_EVENT_NAME", "GITHUB_TOKEN"):
         monkeypatch.delenv(name, raising=False)
@@ -136,15 +135,14 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_outside_of_the_forge(
-    examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outside_of_the_forge(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In any other CI the same commands work, in plain words, and say what they leave out."""
     said = []
     monkeypatch.setenv("INPUT_REQUIRE_PLAN", "file")
     for command in ("validate", "plan", "apply", "plan", "drift"):
-        assert run(["ci", command]) == 0, examples
-        said.append(capsys.readouterr().out)
+        ran = typed("ci", command)
+        assert ran.code == 0, examples
+        said.append(ran.out)
 
     assert not any(line.startswith("::") for text in said for line in text.splitlines())
     assert "| notice: no comment: this is no job of the forge\n" in said[1]
@@ -152,9 +150,7 @@ def test_outside_of_the_forge(
     assert "| No drift;" in said[4]
 
 
-def test_a_key_outside_of_the_forge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_key_outside_of_the_forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no base branch is known, the workflow itself has to say where the key may go."""
     url = "http://127.0.0.1:9"
     (tmp_path / "reconciler.yaml").write_text(PROJECT.format(url=url), encoding="utf-8")
@@ -162,20 +158,19 @@ def test_a_key_outside_of_the_forge(
     monkeypatch.delenv("GITHUB_EVENT_NAME", raising=False)
     monkeypatch.setenv("RECONCILER_API_KEY", "canary-3f81")
 
-    assert run(["ci", "plan"]) == 11
-    assert "set RECONCILER_BASE_URL" in capsys.readouterr().out
+    unnamed = typed("ci", "plan")
     monkeypatch.setenv("RECONCILER_BASE_URL", "https://other.example.com")
-    assert run(["ci", "plan"]) == 11
-    assert "canary" not in capsys.readouterr().out
+    other = typed("ci", "plan")
+
+    assert (unnamed.code, other.code) == (11, 11)
+    assert "set RECONCILER_BASE_URL" in unnamed.out
+    assert "canary" not in unnamed.out + other.out
 
 
 @pytest.mark.promise("P6")
 @pytest.mark.parametrize("setting", ["data", "journal"])
 def test_paths_outside_of_the_forge(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    setting: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str
 ) -> None:
     """Where nothing tells what was reviewed, a job keeps its files inside the project."""
     project, outside = tmp_path / "project", tmp_path / "outside"
@@ -194,16 +189,14 @@ def test_paths_outside_of_the_forge(
     monkeypatch.chdir(project)
     monkeypatch.delenv("GITHUB_EVENT_NAME", raising=False)
 
-    assert run(["ci", "plan"]) == 11
-    assert (
-        f"environment `local` keeps {outside}/x outside of the project" in capsys.readouterr().out
-    )
+    ran = typed("ci", "plan")
+
+    assert ran.code == 11
+    assert f"environment `local` keeps {outside}/x outside of the project" in ran.out
     assert not outside.exists()
 
 
-def test_an_internal_error(
-    examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_internal_error(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug of ours is told as that, and never as a traceback."""
 
     def fail(*_: Any) -> None:
@@ -211,16 +204,16 @@ def test_an_internal_error(
 
     monkeypatch.setattr("reconciler.ci.job.plan_now", fail)
 
-    assert run(["ci", "plan"]) == 1, examples
-    lines = capsys.readouterr().out.splitlines()
+    ran = typed("ci", "plan")
+
+    assert ran.code == 1, examples
+    lines = ran.out.splitlines()
     assert sum("RuntimeError" in line for line in lines) == 1
     assert any("| internal error: RuntimeError" in line for line in lines)
     assert not any(line.startswith("::") for line in lines)
 
 
-def test_a_signal(
-    examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is stopped says so, and gives its outputs."""
 
     def stop(*_: Any) -> None:
@@ -229,16 +222,17 @@ def test_a_signal(
     monkeypatch.setattr("reconciler.ci.job.plan_now", stop)
     monkeypatch.setenv("GITHUB_OUTPUT", str(examples.parent / "output"))
 
-    assert run(["ci", "plan"]) == 130
-    assert "::error title=reconciler::plan: stopped by a signal\n" in capsys.readouterr().out
+    ran = typed("ci", "plan")
+
+    assert ran.code == 130
+    assert "::error title=reconciler::plan: stopped by a signal\n" in ran.out
     assert "\n130\n" in (examples.parent / "output").read_text(encoding="utf-8")
 
 
-def test_a_file_that_cannot_be_written(
-    examples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_written(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that went well but could not be told fails."""
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(examples / "none" / "summary"))
 
-    assert run(["ci", "validate"]) == 4
-    assert "cannot be written" in capsys.readouterr().out
+    ran = typed("ci", "validate")
+
+    assert (ran.code, "cannot be written" in ran.out) == (4, True)

@@ -3,237 +3,226 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ci_jobs import Shop, a_shop
-from fake_forge import Fault
-from forge_events import HEAD, NUMBER, merge_group
-from processes import VIEWS
+from harness.forge import HEAD, NUMBER, Fault, merge_group
+from harness.jobs import Jobs
+from harness.routes import VIEWS
 
 COMMENTS = "/repos/team/shop/issues/7/comments"
 
 
-@pytest.fixture
-def shop(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Shop]:
-    with a_shop(tmp_path, capsys) as opened:
-        monkeypatch.chdir(opened.root)
-        yield opened
-
-
-def test_opened(shop: Shop) -> None:
+def test_opened(jobs: Jobs) -> None:
     """A change gets its plan as a comment that the outputs lead to, and nothing is written."""
-    ran = shop.change()
+    ran = jobs.change()
 
     assert (ran.code, ran.outputs["result"], ran.outputs["exit-code"]) == (0, "changes", "2")
-    assert ran.outputs["digest"] == shop.marker.digest
-    assert (shop.marker.environment, shop.marker.head) == ("production", HEAD)
-    assert (shop.marker.base, shop.marker.state) == (shop.base, "planned")
-    assert "### Plan for `production`" in shop.comment
+    assert ran.outputs["digest"] == jobs.marker.digest
+    assert (jobs.marker.environment, jobs.marker.head) == ("production", HEAD)
+    assert (jobs.marker.base, jobs.marker.state) == (jobs.base, "planned")
+    assert "### Plan for `production`" in jobs.comment
     assert ran.outputs["comment-url"].endswith(f"#{ran.outputs['comment-id']}")
-    assert shop.service.writes == []
+    assert jobs.service.writes == []
     plan = json.loads(Path(ran.outputs["plan-path"]).read_text(encoding="utf-8"))
-    assert plan["digest"] == shop.marker.digest
+    assert plan["digest"] == jobs.marker.digest
     assert ran.spoken == []
 
 
-def test_updated(shop: Shop) -> None:
+def test_updated(jobs: Jobs) -> None:
     """The next push changes the comment in its place."""
-    shop.change()
-    before = shop.marker.digest
-    shop.edit("description: first", "description: second")
-    shop.change()
+    jobs.change()
+    before = jobs.marker.digest
+    jobs.edit("description: first", "description: second")
+    jobs.change()
 
-    assert shop.marker.digest != before
-    assert len(shop.forge.comments[NUMBER]) == 1
+    assert jobs.marker.digest != before
+    assert len(jobs.forge.comments[NUMBER]) == 1
 
 
-def test_updated_to_no_changes(shop: Shop) -> None:
+def test_updated_to_no_changes(jobs: Jobs) -> None:
     """A stale plan does not stay visible: the comment then says that there is nothing to do."""
-    shop.change()
-    shop.merged(require_plan="none")
-    ran = shop.change()
+    jobs.change()
+    jobs.merged(require_plan="none")
+    ran = jobs.change()
 
     assert (ran.outputs["result"], ran.outputs["keep"]) == ("no-changes", "5")
-    assert shop.marker.state == "no-changes"
-    assert "5 unchanged" in shop.comment
+    assert jobs.marker.state == "no-changes"
+    assert "5 unchanged" in jobs.comment
 
 
-def test_no_changes_from_the_start(shop: Shop) -> None:
+def test_no_changes_from_the_start(jobs: Jobs) -> None:
     """Without changes there is no comment, and the summary has its line all the same."""
-    shop.merged(require_plan="none")
-    ran = shop.change()
+    jobs.merged(require_plan="none")
+    ran = jobs.change()
 
-    assert shop.forge.comments == {}
+    assert jobs.forge.comments == {}
     assert "### Plan for `production`" in ran.summary
 
 
-def test_plan_failed(shop: Shop) -> None:
+def test_plan_failed(jobs: Jobs) -> None:
     """A change that cannot be planned takes the digest away, and names its errors in place."""
-    shop.change()
+    jobs.change()
     for name in ("SLO", "Dashboard"):
-        shop.edit(f"kind: {name}", f"kind: {name}s")
-    ran = shop.change()
+        jobs.edit(f"kind: {name}", f"kind: {name}s")
+    ran = jobs.change()
 
     assert (ran.code, ran.outputs["failure-reason"]) == (4, "validation")
-    assert (shop.marker.state, shop.marker.digest) == ("failed", "")
-    assert shop.comment.count("all.yaml:") == 2
+    assert (jobs.marker.state, jobs.marker.digest) == ("failed", "")
+    assert jobs.comment.count("all.yaml:") == 2
     assert "plan-path" not in ran.outputs
     assert [line.split(",")[0] for line in ran.spoken] == ["::error file=all.yaml"] * 2
-    assert shop.merged().outputs["failure-reason"] == "validation"
+    assert jobs.merged().outputs["failure-reason"] == "validation"
 
 
-def test_many_errors(shop: Shop) -> None:
+def test_many_errors(jobs: Jobs) -> None:
     """Ten errors stand in the comment and nine beside the lines, each with how many more."""
-    text = (shop.root / "all.yaml").read_text(encoding="utf-8").replace("kind: ", "kind: x")
-    (shop.root / "all.yaml").write_text("---\n".join([text] * 5), encoding="utf-8")
-    ran = shop.change()
+    text = (jobs.root / "all.yaml").read_text(encoding="utf-8").replace("kind: ", "kind: x")
+    (jobs.root / "all.yaml").write_text("---\n".join([text] * 5), encoding="utf-8")
+    ran = jobs.change()
 
-    assert shop.comment.count("all.yaml:") == 10
-    assert "and 15 more" in shop.comment
+    assert jobs.comment.count("all.yaml:") == 10
+    assert "and 15 more" in jobs.comment
     assert sum(line.startswith("::error ") for line in ran.spoken) == 9
     assert "and 16 more" in ran.spoken[-1]
 
 
 @pytest.mark.parametrize("how", ["merge", "squash", "rebase", "queue"])
-def test_merged(shop: Shop, how: str) -> None:
+def test_merged(jobs: Jobs, how: str) -> None:
     """However a change was merged, what was reviewed is applied, and the comment says so."""
-    shop.change()
+    jobs.change()
     if how == "queue":
-        queued = shop.job("plan", "merge_group", merge_group(shop.base))
-        assert (queued.code, shop.marker.run) == (0, 41)
-    commit = shop.merge()
+        queued = jobs.job("plan", "merge_group", merge_group(jobs.base))
+        assert (queued.code, jobs.marker.run) == (0, 41)
+    commit = jobs.merge()
     if how == "rebase":
         pull = {"number": NUMBER, "merged_at": "2026-01-02T00:00:00Z", "base": {"ref": "main"}}
-        shop.forge.pulls[commit] = [{**pull, "merge_commit_sha": None}]
-    ran = shop.merged(commit=commit)
+        jobs.forge.pulls[commit] = [{**pull, "merge_commit_sha": None}]
+    ran = jobs.merged(commit=commit)
 
     assert (ran.code, ran.outputs["result"]) == (0, "applied")
-    assert shop.marker.state == "applied"
-    assert "### Applied to `production`: 5 written" in shop.comment
-    assert len(shop.service.writes) == 5
-    again = shop.merged(commit=commit)
+    assert jobs.marker.state == "applied"
+    assert "### Applied to `production`: 5 written" in jobs.comment
+    assert len(jobs.service.writes) == 5
+    again = jobs.merged(commit=commit)
     assert (again.code, again.outputs["result"]) == (0, "no-changes")
-    assert shop.marker.state == "applied"
+    assert jobs.marker.state == "applied"
 
 
-def test_the_comment_while_it_applies(shop: Shop) -> None:
+def test_the_comment_while_it_applies(jobs: Jobs) -> None:
     """Before the first write the comment says that the plan is being applied."""
-    shop.change()
-    shop.forge.requests.clear()
-    shop.merged()
+    jobs.change()
+    jobs.forge.requests.clear()
+    jobs.merged()
 
-    assert sum(one.startswith("PATCH") for one in shop.forge.requests) == 2
+    assert sum(one.startswith("PATCH") for one in jobs.forge.requests) == 2
 
 
-def test_stale(shop: Shop) -> None:
+def test_stale(jobs: Jobs) -> None:
     """Where live is no more what was reviewed, nothing is written, and what differs is named."""
-    shop.change()
-    reviewed = shop.marker.digest
-    shop.edit("description: first", "description: second")
-    ran = shop.merged()
+    jobs.change()
+    reviewed = jobs.marker.digest
+    jobs.edit("description: first", "description: second")
+    ran = jobs.merged()
 
     assert (ran.code, ran.outputs["result"]) == (6, "stale")
     assert ran.outputs["failure-reason"] == "stale"
-    assert (shop.marker.state, shop.marker.digest) == ("not-applied", reviewed)
-    assert "Dashboard/checkout: another change than the reviewed one" in shop.comment
+    assert (jobs.marker.state, jobs.marker.digest) == ("not-applied", reviewed)
+    assert "Dashboard/checkout: another change than the reviewed one" in jobs.comment
     assert "Dashboard/checkout" in ran.summary
-    assert shop.service.writes == []
-    shop.edit("description: second", "description: first")
-    assert shop.merged().outputs["result"] == "applied"
+    assert jobs.service.writes == []
+    jobs.edit("description: second", "description: first")
+    assert jobs.merged().outputs["result"] == "applied"
 
 
-def test_a_queued_merge_that_is_not_what_was_reviewed(shop: Shop) -> None:
+def test_a_queued_merge_that_is_not_what_was_reviewed(jobs: Jobs) -> None:
     """A merge queue is told before it merges, and the reviewed digest stays."""
-    shop.change()
-    reviewed = shop.marker
-    shop.edit("description: first", "description: second")
-    ran = shop.job("plan", "merge_group", merge_group(shop.base))
+    jobs.change()
+    reviewed = jobs.marker
+    jobs.edit("description: first", "description: second")
+    ran = jobs.job("plan", "merge_group", merge_group(jobs.base))
 
     assert (ran.code, ran.outputs["result"]) == (6, "stale")
-    assert shop.marker == reviewed
+    assert jobs.marker == reviewed
 
 
-def test_nobody_reviewed_it(shop: Shop) -> None:
+def test_nobody_reviewed_it(jobs: Jobs) -> None:
     """Without a comment of ours nothing is sent."""
-    ran = shop.merged()
+    ran = jobs.merged()
 
     assert (ran.code, ran.outputs["failure-reason"]) == (11, "plan-not-found")
     assert "pull request 7 has no plan of ours" in ran.summary
-    assert shop.service.writes == []
+    assert jobs.service.writes == []
 
 
-def test_no_pull_request(shop: Shop) -> None:
+def test_no_pull_request(jobs: Jobs) -> None:
     """A commit that no pull request brought is not applied."""
-    commit = shop.merge()
-    shop.forge.pulls[commit] = []
-    ran = shop.merged(commit=commit)
+    commit = jobs.merge()
+    jobs.forge.pulls[commit] = []
+    ran = jobs.merged(commit=commit)
 
     assert ran.outputs["failure-reason"] == "plan-not-found"
     assert "no pull request brought this commit here" in ran.summary
 
 
-def test_somebody_elses_comment(shop: Shop) -> None:
+def test_somebody_elses_comment(jobs: Jobs) -> None:
     """A digest that another user wrote into a comment is not believed."""
-    shop.change()
-    forged = shop.comment
-    shop.forge.comments.clear()
-    shop.forge.write(NUMBER, forged, "person-token-1f1f")
-    ran = shop.merged()
+    jobs.change()
+    forged = jobs.comment
+    jobs.forge.comments.clear()
+    jobs.forge.write(NUMBER, forged, "person-token-1f1f")
+    ran = jobs.merged()
 
     assert ran.outputs["failure-reason"] == "plan-not-found"
-    assert shop.service.writes == []
+    assert jobs.service.writes == []
 
 
-def test_in_doubt(shop: Shop) -> None:
+def test_in_doubt(jobs: Jobs) -> None:
     """A create whose answer was lost is told with the line that settles it."""
-    shop.change()
-    shop.service.switch.misbehave({"method": "POST", "path": VIEWS, "fault": {"drop": "after"}})
-    ran = shop.merged()
+    jobs.change()
+    jobs.service.switch.misbehave({"method": "POST", "path": VIEWS, "fault": {"drop": "after"}})
+    ran = jobs.merged()
 
     assert (ran.code, ran.outputs["result"]) == (7, "in-doubt")
-    assert shop.marker.state == "in-doubt"
-    assert "reconciler journal settle -e production SavedView/errors --id ID" in shop.comment
-    assert "| in doubt | `SavedView/errors` |" in shop.comment
+    assert jobs.marker.state == "in-doubt"
+    assert "reconciler journal settle -e production SavedView/errors --id ID" in jobs.comment
+    assert "| in doubt | `SavedView/errors` |" in jobs.comment
 
 
-def test_partly_refused(shop: Shop) -> None:
+def test_partly_refused(jobs: Jobs) -> None:
     """What the service refuses is told for each resource; the rest is written."""
-    shop.change()
+    jobs.change()
     refused = {"method": "PUT", "path": "*alert*", "fault": {"status": 422}}
-    shop.service.switch.misbehave(refused)
-    ran = shop.merged()
+    jobs.service.switch.misbehave(refused)
+    ran = jobs.merged()
 
     assert (ran.code, ran.outputs["result"]) == (3, "partial")
-    assert "### Applied in part to `production`: 4 written, 1 refused" in shop.comment
+    assert "### Applied in part to `production`: 4 written, 1 refused" in jobs.comment
 
 
-def test_with_the_file(shop: Shop) -> None:
+def test_with_the_file(jobs: Jobs) -> None:
     """With `require-plan: file`, the file that plan wrote is what counts."""
-    shop.change(comment="never")
-    ran = shop.merged(require_plan="file")
+    jobs.change(comment="never")
+    ran = jobs.merged(require_plan="file")
 
     assert (ran.code, ran.outputs["result"]) == (0, "applied")
 
 
-def test_without_the_file(shop: Shop) -> None:
+def test_without_the_file(jobs: Jobs) -> None:
     """Without that file nothing is applied, whatever the comment says."""
-    ran = shop.change()
+    ran = jobs.change()
     Path(ran.outputs["plan-path"]).unlink()
-    ran = shop.merged(require_plan="file")
+    ran = jobs.merged(require_plan="file")
 
     assert (ran.code, ran.outputs["failure-reason"]) == (11, "plan-not-found")
-    assert shop.service.writes == []
+    assert jobs.service.writes == []
 
 
-def test_a_stale_file(shop: Shop) -> None:
+def test_a_stale_file(jobs: Jobs) -> None:
     """A plan that is not the one in the file is refused with the field that differs."""
-    shop.change()
-    shop.edit("description: first", "description: second")
-    ran = shop.merged(require_plan="file")
+    jobs.change()
+    jobs.edit("description: first", "description: second")
+    ran = jobs.merged(require_plan="file")
 
     assert (ran.code, ran.outputs["result"]) == (6, "stale")
     assert "Dashboard/checkout: another create" in ran.summary
@@ -242,51 +231,51 @@ def test_a_stale_file(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("mode", "comments"), [("changes", 1), ("always", 1), ("on-error", 0), ("never", 0), ("new", 1)]
 )
-def test_modes_with_changes(shop: Shop, mode: str, comments: int) -> None:
+def test_modes_with_changes(jobs: Jobs, mode: str, comments: int) -> None:
     """`comment` says when a plan with changes is told."""
-    shop.change(comment=mode)
+    jobs.change(comment=mode)
 
-    assert len(shop.forge.comments.get(NUMBER, ())) == comments
+    assert len(jobs.forge.comments.get(NUMBER, ())) == comments
 
 
 @pytest.mark.parametrize(
     ("mode", "comments"), [("changes", 1), ("always", 1), ("on-error", 1), ("never", 0), ("new", 1)]
 )
-def test_modes_with_an_error(shop: Shop, mode: str, comments: int) -> None:
+def test_modes_with_an_error(jobs: Jobs, mode: str, comments: int) -> None:
     """Only `never` keeps an error from being told."""
-    shop.edit("kind: SLO", "kind: Slo")
-    shop.change(comment=mode)
+    jobs.edit("kind: SLO", "kind: Slo")
+    jobs.change(comment=mode)
 
-    assert len(shop.forge.comments.get(NUMBER, ())) == comments
+    assert len(jobs.forge.comments.get(NUMBER, ())) == comments
 
 
-def test_always(shop: Shop) -> None:
+def test_always(jobs: Jobs) -> None:
     """With `always`, also a plan without changes is told."""
-    shop.merged(require_plan="none")
-    shop.change(comment="always")
+    jobs.merged(require_plan="none")
+    jobs.change(comment="always")
 
-    assert shop.marker.state == "no-changes"
+    assert jobs.marker.state == "no-changes"
 
 
-def test_one_for_each_run(shop: Shop) -> None:
+def test_one_for_each_run(jobs: Jobs) -> None:
     """With `new`, each run has its comment, the older are folded, and the newest is applied."""
-    shop.change(comment="new")
-    shop.edit("description: first", "description: second")
-    shop.change(comment="new")
+    jobs.change(comment="new")
+    jobs.edit("description: first", "description: second")
+    jobs.change(comment="new")
 
-    assert len(shop.forge.comments[NUMBER]) == 2
-    assert shop.marker.state == "planned"
-    assert shop.merged(comment="new").outputs["result"] == "applied"
+    assert len(jobs.forge.comments[NUMBER]) == 2
+    assert jobs.marker.state == "planned"
+    assert jobs.merged(comment="new").outputs["result"] == "applied"
 
 
 @pytest.mark.parametrize(
     ("input_value", "code", "level"), [("warn", 0, "warning"), ("error", 9, "error")]
 )
-def test_a_comment_that_fails(shop: Shop, input_value: str, code: int, level: str) -> None:
+def test_a_comment_that_fails(jobs: Jobs, input_value: str, code: int, level: str) -> None:
     """`comment-failure` says how bad a lost comment is; the plan is in the summary."""
     refused = {"message": "Validation Failed"}
-    shop.forge.faults.append(Fault("POST", COMMENTS, 422, refused, times=9))
-    ran = shop.change(comment_failure=input_value)
+    jobs.forge.faults.append(Fault("POST", COMMENTS, 422, refused, times=9))
+    ran = jobs.change(comment_failure=input_value)
 
     assert ran.code == code
     assert ran.spoken[0].startswith(f"::{level} title=reconciler::no comment: POST")
@@ -294,55 +283,55 @@ def test_a_comment_that_fails(shop: Shop, input_value: str, code: int, level: st
     assert ran.outputs.get("failure-reason", "") == ("api" if code else "")
 
 
-def test_a_forge_that_is_down(shop: Shop) -> None:
+def test_a_forge_that_is_down(jobs: Jobs) -> None:
     """Without an answer of the forge nobody knows what was reviewed: nothing is written."""
-    shop.change()
+    jobs.change()
     refused = {"message": "Must have admin rights"}
-    shop.forge.faults.append(Fault("GET", ".*/pulls", 403, refused, times=9))
-    ran = shop.merged()
+    jobs.forge.faults.append(Fault("GET", ".*/pulls", 403, refused, times=9))
+    ran = jobs.merged()
 
     assert (ran.code, ran.outputs["failure-reason"]) == (9, "api")
-    assert shop.service.writes == []
+    assert jobs.service.writes == []
 
 
-def test_a_refused_key(shop: Shop) -> None:
+def test_a_refused_key(jobs: Jobs) -> None:
     """A key that the service does not accept is told as that, without the key."""
-    shop.key = "another-canary-key"
-    ran = shop.change()
+    jobs.key = "another-canary-key"
+    ran = jobs.change()
 
     assert (ran.code, ran.outputs["failure-reason"]) == (10, "auth")
-    assert shop.marker.state == "failed"
+    assert jobs.marker.state == "failed"
     first, *rest = ran.log.splitlines()
     assert first == "::add-mask::another-canary-key"
-    everything = "\n".join((shop.comment, ran.summary, str(ran.outputs), *rest))
+    everything = "\n".join((jobs.comment, ran.summary, str(ran.outputs), *rest))
     assert "another-canary-key" not in everything
 
 
-def test_drift(shop: Shop) -> None:
+def test_drift(jobs: Jobs) -> None:
     """Drift is a result and a table of what differs; nothing is said on a pull request."""
-    shop.merged(require_plan="none")
-    same = shop.merged("drift")
-    store = shop.service.switch.app.state.store
+    jobs.merged(require_plan="none")
+    same = jobs.merged("drift")
+    store = jobs.service.switch.app.state.store
     assert same.outputs["result"] == "no-changes"
     assert store is not None
-    assert shop.forge.comments == {}
+    assert jobs.forge.comments == {}
 
 
-def test_fail_on_changes(shop: Shop) -> None:
+def test_fail_on_changes(jobs: Jobs) -> None:
     """With `fail-on-changes`, changes fail the step, and are told all the same."""
-    ran = shop.change(fail_on_changes="true")
+    ran = jobs.change(fail_on_changes="true")
 
     assert (ran.code, ran.outputs["result"]) == (2, "changes")
-    assert shop.marker.state == "planned"
+    assert jobs.marker.state == "planned"
 
 
-def test_sarif(shop: Shop) -> None:
+def test_sarif(jobs: Jobs) -> None:
     """`sarif-file` gets all complaints, also where there are none."""
-    file = shop.temporary / "complaints.sarif"
-    shop.change("validate", sarif_file=str(file))
+    file = jobs.temporary / "complaints.sarif"
+    jobs.change("validate", sarif_file=str(file))
     none = json.loads(file.read_text(encoding="utf-8"))
-    shop.edit("kind: SLO", "kind: Slo")
-    ran = shop.change("validate", sarif_file=str(file), annotations="false")
+    jobs.edit("kind: SLO", "kind: Slo")
+    ran = jobs.change("validate", sarif_file=str(file), annotations="false")
 
     assert none["runs"][0]["results"] == []
     assert len(json.loads(file.read_text(encoding="utf-8"))["runs"][0]["results"]) == 1
@@ -350,6 +339,6 @@ def test_sarif(shop: Shop) -> None:
     assert ran.spoken[0].startswith("::error title=reconciler::validate: ")
 
 
-def test_no_summary(shop: Shop) -> None:
+def test_no_summary(jobs: Jobs) -> None:
     """With `summary: false` the summary stays empty."""
-    assert shop.change(summary="false").summary == ""
+    assert jobs.change(summary="false").summary == ""

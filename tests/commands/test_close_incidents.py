@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from shops import Shop
+from harness.workspaces import Shop
 
 from reconciler.emulator import Fault, Faults, Rule
 from reconciler.emulator.faults import PartialBulk

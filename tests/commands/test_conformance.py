@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from canned import Canned, serving
-from shops import Shop
+from harness.wire import NEARBY, keys, standing_in
+from harness.workspaces import Shop
 
 from reconciler.emulator import Fault, Faults, Profile, Rule
 
@@ -144,16 +144,16 @@ def test_no_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: int
 def test_base_url_in_an_environment(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--base-url` asks another service, in the way of the environment that is chosen."""
     monkeypatch.setenv("RECONCILER_API_KEY", "canary")
-    with serving(Canned()) as service:
+    with standing_in() as service:
         shop.settle(
             "environments: {there: {baseUrl: 'https://service.invalid', authorization: bearer, "
             "api: {basePath: /other}}}\n"
         )
-        ran = shop.run("conformance", "--base-url", service.url, "-e", "there")
+        ran = shop.run("conformance", "--base-url", NEARBY, "-e", "there")
 
     assert ran.code == 2
-    assert {path.split("/")[1] for _, path, _ in service.asked} == {"other"}
-    assert {key for _, _, key in service.asked} == {"Bearer ", "Bearer canary"}
+    assert {call.request.url.path.split("/")[1] for call in service.calls} == {"other"}
+    assert set(keys(service)) == {"Bearer ", "Bearer canary"}
 
 
 def test_answers_that_are_no_answers(shop: Shop) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,10 +9,11 @@ from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
-from canned import Canned, serving
-from command_lines import without_place
-from shops import Shop
-from workspaces import Ran
+import respx
+from harness.doors import Ran, without_place
+from harness.stores import journal_on
+from harness.wire import NEARBY, keys, standing_in
+from harness.workspaces import Shop
 
 from reconciler.emulator import Fault, Faults, Rule
 from reconciler.journal.entries import Entry, Started
@@ -39,11 +39,11 @@ def empty(tmp_path: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
 
 
 @pytest.fixture
-def canned(empty: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[Canned]:
+def canned(empty: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[respx.Route]:
     """Give a service that answers as it is told, chosen by the environment."""
     assert empty.asked == []
-    with serving(Canned()) as service:
-        monkeypatch.setenv("RECONCILER_BASE_URL", service.url)
+    with standing_in() as service:
+        monkeypatch.setenv("RECONCILER_BASE_URL", NEARBY)
         yield service
 
 
@@ -75,12 +75,7 @@ def files(root: Path) -> dict[str, bytes]:
 
 def journal(shop: Shop, *entries: Entry, target: str = "emulator") -> Journal:
     """Write a journal of the project's environment."""
-    made = Journal(
-        store=FileStore(shop.root / JOURNAL),
-        environment="local",
-        target=target,
-        clock=lambda: datetime.now(UTC),
-    )
+    made = journal_on(FileStore(shop.root / JOURNAL), target=target)
     with made.locked():
         made.append(list(entries))
     return made
@@ -163,7 +158,7 @@ def test_unknown_environment(shop: Shop) -> None:
 
 @pytest.mark.parametrize("key", [None, "", "  ", f"{CANARY}\n", f"{CANARY} x", f"{CANARY}é"])
 def test_no_usable_key(
-    canned: Canned, empty: Shop, monkeypatch: pytest.MonkeyPatch, key: str | None
+    canned: respx.Route, empty: Shop, monkeypatch: pytest.MonkeyPatch, key: str | None
 ) -> None:
     """Without a key, or with one that no header can carry, nothing is asked: 10."""
     monkeypatch.delenv("RECONCILER_API_KEY")
@@ -173,26 +168,26 @@ def test_no_usable_key(
     code, checks = examine(empty)
 
     assert (code, failed(checks)) == (10, ["key"])
-    assert canned.asked == []
+    assert not canned.called
 
 
-def test_service(canned: Canned, empty: Shop) -> None:
+def test_service(canned: respx.Route, empty: Shop) -> None:
     """The key goes to the service in its header, and all answers are read."""
-    canned.headers["Date"] = format_datetime(datetime.now(UTC), usegmt=True)
+    canned.respond(json={}, headers={"Date": format_datetime(datetime.now(UTC), usegmt=True)})
 
     code, checks = examine(empty)
 
     assert (code, failed(checks), warned(checks)) == (0, [], ["TLS"])
     assert checks["key"][1] == "present, from RECONCILER_API_KEY"
-    assert checks["target"][1] == f"{canned.url}, from RECONCILER_BASE_URL"
+    assert checks["target"][1] == f"{NEARBY}, from RECONCILER_BASE_URL"
     assert checks["clock"] == ("ok", "the service's clock agrees")
-    assert {key for _, _, key in canned.asked} == {CANARY}
-    assert len(canned.asked) == PROBES
+    assert set(keys(canned)) == {CANARY}
+    assert canned.call_count == PROBES
 
 
-def test_wrong_key(canned: Canned, empty: Shop) -> None:
+def test_wrong_key(canned: respx.Route, empty: Shop) -> None:
     """A key that is not accepted is 10, said once, with what may be the reason."""
-    canned.status, canned.body = 401, json.dumps({"message": f"unknown key {CANARY}"}).encode()
+    canned.respond(401, json={"message": f"unknown key {CANARY}"})
 
     code, checks = examine(empty)
 
@@ -201,13 +196,12 @@ def test_wrong_key(canned: Canned, empty: Shop) -> None:
         "no: 401 Unauthorized: unknown key ***; the key went as it is; where the service wants "
         "`Bearer KEY`, set `authorization: bearer` in reconciler.yaml"
     )
-    assert len(canned.asked) == 1
+    assert canned.call_count == 1
 
 
-def test_cut_key(canned: Canned, empty: Shop) -> None:
+def test_cut_key(canned: respx.Route, empty: Shop) -> None:
     """A message that is cut in the middle of the key shows no part of it."""
-    canned.status = 403
-    canned.body = json.dumps({"message": "x" * 490 + CANARY}).encode()
+    canned.respond(403, json={"message": "x" * 490 + CANARY})
 
     ran = empty.run("doctor")
 
@@ -247,10 +241,10 @@ def test_dead_port(empty: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: in
     ],
 )
 def test_not_the_service(  # noqa: PLR0917 - fixtures and one case
-    canned: Canned, empty: Shop, status: int, body: bytes, kind: str, said: str
+    canned: respx.Route, empty: Shop, status: int, body: bytes, kind: str, said: str
 ) -> None:
     """What answers but is not the API, or is not well, is 9 for everything asked."""
-    canned.status, canned.body, canned.headers = status, body, {"Content-Type": kind}
+    canned.respond(status, content=body, headers={"Content-Type": kind})
 
     code, checks = examine(empty)
 
@@ -259,20 +253,20 @@ def test_not_the_service(  # noqa: PLR0917 - fixtures and one case
     assert said in checks["may read log policies"][1]
 
 
-def test_rate_limit(canned: Canned, empty: Shop) -> None:
+def test_rate_limit(canned: respx.Route, empty: Shop) -> None:
     """A service that limits the rate is asked once: 9."""
-    canned.status, canned.body = 429, b"slowly"
+    canned.respond(429, text="slowly")
 
     code, checks = examine(empty)
 
     assert (code, failed(checks)) == (9, ["service"])
     assert checks["service"][1].endswith("rate limited (slowly)")
-    assert len(canned.asked) == 1
+    assert canned.call_count == 1
 
 
-def test_disliked_question(canned: Canned, empty: Shop) -> None:
+def test_disliked_question(canned: respx.Route, empty: Shop) -> None:
     """A question that is refused proves the permission all the same: a warning."""
-    canned.status, canned.body = 400, b'{"message": "no such range"}'
+    canned.respond(400, json={"message": "no such range"})
 
     code, checks = examine(empty)
 
@@ -305,10 +299,10 @@ def test_asked_for_what_nobody_has(shop: Shop, thing: str) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(-3600, "behind"), (3600, "ahead")])
-def test_clock_skew(canned: Canned, empty: Shop, seconds: int, words: str) -> None:
+def test_clock_skew(canned: respx.Route, empty: Shop, seconds: int, words: str) -> None:
     """A clock that is off by more than a minute is a warning."""
     there = datetime.now(UTC) + timedelta(seconds=seconds)
-    canned.headers["Date"] = format_datetime(there, usegmt=True)
+    canned.respond(json={}, headers={"Date": format_datetime(there, usegmt=True)})
 
     code, checks = examine(empty)
 
@@ -317,9 +311,9 @@ def test_clock_skew(canned: Canned, empty: Shop, seconds: int, words: str) -> No
 
 
 @pytest.mark.parametrize("date", ["", "yesterday"])
-def test_no_clock(canned: Canned, empty: Shop, date: str) -> None:
+def test_no_clock(canned: respx.Route, empty: Shop, date: str) -> None:
     """Without a date that can be read there is nothing to compare: a warning."""
-    canned.headers |= {"Date": date} if date else {}
+    canned.respond(json={}, headers={"Date": date} if date else {})
 
     code, checks = examine(empty)
 
@@ -347,7 +341,7 @@ def test_proxy(empty: Shop, monkeypatch: pytest.MonkeyPatch, proxy: str, shown: 
 
 
 def test_bypassed_proxy(
-    canned: Canned, empty: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: int
+    canned: respx.Route, empty: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: int
 ) -> None:
     """A proxy that is not used for the target is not shown, nor used."""
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{unused_port}")
@@ -356,7 +350,7 @@ def test_bypassed_proxy(
     code, checks = examine(empty)
 
     assert (code, checks["proxy"][1]) == (0, "none for this target")
-    assert len(canned.asked) == PROBES
+    assert canned.call_count == PROBES
 
 
 @pytest.mark.parametrize("command", ["doctor", "events list"])
@@ -486,10 +480,9 @@ def test_locked_journal(shop: Shop) -> None:
         assert lock.read_bytes() == before
 
 
-def test_hostile_message(canned: Canned, empty: Shop) -> None:
+def test_hostile_message(canned: respx.Route, empty: Shop) -> None:
     """What the service says is made harmless for a terminal, in text and in JSON."""
-    canned.status = 403
-    canned.body = json.dumps({"message": "\x1b[2J\u202e::error::"}).encode()
+    canned.respond(403, json={"message": "\x1b[2J\u202e::error::"})
 
     told: list[Ran] = [empty.run("doctor"), empty.run("doctor", "--format", "json")]
 

@@ -19,11 +19,12 @@ from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
-from shops import ROOT, Shop
+from harness.routes import API_ROOT
+from harness.workspaces import Shop
 
 from reconciler.commands.emulator import emulator
-from reconciler.emulator import Profile, create_app
-from reconciler.emulator.faults import Fault, PartialBulk, Rule
+from reconciler.emulator import Fault, Profile, Rule, create_app
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.resources import RESOURCES
 
 COMMAND = (sys.executable, "-m", "reconciler", "emulator")
@@ -49,7 +50,7 @@ class PlainClient:
         """Give the document of a success; raises HTTPError for anything else."""
         self.asked.add((method, path))
         data = None if body is None else json.dumps(body).encode()
-        address = f"{self.url}{ROOT}{path}" + (f"?{urlencode(query)}" if query else "")
+        address = f"{self.url}{API_ROOT}{path}" + (f"?{urlencode(query)}" if query else "")
         request = Request(address, data, {"Authorization": self.key}, method=method)  # noqa: S310 - our own server
         with OPENER.open(request, timeout=60) as reply:
             return json.load(reply)

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from processes import ALERT_ID, APPLY, KEY, VIEWS, Ended, Served, in_this_process, served
+from harness.doors import APPLY, KEY, Ran, in_this_process
+from harness.routes import VIEWS
+from harness.served import Served, served
+from harness.sites import ALERT_ID
 
 pytestmark = pytest.mark.promise("P18")
 
@@ -65,7 +68,7 @@ def folder(tmp_path: Path, production: Served, staging: Served) -> Path:
     return tmp_path
 
 
-def run(folder: Path, environment: str, *arguments: str) -> Ended:
+def run(folder: Path, environment: str, *arguments: str) -> Ran:
     """Run one command in an environment."""
     return in_this_process(folder, "", *arguments, "-e", environment, more=UNSET)
 

@@ -17,19 +17,13 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from processes import (
-    APPLY,
-    WORKSPACE,
-    command,
-)
-from signalled import Came, Job, run_all
-from sites import NO_TIME
-from terminals import read_to_end, read_until
-from workspaces import PROJECT
+from harness.doors import APPLY, begun, command, read_to_end, read_until
+from harness.forked import Came, Launch, run_all
+from harness.stores import journal_at
+from harness.workspaces import PROJECT, WORKSPACE
 
 from reconciler.applying.applied import INTERRUPTED
 from reconciler.commands import root
-from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
 
@@ -68,16 +62,16 @@ def interrupted(
 ) -> list[Interrupted]:
     """Run each command once for each moment and each row of signals, on copies of one folder."""
     first, counted = project(root / "first"), project(root / "counted")
-    apply = [Job(str(first), [*APPLY, "--yes"], [])] if applied else []
+    apply = [Launch(str(first), [*APPLY, "--yes"])] if applied else []
     place = first if applied else counted
-    whole = run_all([*apply, *(Job(str(place), command, []) for command in commands)])
+    whole = run_all([*apply, *(Launch(str(place), command) for command in commands)])
     assert {came.code for came in whole} == {0}
     jobs = []
     for words, came in zip(commands, whole[len(apply) :], strict=True):
         for point, row in product(chosen(came.points), signals):
             folder = root / f"{words[0]}-{point}-{row[0]}"
             shutil.copytree(first, folder)
-            jobs.append(Job(str(folder), words, list(row), point))
+            jobs.append(Launch(str(folder), words, row, point))
     return [
         Interrupted(Path(job.folder), tuple(job.signals), came)
         for job, came in zip(jobs, run_all(jobs), strict=True)
@@ -87,9 +81,7 @@ def interrupted(
 def journal_of(folder: Path) -> Journal:
     """Read the journal of a folder; it can always be read (I5)."""
     file = folder / ".reconciler" / "local.journal.jsonl"
-    journal = Journal(
-        store=FileStore(file), environment="local", target="emulator", clock=lambda: NO_TIME
-    )
+    journal = journal_at(file)
     journal.load()
     return journal
 
@@ -125,7 +117,7 @@ def test_one_signal(tmp_path: Path) -> None:
             assert memory.pending is None
             assert outcomes[str(ref)] == "written"
         assert list(outcomes.values()).count("written") == len(known.memories)
-    again = run_all([Job(str(run.folder), [*APPLY, "--yes"], []) for run in runs[-4:]])
+    again = run_all([Launch(str(run.folder), [*APPLY, "--yes"]) for run in runs[-4:]])
     assert {came.code for came in again} == {0}
 
 
@@ -201,18 +193,6 @@ def test_reading(tmp_path: Path) -> None:
         assert run.came.out == ""
 
 
-def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start a command line in a folder."""
-    return subprocess.Popen(
-        command(*arguments),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 @pytest.mark.promise("P43")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_waiting_for_the_lock(tmp_path: Path, number: signal.Signals) -> None:
@@ -221,7 +201,7 @@ def test_waiting_for_the_lock(tmp_path: Path, number: signal.Signals) -> None:
     (folder / ".reconciler").mkdir(mode=0o700)
     with (
         journal_of(folder).locked(),
-        started(folder, *APPLY, "--yes", "--lock-timeout", "10m") as process,
+        begun(folder, (*APPLY, "--yes", "--lock-timeout", "10m")) as process,
     ):
         assert process.stderr is not None
         waiting = process.stderr.readline()
@@ -287,7 +267,7 @@ def test_closed_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
 def test_ignored_signals(tmp_path: Path, number: signal.Signals) -> None:
     """A signal that a run was told to ignore, as `nohup` does, stops nothing."""
-    job = Job(str(project(tmp_path / "work")), ["apply", "--yes"], [number], 1, ignored=number)
+    job = Launch(str(project(tmp_path / "work")), ["apply", "--yes"], (number,), 1, ignored=number)
     (came,) = run_all([job])
 
     assert came.code == 0, came.err

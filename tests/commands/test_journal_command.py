@@ -10,15 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_lines import without_place
-from processes import (
-    APPLY,
-    VIEWS,
-    Served,
-    in_this_process,
-    journal,
-    workspace,
-)
+from harness.doors import APPLY, in_this_process, without_place
+from harness.routes import VIEWS
+from harness.served import Served
+from harness.workspaces import journal, workspace
 
 from reconciler.resource import Ref
 

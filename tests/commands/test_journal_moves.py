@@ -9,14 +9,15 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from processes import APPLY, WORKSPACE, Ended, Served, in_this_process, reconciler, workspace
-from stores import git_environ, repository
+from harness.doors import APPLY, Ran, in_a_process, in_this_process
+from harness.repositories import ISOLATED, repository
+from harness.served import Served
+from harness.workspaces import WORKSPACE, workspace
 
 from reconciler.journal.git_store import GitRemote
 
 pytestmark = pytest.mark.promise("P17")
 
-ISOLATED = {name: git_environ()[name] for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")}
 FILE, REF = ".reconciler/journal.jsonl", "git:refs/reconciler/test"
 SECRETS = {"HOOK": "s3cret-hook-value", "TOKEN": "s3cret-token-value"}
 WITH_SECRETS = WORKSPACE.replace("description: first", 'description: "${secret:HOOK}"').replace(
@@ -32,7 +33,7 @@ def folder(tmp_path: Path, service: Served) -> Path:
     return folder
 
 
-def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ended:
+def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ran:
     """Run one command on the workspace."""
     return in_this_process(folder, service.base_url, *arguments, more={**ISOLATED, **more})
 
@@ -149,7 +150,7 @@ def test_refused(folder: Path, service: Served, arguments: list[str], code: int,
 
 def test_without_a_project_file(tmp_path: Path, service: Served) -> None:
     """Without a project file nothing could lead to the new place: exit 64."""
-    ended = reconciler(tmp_path, service.base_url, "journal", "move", "--to", "x.jsonl")
+    ended = in_a_process(tmp_path, service.base_url, "journal", "move", "--to", "x.jsonl")
 
     assert (ended.code, "no project file" in ended.err) == (64, True), ended.err
 
@@ -218,7 +219,7 @@ def replace_host(service: Served) -> Served:
 
 def run_at(
     service: Served, folder: Path, command: str, more: Mapping[str, str], *arguments: str
-) -> Ended:
+) -> Ran:
     """Run one command at an address."""
     return in_this_process(folder, service.base_url, command, *arguments, more=more)
 

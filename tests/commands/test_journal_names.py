@@ -7,17 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_lines import without_place
-from processes import (
-    APPLY,
-    VIEWS,
-    Ended,
-    Served,
-    edit,
-    in_this_process,
-    journal,
-    workspace,
-)
+from harness.doors import APPLY, Ran, in_this_process, without_place
+from harness.routes import VIEWS
+from harness.served import Served
+from harness.workspaces import edit, journal, workspace
 
 from reconciler.journal.entries import Entry, Forgotten, Kept, Renamed
 from reconciler.journal.journal import Journal
@@ -34,7 +27,7 @@ def folder(tmp_path: Path, service: Served) -> Path:
     return folder
 
 
-def run(folder: Path, service: Served, *arguments: str) -> Ended:
+def run(folder: Path, service: Served, *arguments: str) -> Ran:
     """Run one command on the workspace."""
     return in_this_process(folder, service.base_url, *arguments)
 

@@ -7,19 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from processes import KEY, Served
-from workspaces import Ran
-
-from reconciler.commands.root import run
-
-VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec:
-  name: Errors
-  timeSelection: {quickSelection: {seconds: 900}}
-"""
+from harness.doors import KEY, typed
+from harness.served import Served
+from harness.workspaces import VIEW
 
 
 @pytest.fixture
@@ -34,30 +24,22 @@ def here(tmp_path: Path, service: Served, monkeypatch: pytest.MonkeyPatch) -> Pa
     return tmp_path / "here"
 
 
-def typed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
-    """Run a command as it is typed."""
-    capsys.readouterr()
-    code = run(arguments)
-    captured = capsys.readouterr()
-    return Ran(code, captured.out, captured.err)
-
-
-def test_the_same_place(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_place(here: Path) -> None:
     """Without a project file, `--path` leads to the journal that `apply` of that PATH wrote."""
     manifests = "../their manifests"
-    assert typed(capsys, "apply", "--yes", "--new-journal", manifests).code == 0
+    assert typed("apply", "--yes", "--new-journal", manifests).code == 0
 
-    shown = typed(capsys, "journal", "show", "--path", manifests)
-    verified = typed(capsys, "journal", "verify", "--path", manifests)
+    shown = typed("journal", "show", "--path", manifests)
+    verified = typed("journal", "verify", "--path", manifests)
 
     assert "SavedView/errors" in shown.out
     assert verified.code == 0
     assert str(here.parent / "their manifests" / ".reconciler" / "journal.jsonl") in verified.out
 
 
-def test_no_journal_here(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_journal_here(here: Path) -> None:
     """Where there is none, and nothing but the folder says where it is, another way is named."""
-    shown, verified = (typed(capsys, "journal", word) for word in ("show", "verify"))
+    shown, verified = (typed("journal", word) for word in ("show", "verify"))
 
     place = f"there is no journal at {here / '.reconciler' / 'journal.jsonl'}"
     assert (shown.code, verified.code) == (0, 4)
@@ -67,7 +49,7 @@ def test_no_journal_here(here: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize("where", ["elsewhere", "here", "by-file"])
-def test_advice_that_works(here: Path, capsys: pytest.CaptureFixture[str], where: str) -> None:
+def test_advice_that_works(here: Path, where: str) -> None:
     """`journal init`, as a refused apply prints it, begins the journal that the apply then uses."""
     manifests = here.parent / "their manifests"
     asked = ["../their manifests"]
@@ -77,10 +59,10 @@ def test_advice_that_works(here: Path, capsys: pytest.CaptureFixture[str], where
     if where == "by-file":
         (manifests / "reconciler.yaml").write_text("environments: {local: {}}", encoding="utf-8")
         asked = ["--project", str(manifests / "reconciler.yaml")]
-    refused = typed(capsys, "apply", "--yes", *asked)
+    refused = typed("apply", "--yes", *asked)
     (advice,) = re.findall(r"`reconciler (journal init [^`]*)`", refused.err)
 
-    begun = typed(capsys, *shlex.split(advice))
+    begun = typed(*shlex.split(advice))
 
     assert (refused.code, begun.code) == (11, 0), begun.err
-    assert typed(capsys, "apply", "--yes", *asked).code == 0
+    assert typed("apply", "--yes", *asked).code == 0

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
-from shops import Shop
-from workspaces import Ran
+from harness.doors import Ran
+from harness.workspaces import Shop
 
 from reconciler.emulator import Fault, Faults, Rule
 from reconciler.signals.record import moment

@@ -4,51 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from shops import Shop
-from terminals import on_terminal
-from workspaces import PROJECT, Ran, Workspace
+from harness.doors import on_terminal, typed
+from harness.repositories import begin
+from harness.workspaces import PROJECT, VIEW, Shop, Workspace
 
 from reconciler.commands.foreign_words import COMMAND_WORDS, OPTION_WORDS
 from reconciler.commands.root import cli
 from reconciler.report.reasons import FIRST_MANIFEST
-
-VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec:
-  name: Errors
-  timeSelection: {quickSelection: {seconds: 900}}
-"""
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    root = tmp_path / "project"
-    root.mkdir()
-    found = Workspace(root, capsys)
-    found.write("reconciler.yaml", PROJECT)
-    return found
-
-
-def typed(workspace: Workspace, *arguments: str) -> Ran:
-    """Run a command line as it is typed."""
-    code = cli_run(list(arguments))
-    captured = workspace.capsys.readouterr()
-    return Ran(code, captured.out, captured.err)
-
-
-def cli_run(arguments: list[str]) -> int:
-    from reconciler.commands.root import run  # noqa: PLC0415 - it has the name of a method here
-
-    return run(arguments)
 
 
 @pytest.mark.promise("P49")
@@ -96,18 +63,12 @@ def test_plan_in_the_place_of_manifests(workspace: Workspace) -> None:
     plan = workspace.root / "the.json"
     assert workspace.run("plan", "--out", str(plan)).code == 0
 
-    ran = typed(workspace, "apply", "--yes", str(plan))
+    ran = typed("apply", "--yes", str(plan))
 
     advised = re.search(rf"`reconciler (apply [^`]*--plan {plan})`", ran.err)
     assert advised is not None, ran.err
     assert workspace.requests() == 0
-    assert typed(workspace, *advised[1].split()).code == 0
-
-
-def git(folder: Path, *arguments: str) -> None:
-    """Run git as somebody."""
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)  # noqa: S607 - git of the PATH
+    assert typed(*advised[1].split()).code == 0
 
 
 @pytest.mark.promise("P49")
@@ -115,9 +76,7 @@ def git(folder: Path, *arguments: str) -> None:
 def test_nothing_changed(workspace: Workspace, form: str) -> None:
     """Where nothing changed since a revision, the plan says so, and how to examine the rest."""
     workspace.write("view.yaml", VIEW)
-    git(workspace.root, "init", "--quiet")
-    git(workspace.root, "add", "-A")
-    git(workspace.root, "commit", "--quiet", "-m", "all")
+    begin(workspace.root)
 
     ran = workspace.run("plan", "--changed-since", "HEAD", "--format", form)
 
@@ -205,12 +164,12 @@ def options() -> list[str]:
         *("refresh", "login", "rollback", "state", "preview", "create", "lint", "help"),
     ],
 )
-def test_words_of_other_tools(workspace: Workspace, word: str) -> None:
+def test_words_of_other_tools(word: str) -> None:
     """A command of another tool is 64, with what does the same here."""
     if word in cli.list_commands(click.Context(cli)):
         pytest.skip(f"`{word}` is a command now")
 
-    ran = typed(workspace, word)
+    ran = typed(word)
 
     assert (ran.code, ran.out) == (64, "")
     *_, error, advice = ran.err.splitlines()
@@ -239,9 +198,9 @@ def test_words_of_other_tools(workspace: Workspace, word: str) -> None:
         ("drift --context production", "`-e NAME`"),
     ],
 )
-def test_options_of_other_tools(workspace: Workspace, line: str, advice: str) -> None:
+def test_options_of_other_tools(line: str, advice: str) -> None:
     """An option of another tool is 64, with what does the same here; one dash or two."""
-    ran = typed(workspace, *line.split())
+    ran = typed(*line.split())
 
     assert (ran.code, ran.out) == (64, "")
     assert advice in ran.err.splitlines()[-1]
@@ -249,14 +208,14 @@ def test_options_of_other_tools(workspace: Workspace, line: str, advice: str) ->
 
 @pytest.mark.promise("P49")
 @pytest.mark.parametrize("group", ["", "journal", "emulator", "incidents", "policies"])
-def test_groups(workspace: Workspace, group: str) -> None:
+def test_groups(group: str) -> None:
     """Where a command is missing or unknown, the commands that there are are named."""
     context = click.Context(cli)
     found = cli.get_command(context, group) if group else cli
     assert isinstance(found, click.Group)
 
     for arguments in (group.split(), [*group.split(), "xyzzy"]):
-        ran = typed(workspace, *arguments)
+        ran = typed(*arguments)
         assert ran.code == 64
         assert ", ".join(found.list_commands(context)) in ran.err.splitlines()[-1]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
-from canned import Canned, serving
-from shops import Shop
+from harness.wire import NEARBY, standing_in
+from harness.workspaces import Shop
 
 POLICIES = """\
 apiVersion: reconciler/v1
@@ -35,13 +36,13 @@ WRONG_ROUTES = {
 }
 
 
-def told(shop: Shop, canned: Canned, settings: str, command: str) -> str:
+def told(shop: Shop, answer: httpx.Response, settings: str, command: str) -> str:
     """Give what a command says of a service that answers so, and how it is set up."""
     (shop.root / "manifests" / "policies.yaml").write_text(POLICIES, encoding="utf-8")
-    with serving(canned) as service:
+    with standing_in() as service:
+        service.mock(return_value=answer)
         shop.settle(
-            "manifests: [manifests]\n"
-            f"environments: {{there: {{baseUrl: '{service.url}'{settings}}}}}\n"
+            f"manifests: [manifests]\nenvironments: {{there: {{baseUrl: '{NEARBY}'{settings}}}}}\n"
         )
         ran = shop.run(*command.split())
     assert "canary" not in ran.out + ran.err
@@ -57,15 +58,11 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.promise("P52")
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    ("settings", "hint"),
-    [
-        ("", RAW_HINT),
-        (", authorization: bearer", BEARER_HINT),
-    ],
+    ("settings", "hint"), [("", RAW_HINT), (", authorization: bearer", BEARER_HINT)]
 )
 def test_refused_key(shop: Shop, command: str, settings: str, hint: str) -> None:
     """A 401 says how the key was sent, and the setting for the other way."""
-    said = told(shop, Canned(401, b'{"message": "who are you?"}'), settings, command)
+    said = told(shop, httpx.Response(401, json={"message": "who are you?"}), settings, command)
 
     assert said.count(hint) == 1
     assert "who are you?" in said
@@ -76,7 +73,9 @@ def test_refused_key(shop: Shop, command: str, settings: str, hint: str) -> None
 @pytest.mark.parametrize(("status", "body", "kind"), WRONG_ROUTES.values(), ids=WRONG_ROUTES)
 def test_wrong_route(shop: Shop, command: str, status: int, body: bytes, kind: str) -> None:
     """What is not the API names `basePath`, and that some services stand at a version number."""
-    said = told(shop, Canned(status, body, {"Content-Type": kind}), "", command)
+    said = told(
+        shop, httpx.Response(status, content=body, headers={"Content-Type": kind}), "", command
+    )
 
     assert said.count("to which /mgmt/openapi/latest is added, and `api.basePath`") == 1
     assert "/mgmt/openapi/3" in said
@@ -86,7 +85,7 @@ def test_wrong_route(shop: Shop, command: str, status: int, body: bytes, kind: s
 def test_wrong_route_below_a_path_of_ones_own(shop: Shop) -> None:
     """Where `basePath` is set already, that one is named, and no other is proposed."""
     settings = ", api: {basePath: /mgmt/openapi/4}"
-    said = told(shop, Canned(501), settings, "policies list")
+    said = told(shop, httpx.Response(501, json={}), settings, "policies list")
 
     assert "to which /mgmt/openapi/4 is added, as `api.basePath` says" in said
     assert "/mgmt/openapi/3" not in said
@@ -96,7 +95,7 @@ def test_wrong_route_below_a_path_of_ones_own(shop: Shop) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_hint_without_need(shop: Shop, command: str) -> None:
     """An answer that is another trouble hints at neither."""
-    said = told(shop, Canned(403, b'{"message": "not for you"}'), "", command)
+    said = told(shop, httpx.Response(403, json={"message": "not for you"}), "", command)
 
     assert "not for you" in said
     assert "authorization:" not in said

@@ -7,8 +7,8 @@ import signal
 import socket
 
 import pytest
-from shops import Shop
-from terminals import on_terminal, start
+from harness.doors import begun, of_a_terminal, on_terminal
+from harness.workspaces import Shop
 
 ESCAPE = "\x1b"
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -19,15 +19,15 @@ LISTINGS = ["events list", "cases list", "usage"]
 def test_closed_pipe(shop: Shop, form: str) -> None:
     """What is printed as it comes ends silently with `| head -1`."""
     arguments = ["events", "list", "--limit", "0", "--format", form]
-    with start(arguments, shop.root) as process:
+    with begun(shop.root, arguments, of_a_terminal()) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert process.stdout.readline() != b""
+        assert process.stdout.readline() != ""
         process.stdout.close()
         said = process.stderr.read()
         code = process.wait(60)
 
-    assert (code, said) == (141, b"")
+    assert (code, said) == (141, "")
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def test_closed_pipe(shop: Shop, form: str) -> None:
 )
 def test_closed_before(shop: Shop, arguments: str) -> None:
     """A pipe that is closed before anything is printed ends silently too."""
-    with start(arguments.split(), shop.root) as process:
+    with begun(shop.root, arguments.split(), of_a_terminal()) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
         said = process.stderr.read()
         code = process.wait(60)
 
-    assert (code, said) == (141, b"")
+    assert (code, said) == (141, "")
 
 
 @pytest.mark.promise("P43")
@@ -55,26 +55,27 @@ def test_signals(shop: Shop, arguments: str, number: signal.Signals, code: int) 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         shop.settle(f"environments: {{there: {{baseUrl: '{url}'}}}}\n")
-        with start(arguments.split(), shop.root, {"RECONCILER_API_KEY": "canary"}) as process:
+        keyed = of_a_terminal(RECONCILER_API_KEY="canary")
+        with begun(shop.root, arguments.split(), keyed) as process:
             connection, _ = listener.accept()
             with connection:
                 connection.recv(1)
                 process.send_signal(number)
                 out, noise = process.communicate(timeout=60)
 
-    assert (process.returncode, noise) == (code, b"\n")
-    assert out == b""
+    assert (process.returncode, noise) == (code, "\n")
+    assert out == ""
 
 
 @pytest.mark.parametrize("arguments", LISTINGS)
 def test_no_colour_in_pipes(shop: Shop, arguments: str) -> None:
     """In a pipe there is no colour, and nothing is cut however narrow the terminal would be."""
-    with start(arguments.split(), shop.root, {"COLUMNS": "60"}) as process:
+    with begun(shop.root, arguments.split(), of_a_terminal(COLUMNS="60")) as process:
         out, noise = process.communicate(timeout=60)
 
     assert process.returncode == 0
-    assert ESCAPE not in (out + noise).decode()
-    assert "…" not in out.decode()
+    assert ESCAPE not in out + noise
+    assert "…" not in out
 
 
 @pytest.mark.parametrize("width", [60, 120])

@@ -7,8 +7,8 @@ import json
 from io import StringIO
 
 import pytest
-from command_lines import without_place
-from shops import Shop
+from harness.doors import without_place
+from harness.workspaces import Shop
 
 from reconciler.emulator import Fault, Faults, Rule
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from command_lines import without_place
-from processes import ALERT_ID, APPLY, KEY, VIEWS, Served, edit, in_this_process, workspace
+from harness.doors import APPLY, KEY, in_this_process, without_place
+from harness.routes import VIEWS
+from harness.served import Served
+from harness.sites import ALERT_ID
+from harness.workspaces import edit, workspace
 
 
 @pytest.fixture

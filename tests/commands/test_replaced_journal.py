@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from processes import (
-    VIEWS,
-    WORKSPACE,
-    Served,
-    command,
-    environment,
-    in_this_process,
-    journal,
-    wait_for,
-    workspace,
-)
+from harness.doors import begun, environment, in_this_process
+from harness.routes import VIEWS
+from harness.served import Served
+from harness.workspaces import WORKSPACE, journal, wait_for, workspace
 
 SLOW = {"method": "POST", "path": "/v1/dashboards/*", "fault": {"delay": 1.5}}
 
@@ -33,15 +25,7 @@ def test_folder_taken_away(tmp_path: Path, service: Served, *, another: bool) ->
     folder = workspace(tmp_path / "work", parts[2])
     (folder / "view.yaml").write_text(parts[4], encoding="utf-8")
     service.switch.misbehave(SLOW)
-    with subprocess.Popen(
-        command("apply", "--yes", "--new-journal"),
-        cwd=folder,
-        env=environment(service.base_url),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as first:
+    with begun(folder, ("apply", "--yes", "--new-journal"), environment(service.base_url)) as first:
         wait_for(folder, '"ref":"Dashboard/checkout"', first)
         shutil.rmtree(folder / ".reconciler")
         if another:

@@ -7,36 +7,21 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import (
-    APPLY,
-    Ended,
-    Served,
-    command,
-    environment,
-    in_this_process,
-    workspace,
-)
-from stores import git, git_environ, git_store, object_service, repository
+from harness.doors import APPLY, Ran, begun, environment, in_this_process
+from harness.repositories import ISOLATED, git, repository
+from harness.served import Served
+from harness.stores import git_store, journal_on, lease
+from harness.workspaces import workspace
 
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Lease
 
-LEASE = Lease(
-    owner="owner-1",
-    host="far",
-    pid=1,
-    since="2025-01-31T09:00:00Z",
-    expires="2025-01-31T09:15:00Z",
-    actor="alice",
-)
-ISOLATED = {name: git_environ()[name] for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")}
+LEASE = lease(host="far", actor="alice")
 
 
 @pytest.fixture
@@ -53,34 +38,21 @@ def keep_in(folder: Path, place: str) -> None:
     (folder / "reconciler.yaml").write_text(f"environments: {{default: {{journal: '{place}'}}}}")
 
 
-def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ended:
+def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ran:
     """Run one command in a checkout, as that machine would."""
     return in_this_process(folder, service.base_url, *arguments, more={**ISOLATED, **more})
 
 
 def journal(folder: Path, service: Served) -> Journal:
     """Read the journal of the remote's ref."""
-    found = Journal(
-        store=git_store(folder),
-        environment="default",
-        target=service.base_url,
-        clock=lambda: datetime.now(UTC),
-    )
+    found = journal_on(git_store(folder), environment="default", target=service.base_url)
     found.load()
     return found
 
 
 def started(folder: Path, service: Served, *arguments: str) -> subprocess.Popen[str]:
     """Start one command and go on."""
-    return subprocess.Popen(
-        command(*arguments),
-        cwd=folder,
-        env=environment(service.base_url, **ISOLATED),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return begun(folder, arguments, environment(service.base_url, **ISOLATED))
 
 
 def test_two_machines(machine: Path, service: Served, tmp_path: Path) -> None:
@@ -174,12 +146,6 @@ def test_paused_run(machine: Path, service: Served) -> None:
         "RunEntry",
         "Started",
     ]
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[Mapping[str, str]]:
-    with object_service() as environ:
-        yield environ
 
 
 def test_bucket(tmp_path: Path, service: Served, s3: Mapping[str, str]) -> None:

@@ -4,49 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import APPLY, Ended, Served, in_this_process, served, workspace
+from harness.doors import APPLY, Ran, in_this_process
+from harness.served import Served
+from harness.workspaces import ALERT, SLO, VIEW, workspace
 
-VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec:
-  name: Errors
-  timeSelection: {quickSelection: {seconds: 900}}
-"""
-ALERT = """\
-apiVersion: reconciler/v1
-kind: AlertDefinition
-metadata: {name: errors, id: 2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}
-spec: {name: Errors, type: ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED, logsImmediate: {}}
-"""
-SLO = """\
-apiVersion: reconciler/v1
-kind: SLO
-metadata: {name: checkout}
-spec:
-  name: Checkout
-  targetThresholdPercentage: 99.9
-  sloTimeFrame: SLO_TIME_FRAME_28_DAYS
-  requestBasedMetricSli: {goodEvents: {query: good}, totalEvents: {query: all}}
-"""
 POLICIES = "/mgmt/openapi/latest/dataplans/policies/v1"
 FORBIDDEN = {"path": "/dataplans/policies/v1", "fault": {"status": 403}}
 UNREADABLE = pytest.mark.parametrize("text", [VIEW, ALERT, SLO], ids=["view", "alert", "new slo"])
 COMMANDS = pytest.mark.parametrize("command", ["plan", "drift"])
 
 
-@pytest.fixture
-def service() -> Iterator[Served]:
-    with served() as service:
-        yield service
-
-
-def asked(tmp_path: Path, text: str, base_url: str, command: str, **more: str) -> Ended:
+def asked(tmp_path: Path, text: str, base_url: str, command: str, **more: str) -> Ran:
     """Run a command on one manifest."""
     return in_this_process(workspace(tmp_path / "shop", text), base_url, command, more=more)
 

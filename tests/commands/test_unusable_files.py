@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from shops import Shop
-from workspaces import Ran
+from harness.doors import Ran
+from harness.workspaces import Shop
 
 from reconciler.commands.usage import check_picture
 from reconciler.emulator.log_file import LogFile

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from workspaces import Workspace
+from harness.workspaces import Workspace, project_at
 
 from reconciler.report.complaints.text import MOST_SHOWN
 
@@ -23,10 +23,8 @@ spec:
 
 
 @pytest.fixture
-def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    made = Workspace(tmp_path, capsys)
-    made.write("reconciler.yaml", PROJECT)
-    return made
+def project(tmp_path: Path) -> Workspace:
+    return project_at(tmp_path, PROJECT)
 
 
 def good(name: str = "errors") -> str:
@@ -204,10 +202,10 @@ def test_no_secret_and_no_target_are_needed(
     assert project.run("validate").code == 0
 
 
-def test_without_a_project_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_project_file(tmp_path: Path) -> None:
     """A folder without a project file is checked, and environments may be called anything."""
     (tmp_path / ".git").mkdir()
-    made = Workspace(tmp_path / "views", capsys)
+    made = Workspace(tmp_path / "views")
     limited = "{name: errors, environments: [default, anywhere]}"
     made.write("view.yaml", good().replace("{name: errors}", limited))
 
@@ -223,7 +221,7 @@ def test_without_paths(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> N
     project.write("other/view.yaml", "- x\n")
     monkeypatch.chdir(project.root / "other")
 
-    ran = Workspace(Path("-v"), project.capsys).run("validate")
+    ran = Workspace(Path("-v")).run("validate")
 
     assert "--> views/view.yaml:7:3" in ran.out
     assert "1 resource in 1 file: 1 error, 0 warnings\n" in ran.err
@@ -236,7 +234,7 @@ def test_a_manifests_setting_that_is_not_there(
     project.write("reconciler.yaml", "manifests: [views]\n")
     monkeypatch.chdir(project.root)
 
-    ran = Workspace(Path("-v"), project.capsys).run("validate")
+    ran = Workspace(Path("-v")).run("validate")
 
     assert ran.code == 4
     assert "there is no such file or folder\n --> views\n" in ran.out

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workspaces import Workspace
+from harness.workspaces import Workspace, project_at
 
 PROJECT = """\
 defaultEnvironment: local
@@ -30,10 +30,8 @@ pytestmark = pytest.mark.promise("P40")
 
 
 @pytest.fixture
-def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    made = Workspace(tmp_path, capsys)
-    made.write("reconciler.yaml", PROJECT)
-    return made
+def project(tmp_path: Path) -> Workspace:
+    return project_at(tmp_path, PROJECT)
 
 
 def view(name: str = "errors", more: str = "", title: str = "Errors", seconds: str = "900") -> str:
@@ -114,9 +112,9 @@ def test_in_ci(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("view.yaml", view(seconds="${var:minutes}"))
     monkeypatch.chdir(project.root)
 
-    every = Workspace(Path("validate"), project.capsys).run("ci")
+    every = Workspace(Path("validate")).run("ci")
     monkeypatch.setenv("INPUT_ENVIRONMENT", "production")
-    one = Workspace(Path("validate"), project.capsys).run("ci")
+    one = Workspace(Path("validate")).run("ci")
 
     assert (every.code, one.code) == (4, 0)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
-from workspaces import PROJECT, Workspace
+from harness.workspaces import Workspace
 
 pytestmark = pytest.mark.promise("P39")
 
@@ -37,13 +36,6 @@ spec:
   requestBasedMetricSli: {goodEvents: {query: good}, totalEvents: {query: "all"}}
 """
 DIFF_HEAD = "--- a/slo.yaml\n+++ b/slo.yaml\n@@ -2,10 +2,8 @@\n"
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    made = Workspace(tmp_path, capsys)
-    made.write("reconciler.yaml", PROJECT)
-    return made
 
 
 def test_repaired(workspace: Workspace) -> None:

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from processes import APPLY, KEY, Served, command, environment, in_this_process
-from sites import Site, dashboard
-from terminals import read_to_end, read_until
+from harness.doors import APPLY, KEY, command, environment, in_this_process, read_to_end, read_until
+from harness.served import Served
+from harness.sites import Site, dashboard
 
 from reconciler.commands.waiting import CLEAR, Shown, shown_on
 from reconciler.console import giving_way, words

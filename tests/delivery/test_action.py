@@ -10,21 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ci_jobs import PROJECT, git
-from fake_forge import READ_ONLY, TOKEN, FakeForge, served_forge
-from forge_events import FORK, NUMBER, pull_request, push, variables
-from processes import KEY, Served, served, workspace
+from harness.doors import KEY
+from harness.forge import (
+    FORK,
+    NUMBER,
+    READ_ONLY,
+    TOKEN,
+    FakeForge,
+    pull_request,
+    push,
+    served_forge,
+    variables,
+)
+from harness.jobs import PROJECT
+from harness.repositories import begin, git
+from harness.served import Served
+from harness.workspaces import workspace
 from runner import ROOT, Job, Step
 
 from reconciler.forge.comments import Marker, read_marker
 
 COUNTS = ("create", "update", "assert", "keep", "blocked")
-
-
-@pytest.fixture
-def service() -> Iterator[Served]:
-    with served() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -47,20 +53,14 @@ def checkout(folder: Path, service: Served) -> str:
     root = workspace(folder)
     project = PROJECT.format(url=service.base_url)
     (root / "reconciler.yaml").write_text(project, encoding="utf-8")
-    git(root, "init", "--quiet", "--initial-branch=main")
-    git(root, "add", ".")
-    git(root, "commit", "--quiet", "--message", "Base")
-    return git(root, "rev-parse", "HEAD")
+    return begin(root)
 
 
 def on(job: Job, forge: FakeForge, name: str, payload: Any, run: int, *, token: str = TOKEN) -> Job:
     """Give the job as it runs on an event."""
     more = {"GITHUB_RUN_ID": str(run), "GITHUB_SHA": git(job.workspace, "rev-parse", "HEAD")}
     about = variables(job.temporary, name, payload, **more)
-    addresses = {
-        "GITHUB_API_URL": forge.url,
-        "GITHUB_GRAPHQL_URL": f"{forge.url}/graphql",
-    }
+    addresses = {"GITHUB_API_URL": forge.url, "GITHUB_GRAPHQL_URL": f"{forge.url}/graphql"}
     key = {} if token == READ_ONLY else {"RECONCILER_API_KEY": KEY}
     return Job(job.workspace, job.temporary, {**about, **addresses, **key}, token, job.installs)
 

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness.doors import KEY
+from harness.served import served
+from harness.workspaces import workspace
 from imaging import CANARY, Container, Images, missing_package
-from processes import KEY, served, workspace
 from runner import ROOT
 
 from reconciler import __version__

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from emulated import ALERT_EVENTS, Emulated
+from harness.emulated import Emulated
+from harness.routes import ALERT_EVENTS
 
 from reconciler.emulator.alert_events import keep_alert_event
 from reconciler.emulator.models.alert_event import AlertEvent

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from emulated import ALERTS, Answer, Emulated
+from harness.emulated import Answer, Emulated
+from harness.routes import ALERTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from emulated import CASES, Emulated
+from harness.emulated import Emulated
+from harness.routes import CASES
 
 from reconciler.emulator.cases import keep_case
 from reconciler.emulator.models.case import Case
@@ -135,10 +136,7 @@ def test_pages(emulator: Emulated) -> None:
         ({"pagination": {"pageSize": -1}}, "pagination.pageSize: "),
         ({"pagination": {"pageToken": "x"}}, "pagination.pageToken: not a token"),
         ({"filters": {"states": ["OPEN"]}}, "filters.states[0]: not a value of CASE_STATE_*"),
-        (
-            {"filters": {"assignees": [{"userId": "ann"}]}},
-            "filters.assignees[0].userId: ",
-        ),
+        ({"filters": {"assignees": [{"userId": "ann"}]}}, "filters.assignees[0].userId: "),
         ({"orderBy": {"field": "CASE_ORDER_BY_FIELD_COLOUR"}}, "the order: colour is not"),
     ],
 )
@@ -153,9 +151,7 @@ def test_bad_request(emulator: Emulated, body: object, message: str) -> None:
 @pytest.mark.parametrize(("key", "status"), [("reader", 200), ("writer", 403), ("nobody", 401)])
 def test_permission(key: str, status: int) -> None:
     """The listing needs the permission `case:Read`, and no other call does."""
-    emulator = holding(
-        {"reader": frozenset({"case:Read"}), "writer": frozenset({"slo:Write"})},
-    )
+    emulator = holding({"reader": frozenset({"case:Read"}), "writer": frozenset({"slo:Write"})})
 
     answer = emulator.send("POST", CASES, {}, headers={"Authorization": key})
     other = emulator.send("GET", "/dataplans/policies/v1", headers={"Authorization": key})

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from emulated import DASHBOARDS, Answer, Emulated
+from harness.emulated import Answer, Emulated
+from harness.routes import DASHBOARDS
 
 ID = "tSheVQcieUCGLE8f7WoaE"
 WIDGET = {"id": {"value": "w"}, "title": "CPU", "definition": {"markdown": {}}}

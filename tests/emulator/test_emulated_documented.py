@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documented import MANIFESTS, REPLIES, REQUESTS
+from harness.documented import MANIFESTS, REPLIES, REQUESTS
 
 from reconciler.emulator.openapi import openapi_document
 from reconciler.emulator.resources import RESOURCES

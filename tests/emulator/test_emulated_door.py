@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from emulated import API_ROOT, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS, Emulated
+from harness.emulated import Emulated
+from harness.routes import API_ROOT, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS
 
 from reconciler.emulator.answering import BODY_LIMIT
 

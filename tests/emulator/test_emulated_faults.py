@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulated import ALERTS, API_ROOT, CLOSE, DASHBOARDS, POLICIES, SLOS, VIEWS, Answer, Emulated
+from harness.emulated import Answer, Emulated
+from harness.routes import ALERTS, API_ROOT, CLOSE, DASHBOARDS, POLICIES, SLOS, VIEWS
 
-from reconciler.emulator import DroppedConnectionError, Fault, Faults, Rule, load_faults
+from reconciler.emulator import (
+    DroppedConnectionError,
+    Fault,
+    Faults,
+    Rule,
+    UnreadableSettingsError,
+    load_faults,
+)
 from reconciler.emulator.faults import Drip, PartialBulk
 from reconciler.emulator.incident_life import AlertBehind, open_incident
 from reconciler.emulator.models.incident import Incident
-from reconciler.emulator.settings_file import UnreadableSettingsError
 
 VIEW = {"name": "v", "timeSelection": {}}
 IDS = [f"00000000-0000-4000-8000-{number:012}" for number in range(4)]

@@ -1,7 +1,8 @@
 """Endpoints 8 to 10: incidents, what happened to them, and closing them."""
 
 import pytest
-from emulated import CLOSE, INCIDENT_EVENTS, INCIDENTS, Emulated
+from harness.emulated import Emulated
+from harness.routes import CLOSE, INCIDENT_EVENTS, INCIDENTS
 
 from reconciler.emulator.incident_life import AlertBehind, acknowledge, open_incident
 from reconciler.emulator.models.case import KeyValue

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulated import (
+from harness.emulated import Emulated
+from harness.routes import (
     ALERT_EVENTS,
     ALERTS,
     CASES,
@@ -17,7 +18,6 @@ from emulated import (
     POLICIES,
     SLOS,
     USAGE,
-    Emulated,
 )
 
 from reconciler.emulator import tick

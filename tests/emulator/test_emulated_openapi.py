@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulated import API_ROOT, Emulated
+from harness.emulated import Emulated
+from harness.routes import API_ROOT
 
 from reconciler.emulator.openapi import openapi_document
 from reconciler.emulator.resources import RESOURCES

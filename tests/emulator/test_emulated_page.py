@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from emulated import ALERTS, DASHBOARDS, POLICIES, VIEWS, Emulated
+from harness.emulated import Emulated
+from harness.routes import ALERTS, DASHBOARDS, POLICIES, VIEWS
 
 from reconciler.emulator.markup import tag
 from reconciler.emulator.page_style import POLICY

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from emulated import OVERWRITE, POLICIES, Answer, Emulated
+from harness.emulated import Answer, Emulated
+from harness.routes import OVERWRITE, POLICIES
 
 CREATE = POLICIES + "/bulkCreate"
 TEST = POLICIES + "/bulkTestLog"

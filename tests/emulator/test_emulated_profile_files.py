@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from reconciler.emulator.profile import Profile, load_profile
-from reconciler.emulator.settings_file import UnreadableSettingsError
+from reconciler.emulator import Profile, UnreadableSettingsError, load_profile
 
 
 def test_profile_file(tmp_path: Path) -> None:

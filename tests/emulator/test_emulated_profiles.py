@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from emulated import (
+from harness.emulated import Emulated
+from harness.routes import (
     ALERTS,
     CASES,
     DASHBOARDS,
@@ -13,14 +14,13 @@ from emulated import (
     SLOS,
     USAGE,
     VIEWS,
-    Emulated,
 )
 
+from reconciler.emulator import Profile
 from reconciler.emulator.cases import keep_case
 from reconciler.emulator.data_usage import keep_daily_units
 from reconciler.emulator.models.case import Case
 from reconciler.emulator.models.data_usage import DailyUnits
-from reconciler.emulator.profile import Profile
 
 ID = "A-Za-z0-9_-1234567890"
 UUID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
@@ -104,9 +104,7 @@ TIMED = {
     "createdAt": "2025-01-30T12:00:00.000Z",
 }
 ONE_WIDGET = {
-    "sections": [
-        {"id": {"value": "s"}, "rows": [{"id": {"value": "r"}, "widgets": [TIMED]}]},
-    ]
+    "sections": [{"id": {"value": "s"}, "rows": [{"id": {"value": "r"}, "widgets": [TIMED]}]}]
 }
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulated import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS, Emulated
+from harness.emulated import Emulated
+from harness.routes import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples"
 ALERT = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"

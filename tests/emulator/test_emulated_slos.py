@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from emulated import ALERTS, SLOS, Emulated
+from harness.emulated import Emulated
+from harness.routes import ALERTS, SLOS
 
 ALERT = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 OTHER_ALERT = "3dc02998-0b50-4ea8-b68a-4779d716fa1f"

@@ -10,7 +10,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from emulated import ALERTS, OVERWRITE, POLICIES, VIEWS, Emulated
+from harness.emulated import Emulated
+from harness.routes import ALERTS, OVERWRITE, POLICIES, VIEWS
 
 from reconciler.emulator import UnreadableDataError
 

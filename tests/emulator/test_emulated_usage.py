@@ -3,7 +3,8 @@
 from datetime import date, timedelta
 
 import pytest
-from emulated import USAGE, Emulated
+from harness.emulated import Emulated
+from harness.routes import USAGE
 
 from reconciler.emulator.data_usage import keep_daily_units
 from reconciler.emulator.models.data_usage import DailyUnits, Units

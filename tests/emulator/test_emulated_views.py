@@ -1,7 +1,8 @@
 """Endpoints 20 and 21: saved views."""
 
 import pytest
-from emulated import VIEWS, Emulated
+from harness.emulated import Emulated
+from harness.routes import VIEWS
 
 FOLDER = "3dc02998-0b50-4ea8-b68a-4779d716fa1f"
 VIEW = {"name": "Errors", "timeSelection": {"quickSelection": {"seconds": 900}}}

@@ -1,7 +1,8 @@
 """Seeing and deleting beside the API, as a person in the web interface does."""
 
 import pytest
-from emulated import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS, Emulated
+from harness.emulated import Emulated
+from harness.routes import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS
 
 ALERT = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 BY_ALERT = "SELECT 1 FROM alert_definitions WHERE id = ?"

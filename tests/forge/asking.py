@@ -1,4 +1,4 @@
-"""A client of the fake forge without a port between them, and two that take turns."""
+"""A client whose requests respx routes to the fake forge, and two that take turns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import httpx
-from fake_forge import REPOSITORY, TOKEN, FakeForge
+import respx
+from harness.forge import REPOSITORY, TOKEN, FakeForge
 
 from reconciler.forge.client import Address, Client
 from reconciler.forge.pull_requests import Repository
@@ -17,21 +18,19 @@ from reconciler.forge.pull_requests import Repository
 URL = "https://forge.example.com"
 
 
-@dataclass
-class Straight(httpx.BaseTransport):
-    """Asks the fake at once. `before` is called ahead of each request."""
+def routed(forge: FakeForge, before: Callable[[], None] = lambda: None) -> httpx.MockTransport:
+    """Give what asks the fake at once. `before` is called ahead of each request."""
 
-    forge: FakeForge
-    before: Callable[[], None] = lambda: None
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Answer one request."""
-        self.before()
-        content = request.read()
+    def answer(request: httpx.Request) -> httpx.Response:
+        before()
         token = request.headers["authorization"].removeprefix("Bearer ")
-        body = json.loads(content) if content else None
-        status, headers, document = self.forge.answer(request.method, str(request.url), token, body)
+        body = json.loads(request.content or b"null")
+        status, headers, document = forge.answer(request.method, str(request.url), token, body)
         return httpx.Response(status, headers=headers, json=document)
+
+    router = respx.MockRouter()
+    router.route(url__startswith=URL).mock(side_effect=answer)
+    return httpx.MockTransport(router.handler)
 
 
 @contextmanager
@@ -44,7 +43,7 @@ def asking(
     """Open the fake's repository; nobody waits, and `waited` notes how long it would have been."""
     address = Address(URL, f"{URL}/graphql", token)
     noted = waited if waited is not None else []
-    with Client(address, Straight(forge, before), noted.append) as client:
+    with Client(address, routed(forge, before), noted.append) as client:
         yield Repository(client, REPOSITORY)
 
 

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
-from asking import asking
-from fake_forge import (
-    PERSON,
-    READ_ONLY,
-    TOKEN,
-    FakeForge,
-    Fault,
-    secondary_limit,
-    served_forge,
-)
+import respx
+from asking import URL, asking
+from harness.forge import PERSON, READ_ONLY, TOKEN, FakeForge, Fault, secondary_limit, served_forge
 
 from reconciler.forge.client import Address, Client, ForgeError
 from reconciler.forge.pull_requests import Comment, Repository
@@ -232,16 +224,11 @@ def test_the_open_pull_request_of_a_commit() -> None:
 
 def test_a_body_that_is_no_json() -> None:
     """A page instead of an answer is a failure."""
-
-    def page(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, text="<html>")
-
-    address = Address("https://forge.example.com", "https://forge.example.com/graphql", TOKEN)
-    with (
-        Client(address, httpx.MockTransport(page), lambda _: None) as client,
-        pytest.raises(ForgeError, match="not JSON"),
-    ):
-        client.get("/user")
+    address = Address(URL, f"{URL}/graphql", TOKEN)
+    with respx.mock(base_url=URL) as forge, Client(address, sleep=lambda _: None) as client:
+        forge.get("/user").respond(text="<html>")
+        with pytest.raises(ForgeError, match="not JSON"):
+            client.get("/user")
 
 
 def test_faults_are_of_one_kind() -> None:

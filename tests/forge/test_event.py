@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forge_events import (
+from harness.forge import (
     BASE,
     FORK,
     HEAD,

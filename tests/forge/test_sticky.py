@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from asking import Turns, asking
-from fake_forge import PERSON, TOKEN, FakeForge, Fault, secondary_limit
+from harness.forge import PERSON, TOKEN, FakeForge, Fault, secondary_limit
 
 from reconciler.forge.client import ForgeError
 from reconciler.forge.comments import Marker, put, put_new, read_marker, standing

@@ -12,23 +12,21 @@ from random import Random
 from typing import Any
 
 import httpx
-from hostile_documents import mutated
-from sites import (
+from harness.routes import API_ROOT, SLOS, VIEWS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    API_ROOT,
-    NO_TIME,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
-    VIEWS,
     Site,
     dashboard,
     manifest,
     policy,
     policy_set,
 )
-from unsafe_text import unsafe_in
+from harness.stores import NO_TIME
+from harness.unsafe_text import unsafe_in
+from hostile_documents import mutated
 
 from reconciler.api.client import Api
 from reconciler.emulator import create_app
@@ -37,7 +35,7 @@ from reconciler.guards import with_guards
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test
 from reconciler.probes.conformance import examine
 from reconciler.probes.permissions import check_service
-from reconciler.project.settings import Guards
+from reconciler.project import Guards
 from reconciler.report.html import plan_html
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
-from unsafe_text import unsafe_in
+from harness.unsafe_text import unsafe_in
 
 SECRETS = {"TOKEN": "canary-token-5b1e", "EMPTY": ""}
 

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
+from harness.routes import BY_SLUG, DASHBOARDS, SLOS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    BY_SLUG,
-    DASHBOARDS,
     SLO_SPEC,
-    SLOS,
     Site,
     dashboard,
     manifest,
@@ -22,8 +20,7 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.rules import GUARD_CODES
 from reconciler.kinds import BY_NAME

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sites import ALERT_ID, ALERT_SPEC, Site, manifest, unreachable
+from harness.sites import ALERT_ID, ALERT_SPEC, Site, manifest, unreachable
 
 from reconciler.api.client import Api
 from reconciler.document import ABSENT, Difference
@@ -12,7 +12,6 @@ from reconciler.emulator import create_app
 from reconciler.guards import objections, with_guards
 from reconciler.guards.open_incidents import Incidents
 from reconciler.project import Guards
-from reconciler.report.reasons import notes_of
 from reconciler.resource import Action, Change, Evidence, Manifest, Plan, Ref, Remembered, Source
 
 OTHER_ID = "9d0b6a52-6d8e-4f3f-8f0e-2f6a1c1e7f0e"
@@ -59,4 +58,4 @@ def test_incidents_that_cannot_be_listed(tmp_path: Path) -> None:
 
     silenced, other = site.ask(ask).changes
 
-    assert (len(notes_of(silenced)), notes_of(other)) == (1, ())
+    assert (len(silenced.reasons), other.reasons) == (1, ())

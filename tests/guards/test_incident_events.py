@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from sites import ALERT_ID, ALERT_SPEC, Site, answer_with, manifest
+from harness.sites import ALERT_ID, ALERT_SPEC, Site, answer_with, manifest
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.emulator import create_app
 from reconciler.guards import with_guards
 from reconciler.project import Guards
-from reconciler.report.reasons import notes_of
 from reconciler.resource import Manifest, Plan
 
 INCIDENTS = "/incidents/incidents/v1"
@@ -27,8 +23,7 @@ def alert(*, enabled: bool) -> Manifest:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
+def site(site: Site) -> Site:
     site.apply(alert(enabled=True))
     site.meddle("POST", INCIDENTS, answer_with(200, {"incidents": [OPEN], "pagination": {}}))
     return site
@@ -59,7 +54,7 @@ def test_events_that_name_nothing(site: Site) -> None:
     made = silenced(site)
 
     assert made.guarded == ()
-    assert notes_of(made.changes[0]) == ()
+    assert made.changes[0].reasons == ()
 
 
 def test_most_events(site: Site) -> None:

@@ -6,17 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.sites import ALERT_SPEC, VIEW_SPEC, Site, dashboard, manifest, policy, policy_set
 from hypothesis import given
 from hypothesis import strategies as st
-from sites import (
-    ALERT_SPEC,
-    VIEW_SPEC,
-    Site,
-    dashboard,
-    manifest,
-    policy,
-    policy_set,
-)
 
 from reconciler.document import Json
 from reconciler.emulator import create_app

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from sites import (
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     Meddler,
     Site,
     answer_with,
+    codes_of,
     manifest,
     unreachable,
 )
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.emulator import create_app
 from reconciler.guards import with_guards
 from reconciler.project import Guards
-from reconciler.report.reasons import notes_of
 from reconciler.resource import Manifest, Plan
 
 INCIDENTS = "/incidents/incidents/v1"
@@ -29,8 +26,7 @@ OPEN: dict[str, Json] = {"id": "i1", "name": "Errors", "events": [{"id": "e1"}]}
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
+def site(site: Site) -> Site:
     site.apply(alert())
     site.forget()
     return site
@@ -115,7 +111,7 @@ def test_unreadable_listing(site: Site, failure: Meddler) -> None:
     made = guarded(site, alert(enabled=False))
 
     assert made.guarded == ()
-    assert ["incidents could not be listed" in note for note in notes_of(made.changes[0])] == [True]
+    assert codes_of(made.changes[0]) == ["incidents-unread"]
 
 
 def test_unreadable_events(site: Site) -> None:
@@ -129,4 +125,4 @@ def test_unreadable_events(site: Site) -> None:
 
     made = guarded(site, alert(enabled=False))
 
-    assert "incidents could not be listed" in notes_of(made.changes[0])[0]
+    assert codes_of(made.changes[0]) == ["incidents-unread"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sites import (
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     SLO_SPEC,
@@ -21,8 +21,7 @@ from sites import (
 from reconciler.document import Json
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.project import Guards
-from reconciler.report.reasons import notes_of
-from reconciler.resource import Action, Manifest
+from reconciler.resource import Action, Manifest, ProtectionTurns
 
 
 def declared(ref: str, spec: dict[str, Json], edit: dict[str, Json]) -> tuple[Manifest, Manifest]:
@@ -73,7 +72,7 @@ def test_lifted_before(site: Site, first: Manifest, edited: Manifest) -> None:
     site.apply(plan=lifting)
 
     assert [change.action for change in lifting.changes] == [Action.KEEP]
-    assert any("its protection ends with this apply" in one for one in notes_of(lifting.changes[0]))
+    assert ProtectionTurns(begins=False) in lifting.changes[0].reasons
     assert site.writes == []
     assert codes(site, edited) == []
     assert not site.plan(first).turns_protection
@@ -90,7 +89,7 @@ def test_begun_later(site: Site, first: Manifest, edited: Manifest) -> None:
     site.apply(plan=beginning)
 
     assert beginning.digest != before
-    assert any("protected from this apply on" in one for one in notes_of(beginning.changes[0]))
+    assert ProtectionTurns(begins=True) in beginning.changes[0].reasons
     assert codes(site, edited) == ["protected"]
     assert_settled(site, protected(first))
 

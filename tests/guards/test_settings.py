@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
-from workspaces import PROJECT, Workspace
+from harness.doors import typed
+from harness.workspaces import Workspace, edit, examples_at
 
-from reconciler.commands.root import run
 from reconciler.manifests.project_file import load_project
 from reconciler.project import Guards
 
@@ -66,12 +65,9 @@ def test_documented_settings(tmp_path: Path) -> None:
     assert guards.of("AlertDefinition").max_changes == guards.of("SLO").max_changes == 50
 
 
-def test_documented_example(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_documented_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The example on the page runs as it says, on a copy of the examples."""
-    shop = tmp_path / "shop"
-    shutil.copytree(ROOT / "examples", shop, ignore=shutil.ignore_patterns(".reconciler"))
+    shop = examples_at(tmp_path / "shop").root
     monkeypatch.chdir(shop)
     (block,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     shown = ""
@@ -79,12 +75,11 @@ def test_documented_example(
         words = shlex.split(line.split("  #")[0])
         if words[0] == "sed":
             _, old, new, _ = words[2].split("/")
-            file = shop / words[3]
-            assert old in file.read_text("utf-8")
-            file.write_text(file.read_text("utf-8").replace(old, new), encoding="utf-8")
+            edit(shop, old, new, words[3])
         else:
-            assert run(words[1:]) == 0
-            shown = capsys.readouterr().out
+            ran = typed(*words[1:])
+            assert ran.code == 0
+            shown = ran.out
             assert "#" not in line or "Needs" not in line or "Needs consent" in shown
 
     assert "agreed with the checkout team" in shown
@@ -98,28 +93,21 @@ spec: {dashboard: {name: Checkout, description: %s, layout: {sections: []}}}
 """
 
 
-@pytest.fixture
-def work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    work = Workspace(tmp_path, capsys)
-    work.write("reconciler.yaml", PROJECT)
-    return work
-
-
-def test_protection_on_the_command_line(work: Workspace) -> None:
+def test_protection_on_the_command_line(workspace: Workspace) -> None:
     """Review and apply say the same: refused with 11, lifted alone with 2 to do, then changed."""
 
     def declare(protect: str, description: str) -> None:
-        work.write("board.yaml", BOARD % (protect, description))
+        workspace.write("board.yaml", BOARD % (protect, description))
 
     declare("true", "first")
-    assert work.apply().code == 0
+    assert workspace.apply().code == 0
     declare("false", "second")
-    reviewed = work.plan()
-    refused = work.apply()
+    reviewed = workspace.plan()
+    refused = workspace.apply()
     declare("false", "first")
-    lifting = work.run("plan", "--exit-code")
-    lifted = work.apply("--format", "json")
-    settled = work.run("plan", "--exit-code")
+    lifting = workspace.run("plan", "--exit-code")
+    lifted = workspace.apply("--format", "json")
+    settled = workspace.run("plan", "--exit-code")
     declare("false", "second")
 
     (guard,) = reviewed["guards"]
@@ -130,28 +118,28 @@ def test_protection_on_the_command_line(work: Workspace) -> None:
     assert (lifting.code, lifted.code, settled.code) == (2, 0, 0)
     assert "its protection ends with this apply" in lifting.out
     assert lifted.json["outcomes"] == []
-    assert work.apply().code == 0
+    assert workspace.apply().code == 0
 
 
 @pytest.mark.parametrize("protect", ["yes", '"true"', "1", "null"])
-def test_odd_protection(work: Workspace, protect: str) -> None:
+def test_odd_protection(workspace: Workspace, protect: str) -> None:
     """`protect` is true or false: anything else is an error, and no silent false."""
-    work.write("board.yaml", BOARD % (protect, "first"))
+    workspace.write("board.yaml", BOARD % (protect, "first"))
 
-    ran = work.run("validate")
+    ran = workspace.run("validate")
 
     assert ran.code == 4
     assert "`protect` must be true or false" in ran.out + ran.err
 
 
-def test_one_run_entry(work: Workspace) -> None:
+def test_one_run_entry(workspace: Workspace) -> None:
     """An apply that writes anything begins with its own entry; one that does not adds nothing."""
-    work.write("board.yaml", BOARD % ("false", "first"))
-    digest = work.plan()["digest"]
-    work.apply()
-    work.apply()
+    workspace.write("board.yaml", BOARD % ("false", "first"))
+    digest = workspace.plan()["digest"]
+    workspace.apply()
+    workspace.apply()
 
-    file = work.root / ".reconciler" / "local.journal.jsonl"
+    file = workspace.root / ".reconciler" / "local.journal.jsonl"
     _, *entries = map(json.loads, file.read_text("utf-8").splitlines())
 
     assert [one["entry"] for one in entries].count("run") == 1
@@ -160,33 +148,33 @@ def test_one_run_entry(work: Workspace) -> None:
 
 
 @pytest.mark.parametrize("out", ["missing/plan.json", ".", "all.yaml/plan.json"])
-def test_out_of_reach(work: Workspace, out: str) -> None:
+def test_out_of_reach(workspace: Workspace, out: str) -> None:
     """`--out` into a place that cannot be written is told before anything is asked."""
-    work.write("all.yaml", BOARD % ("false", "first"))
+    workspace.write("all.yaml", BOARD % ("false", "first"))
 
-    ran = work.run("plan", "--out", str(work.root / out))
+    ran = workspace.run("plan", "--out", str(workspace.root / out))
 
     assert ran.code == 4
     assert "cannot be written" in ran.err
-    assert not (work.root / ".reconciler").exists()
+    assert not (workspace.root / ".reconciler").exists()
 
 
 @pytest.mark.parametrize(
     "out", ["all.yaml", "reconciler.yaml", "notes.txt", ".reconciler/local.journal.jsonl"]
 )
-def test_out_onto_a_file_of_others(work: Workspace, out: str) -> None:
+def test_out_onto_a_file_of_others(workspace: Workspace, out: str) -> None:
     """`--out` replaces an earlier plan and an empty file, and nothing else: exit 4, all unread."""
-    work.write("all.yaml", BOARD % ("false", "first"))
-    work.write("notes.txt", "mine")
-    assert work.apply().code == 0
-    before = (work.root / out).read_bytes()
+    workspace.write("all.yaml", BOARD % ("false", "first"))
+    workspace.write("notes.txt", "mine")
+    assert workspace.apply().code == 0
+    before = (workspace.root / out).read_bytes()
 
-    ran = work.run("plan", "--out", str(work.root / out))
+    ran = workspace.run("plan", "--out", str(workspace.root / out))
 
     assert (ran.code, ran.out) == (4, "")
     assert "remove it first, or name another file" in ran.err
-    assert (work.root / out).read_bytes() == before
-    work.write("plan.json", "")
+    assert (workspace.root / out).read_bytes() == before
+    workspace.write("plan.json", "")
     for _ in range(2):
-        assert work.run("plan", "--out", str(work.root / "plan.json")).code == 0
-    assert json.loads((work.root / "plan.json").read_text("utf-8"))["formatVersion"]
+        assert workspace.run("plan", "--out", str(workspace.root / "plan.json")).code == 0
+    assert json.loads((workspace.root / "plan.json").read_text("utf-8"))["formatVersion"]

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from sites import (
+from harness.routes import DASHBOARDS, SLOS
+from harness.sites import (
     ALERT_SPEC,
-    DASHBOARDS,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
     Site,
     answer_with,

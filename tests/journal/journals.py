@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
+from harness.stores import journal_at
 from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json
@@ -26,22 +26,13 @@ from reconciler.journal.entries import (
     Stored,
     WrittenEntry,
 )
-from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import OUTCOMES
 from reconciler.resource import Ref
 
-NO_TIME = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
 AT = "2025-01-31T09:00:00Z"
 RUN = "00000000-0000-4000-8000-000000000001"
 VIEW = Ref("SavedView", "errors")
-
-
-def journal_at(path: Path, *, environment: str = "local", target: str = "emulator") -> Journal:
-    """Give the journal of a file, not read yet."""
-    return Journal(
-        store=FileStore(path), environment=environment, target=target, clock=lambda: NO_TIME
-    )
 
 
 def started(

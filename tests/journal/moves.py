@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.stores import Opening, opening
 from journals import AT, WRITE, started
-from stores import Opening, opening
 
 from reconciler.errors import ReconcilerError
 from reconciler.journal.entries import Entry, RunEntry

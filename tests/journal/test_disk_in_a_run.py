@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import ALERT_ID, ALERT_SPEC, SLO_SPEC, VIEW_SPEC, Site, dashboard, manifest
+from harness.sites import ALERT_ID, ALERT_SPEC, SLO_SPEC, VIEW_SPEC, Site, dashboard, manifest
 
 from reconciler.emulator import create_app
 from reconciler.errors import JournalError

@@ -7,25 +7,18 @@ import os
 from pathlib import Path
 
 import pytest
-from journals import AT, journal_at
+from harness.stores import journal_at, lease
+from journals import AT
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import file_store
 from reconciler.journal.content import line_of
 from reconciler.journal.entries import Header, header_document
 from reconciler.journal.file_store import FileStore
-from reconciler.journal.store import Lease, LockRecord, Note, record_text
+from reconciler.journal.store import LockRecord, Note, record_text
 from reconciler.points import Point
 
-LEASE = Lease(
-    owner="owner-1",
-    host="host",
-    pid=7,
-    since=AT,
-    expires="2025-01-31T09:15:00Z",
-    actor="someone",
-    run="run-1",
-)
+LEASE = lease(pid=7, run="run-1")
 NOTE = Note("words", "someone")
 
 

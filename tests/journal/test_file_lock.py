@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import journal_at, read, started, written
+from harness.stores import journal_at
+from journals import read, started, written
 
 from reconciler.errors import Locked
 from reconciler.journal.entries import Started, WrittenEntry

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness.stores import journal_at
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from journals import VIEW, WRITE, entries, filled, journal_at, read, refused, started
+from journals import VIEW, WRITE, entries, filled, read, refused, started
 
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Entry

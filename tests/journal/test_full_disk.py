@@ -16,10 +16,10 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from workspaces import Ran, Workspace
+from harness.doors import Ran, typed
+from harness.workspaces import Workspace
 
 from reconciler import points
-from reconciler.commands.root import run
 from reconciler.points import Point
 
 SECRET = "canary-secret-5c2e"  # noqa: S105 - a canary, to be looked for
@@ -61,15 +61,13 @@ def mount(*arguments: str) -> str:
 
 
 @pytest.fixture
-def workspace(
-    disk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Workspace:
+def workspace(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Give a project whose journal is on that disk, and which declares one saved view."""
     for name in ("RECONCILER_BASE_URL", "RECONCILER_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECONCILER_ACTOR", "someone")
     monkeypatch.setenv("TOKEN", SECRET)
-    made = Workspace(disk.parent, capsys)
+    made = Workspace(disk.parent)
     made.write("reconciler.yaml", PROJECT)
     declare(made, "")
     return made
@@ -185,7 +183,7 @@ def test_full_after_the_write(
     assert workspace.apply().code == 7
     project = str(workspace.root / "reconciler.yaml")
     said = ["SavedView/errors", "--id", str(entry["remoteId"])]
-    assert run(["journal", "settle", *said, "--project", project]) == 0
+    assert typed("journal", "settle", *said, "--project", project).code == 0
     assert workspace.apply().code == 0
     assert views(workspace) == [entry["remoteId"]]
     assert {change["action"] for change in workspace.plan()["changes"]} == {"keep"}

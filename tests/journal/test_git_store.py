@@ -9,8 +9,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from harness.repositories import git, git_environ, repository
+from harness.stores import REF, git_store, journal_on
 from journals import WRITE, refused
-from stores import REF, git, git_environ, git_store, journal_on, repository
 
 from reconciler.errors import JournalError
 from reconciler.git import Git, GitFailed

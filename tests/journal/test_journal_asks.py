@@ -10,37 +10,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from journals import (
-    AT,
-    NO_TIME,
-    RUN,
-    WRITE,
-    filled,
-    journal_at,
-    read,
-    refused,
-    started,
-    written,
-)
+from harness.stores import NO_TIME, journal_at, lease
+from journals import AT, RUN, WRITE, filled, read, refused, started, written
 
 from reconciler.errors import InvalidInput, JournalError, Locked
-from reconciler.journal.entries import (
-    Header,
-    RunEntry,
-)
+from reconciler.journal.entries import Header, RunEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease, Note
 
-LEASE = Lease(
-    owner="owner-1",
-    host="host",
-    pid=7,
-    since=AT,
-    expires="2025-01-31T09:15:00Z",
-    actor="someone",
-    run="run-1",
-)
+LEASE = lease(pid=7, run="run-1")
 
 
 @dataclass

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 from typing import get_args
 
 import pytest
-from stores import git, repository
+from harness.doors import typed
+from harness.repositories import git, repository
+from harness.workspaces import examples_at
 
-from reconciler.commands.root import run
 from reconciler.document import Json
 from reconciler.journal.entries import (
     Arrived,
@@ -118,8 +118,7 @@ def test_every_entry_is_documented() -> None:
 def examples(folder: Path, place: str) -> Path:
     """Copy the examples into a checkout, with the journal of `local` in a place."""
     shop = repository(folder / "git")
-    ignored = shutil.ignore_patterns(".reconciler")
-    shutil.copytree(ROOT / "examples", shop, ignore=ignored, dirs_exist_ok=True)
+    examples_at(shop)
     git(shop, "config", "user.email", "you@example.com")
     if place:
         text = (shop / "reconciler.yaml").read_text()
@@ -129,12 +128,7 @@ def examples(folder: Path, place: str) -> Path:
 
 
 @pytest.mark.parametrize("place", ["", "git:refs/reconciler/local"])
-def test_commands_run(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    place: str,
-) -> None:
+def test_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     """Every command line of the page runs, in order, with a journal in a file and in git."""
     shop = examples(tmp_path, place)
     monkeypatch.chdir(shop)
@@ -142,27 +136,24 @@ def test_commands_run(
     blocks = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     assert len(lines) >= 8
+    said = ""
     for line in lines:
-        assert run(shlex.split(line)[1:]) == 0, (line, capsys.readouterr().err)
-    assert "you@example.com" in capsys.readouterr().out
+        ran = typed(*shlex.split(line)[1:])
+        assert ran.code == 0, (line, ran.err)
+        said += ran.out
+    assert "you@example.com" in said
     assert (shop / ".reconciler" / "local.journal.jsonl").exists() == (not place)
 
 
 @pytest.mark.promise("P17")
 @pytest.mark.parametrize("place", ["", "git:refs/reconciler/local"])
-def test_moves_run(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    place: str,
-) -> None:
+def test_moves_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     """The move that the page shows runs on a journal in a file and one in git."""
     shop = examples(tmp_path, place)
     monkeypatch.chdir(shop)
     (shown,) = re.findall(r"^reconciler (journal move --to .*)$", PAGE, re.MULTILINE)
 
-    assert run(["apply", "--yes"]) == 0
-    assert run(shlex.split(shown)) == 0
+    applied, moved, planned = (typed(*shlex.split(one)) for one in ("apply --yes", shown, "plan"))
 
-    assert "write `journal: git:refs/reconciler/production`" in capsys.readouterr().err
-    assert run(["plan"]) == 4
+    assert (applied.code, moved.code, planned.code) == (0, 0, 4)
+    assert "write `journal: git:refs/reconciler/production`" in moved.err

@@ -7,11 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from journals import (
-    AT,
-    RUN,
-    VIEW,
-)
+from harness.stores import lease
+from journals import AT, RUN, VIEW
 
 from reconciler.document import ABSENT, Json
 from reconciler.errors import JournalError
@@ -328,15 +325,7 @@ def test_broken_chain(line: str, before: str, said: str) -> None:
         parse_line(line, before, 5)
 
 
-LEASE = Lease(
-    owner="owner-1",
-    host="host",
-    pid=7,
-    since=AT,
-    expires="2025-01-31T09:15:00Z",
-    actor="someone",
-    run="run-1",
-)
+LEASE = lease(pid=7, run="run-1")
 
 
 def test_lease_words() -> None:

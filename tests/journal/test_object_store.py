@@ -11,8 +11,8 @@ from typing import Any
 
 import obstore
 import pytest
+from harness.stores import BUCKET, Opening, journal_on, opening
 from journals import WRITE, refused, started
-from stores import BUCKET, Opening, journal_on, opening
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import RunEntry

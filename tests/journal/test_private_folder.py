@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from journals import AT, NO_TIME, VIEW, WRITE, journal_at, read, refused, written
-from workspaces import PROJECT, Workspace
+from harness.repositories import begin, committed, git
+from harness.stores import NO_TIME, journal_at, lease
+from harness.workspaces import PROJECT, Workspace, project_at
+from harness.workspaces import VIEW as VIEW_MANIFEST
+from journals import AT, VIEW, WRITE, read, refused, written
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal import file_store
 from reconciler.journal.entries import RunEntry, Settled
 from reconciler.journal.file_store import IGNORE, IGNORED, FileStore
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Lease
 from reconciler.points import Point
 
-LEASE = Lease(
-    owner="owner-1",
-    host="host",
-    pid=7,
-    since=AT,
-    expires="2025-01-31T09:15:00Z",
-    actor="someone",
-    run="run-1",
-)
+LEASE = lease(pid=7, run="run-1")
 COMPACT = RunEntry(run="run-2", at=AT, actor="someone", commit="", digest="", command="compact")
-
-VIEW_MANIFEST = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec:
-  name: Errors
-  timeSelection: {quickSelection: {seconds: 900}}
-"""
 
 
 @pytest.fixture
@@ -47,13 +31,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    root = tmp_path / "project"
-    root.mkdir()
-    found = Workspace(root, capsys)
-    found.write("reconciler.yaml", PROJECT)
-    found.write("view.yaml", VIEW_MANIFEST)
-    return found
+def workspace(tmp_path: Path) -> Workspace:
+    return project_at(tmp_path / "project", view=VIEW_MANIFEST)
 
 
 def removed_folder(file: Path) -> None:
@@ -298,31 +277,15 @@ def test_linked_folder_in_a_run(
     assert list(linked.iterdir()) == []
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody, and give what it prints."""
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
-    ran = subprocess.run(
-        ["git", *who, *arguments],  # noqa: S607 - git of the PATH
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return ran.stdout
-
-
 @pytest.mark.promise("P46")
 @pytest.mark.parametrize("first", ["plan", "apply"])
 def test_git_leaves_it_out(workspace: Workspace, first: str) -> None:
     """Nothing of a new `.reconciler` is committed by `git add -A`, so nothing blocks a revert."""
     root = workspace.root
-    git(root, "init", "--quiet")
-    git(root, "add", "-A")
-    git(root, "commit", "--quiet", "-m", "manifests")
+    begin(root)
     assert (workspace.apply() if first == "apply" else workspace.run(first)).code == 0
     workspace.write("view.yaml", VIEW_MANIFEST.replace("name: Errors", "name: All errors"))
-    git(root, "add", "-A")
-    git(root, "commit", "--quiet", "-m", "edit")
+    committed(root, "edit")
     assert workspace.apply().code == 0
 
     git(root, "revert", "--no-edit", "HEAD")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stores import git, git_environ, repository
+from harness.repositories import git, git_environ, repository
 
 from reconciler.journal.provenance import actor_of, commit_of
 

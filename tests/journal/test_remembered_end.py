@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from journals import WRITE, filled, journal_at, read, refused
+from harness.stores import journal_at
+from journals import WRITE, filled, read, refused
 
 from reconciler.errors import InvalidInput, JournalError
 

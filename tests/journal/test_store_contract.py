@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from harness.stores import Opening, journal_on, lease
 from journals import WRITE, refused, started, written
-from stores import Opening, journal_on
-from together import at_once
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Lease, Note, Patience
+from reconciler.journal.store import Note, Patience
 from reconciler.resource import Ref
 
-LEASE = Lease(
-    owner="owner-1",
-    host="host",
-    pid=1,
-    since="2025-01-31T09:00:00Z",
-    expires="2025-01-31T09:15:00Z",
-    actor="someone",
-)
+LEASE = lease()
 OTHER = replace(LEASE, owner="owner-2", pid=2)
 NOTE = Note("a test", "someone")
 RUN = RunEntry(
@@ -164,6 +158,18 @@ def test_release_on_the_way_out(place: Opening) -> None:
         raise ZeroDivisionError
 
     assert place().holder() is None
+
+
+def at_once(run: Callable[[str], None], names: Sequence[str]) -> None:
+    """Let a run of each name go, wait for all of them, and raise all that they raised.
+
+    What the runs wait for has to end by itself.
+    """
+    with ThreadPoolExecutor(len(names)) as pool:
+        ended = [pool.submit(run, name) for name in names]
+    raised = [error for one in ended if (error := one.exception()) is not None]
+    if raised:
+        raise BaseExceptionGroup("runs failed", raised)
 
 
 def test_one_winner(place: Opening) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sites import BY_SLUG, DASHBOARDS, Site, manifest
+from harness.routes import BY_SLUG, DASHBOARDS
+from harness.sites import Site, manifest
 
 from reconciler.document import Json
 from reconciler.resource import Manifest

@@ -7,10 +7,10 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from sites import (
+from harness.routes import ALERTS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    ALERTS,
     Site,
     actions,
     answer_with,

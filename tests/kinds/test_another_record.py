@@ -8,13 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
-    BY_SLUG,
-    DASHBOARDS,
+from harness.routes import BY_SLUG, DASHBOARDS, SLOS, VIEWS
+from harness.sites import (
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
-    VIEWS,
     Meddler,
     Site,
     dashboard,

@@ -7,14 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
-    BY_SLUG,
-    DASHBOARDS,
-    Site,
-    assert_settled,
-    dashboard,
-    manifest,
-)
+from harness.routes import BY_SLUG, DASHBOARDS
+from harness.sites import Site, assert_settled, dashboard, manifest
 
 from reconciler.document import Json
 from reconciler.resource import Manifest

@@ -7,14 +7,14 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
-    BY_SLUG,
-    DASHBOARDS,
+from harness.routes import BY_SLUG, DASHBOARDS
+from harness.sites import (
     Meddler,
     Site,
     actions,
     answer_with,
     assert_settled,
+    codes_of,
     dashboard,
     lost_after,
     lost_before,
@@ -26,9 +26,7 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
-from reconciler.report.reasons import notes_of
+from reconciler.emulator import Profile, create_app
 from reconciler.resource import Absent, Evidence, InDoubt, Refused, Seen, Written
 
 OWN_ID = "abcdefghij_klmnop-123"
@@ -183,9 +181,7 @@ def test_lock_of_someone_else(site: Site) -> None:
     site.apply(CHECKOUT)
     stored = record(site)
     site.outside(
-        "PUT",
-        DASHBOARDS,
-        {"dashboard": stored["dashboard"], "requestId": "x", "isLocked": True},
+        "PUT", DASHBOARDS, {"dashboard": stored["dashboard"], "requestId": "x", "isLocked": True}
     )
 
     assert site.change(CHECKOUT).action.word == "keep"
@@ -292,7 +288,7 @@ def test_taken_meanwhile(site: Site) -> None:
     assert applied.exit_codes == {6}
     assert record(site)["dashboard"]["name"] == "Theirs"
     assert actions(made) == {"Dashboard/checkout": "blocked"}
-    assert "journal settle Dashboard/checkout" in notes_of(made.changes[0])[0]
+    assert codes_of(made.changes[0])[0] == "create-lost"
     assert [str(one.ref) for one in made.unsettled] == ["Dashboard/checkout"]
 
 
@@ -360,7 +356,7 @@ def test_gone(site: Site) -> None:
     site.apply(CHECKOUT)
 
     assert change.action.word == "create"
-    assert "gone since" in notes_of(change)[0]
+    assert codes_of(change)[0] == "gone-since"
     assert count(site) == 1
     assert_settled(site, CHECKOUT)
 

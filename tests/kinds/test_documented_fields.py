@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from documented import MANIFESTS
+from harness.documented import MANIFESTS
 from spec_models import MODELS
 
 from reconciler.kinds.fields import Part

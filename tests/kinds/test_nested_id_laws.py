@@ -12,13 +12,13 @@ from typing import Any
 import httpx
 import pytest
 from boards import board, declared_sections, ids_of, live, put, rows_of, widgets_of
+from harness.routes import DASHBOARDS
+from harness.sites import Site, assert_settled
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sites import DASHBOARDS, Site, assert_settled
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.planning.drift import find_drift
 from reconciler.resource import Manifest, OverwritesEdit
 
@@ -286,6 +286,7 @@ def drawn_once(layout: list[list[list[tuple[str, str]]]]) -> Manifest:
     return declared
 
 
+@pytest.mark.slow
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(layouts, min_size=2, max_size=3), st.sampled_from(sorted(REWRITES)), st.booleans())
 def test_kept_whatever_happens(

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 from boards import board, content_of, declared_sections, ids_of, live, put, rows_of, widgets_of
-from sites import Site, assert_settled, paths
+from harness.sites import Site, assert_settled, paths
 
 from reconciler.document import Json
 from reconciler.resource import Manifest

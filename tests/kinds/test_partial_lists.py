@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from sites import (
-    OVERWRITE,
-    POLICIES,
+from harness.routes import OVERWRITE, POLICIES
+from harness.sites import (
     Meddler,
     Site,
     dashboard,

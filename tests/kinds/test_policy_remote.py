@@ -6,9 +6,8 @@ from itertools import permutations
 
 import httpx
 import pytest
-from sites import (
-    OVERWRITE,
-    POLICIES,
+from harness.routes import OVERWRITE, POLICIES
+from harness.sites import (
     Meddler,
     Site,
     answer_with,
@@ -334,8 +333,7 @@ def test_empty_answer(site: Site) -> None:
 
 @pytest.mark.promise("P23")
 @pytest.mark.parametrize(
-    "reply",
-    [{}, {"policies": None}, {"other": []}, [], {"policies": {}}, {"policies": [5]}, "x"],
+    "reply", [{}, {"policies": None}, {"other": []}, [], {"policies": {}}, {"policies": [5]}, "x"]
 )
 def test_odd_answer(site: Site, reply: Json) -> None:
     """A list that is missing or of another shape stops the plan; nothing is taken for empty."""

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
+from harness.routes import SLOS, VALIDATE
+from harness.sites import (
     ALERT_ID,
     SLO_SPEC,
-    SLOS,
-    VALIDATE,
     Meddler,
     Site,
     actions,
     answer_with,
     assert_settled,
+    codes_of,
     lost_after,
     lost_before,
     manifest,
@@ -25,11 +25,18 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.journal.entries import Settled
-from reconciler.report.reasons import notes_of
-from reconciler.resource import Absent, Evidence, InDoubt, Manifest, Seen, Unknown, Written
+from reconciler.resource import (
+    Absent,
+    Evidence,
+    InDoubt,
+    Manifest,
+    Objected,
+    Seen,
+    Unknown,
+    Written,
+)
 
 CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
 STRICTER = manifest("SLO/checkout", {**SLO_SPEC, "targetThresholdPercentage": 99.95})
@@ -115,7 +122,7 @@ def test_declared_id(site: Site) -> None:
     assert found.action.word == "keep"
     assert isinstance(missing.observation, Absent)
     assert missing.action.word == "blocked"
-    assert ALERT_ID in notes_of(missing)[0]
+    assert codes_of(missing) == ["cannot-be-created"]
 
 
 def test_objection_in_the_plan(site: Site) -> None:
@@ -128,7 +135,7 @@ def test_objection_in_the_plan(site: Site) -> None:
     applied = site.apply(plan=made)
 
     assert actions(made) == {"SLO/checkout": "blocked", "SLO/other": "create"}
-    assert notes_of(made.changes[0])[0] == "alert Budget: the window is gone"
+    assert made.changes[0].reasons[0] == Objected("alert Budget: the window is gone")
     assert outcomes(applied) == {"SLO/checkout": "refused", "SLO/other": "written"}
     assert applied.exit_codes == {3}
 
@@ -139,7 +146,7 @@ def test_refused_validation(site: Site, status: int) -> None:
     site.apply(CHECKOUT)
     site.meddle("POST", VALIDATE, answer_with(status, {"message": "no such metric"}))
 
-    assert notes_of(site.change(STRICTER))[0] == "no such metric"
+    assert site.change(STRICTER).reasons[0] == Objected("no such metric")
 
 
 @pytest.mark.promise("P22")
@@ -219,7 +226,7 @@ def test_lost_create(site: Site, lose: Meddler) -> None:
     assert applied.exit_codes == {7}
     assert actions(made) == {"SLO/checkout": "blocked"}
     assert [str(one.ref) for one in made.unsettled] == ["SLO/checkout"]
-    assert "journal settle SLO/checkout" in notes_of(made.changes[0])[0]
+    assert codes_of(made.changes[0])[0] == "create-lost"
     assert site.count("POST", SLOS) == 1
 
 
@@ -285,7 +292,7 @@ def test_gone_and_lost(site: Site) -> None:
     made = site.plan(CHECKOUT)
 
     assert gone.action.word == "create"
-    assert "gone since" in notes_of(gone)[0]
+    assert codes_of(gone)[0] == "gone-since"
     assert actions(made) == {"SLO/checkout": "blocked"}
     assert len(made.unsettled) == 1
 
@@ -332,7 +339,7 @@ def test_all_answers_to_a_replace_lost(site: Site, lose: Meddler) -> None:
 
     assert applied.exit_codes == {9}
     assert change.action.word == ("keep" if lose is lost_after else "update")
-    assert "was lost" in notes_of(change)[0]
+    assert codes_of(change)[0] == "write-lost"
     site.apply(STRICTER)
     assert_settled(site, STRICTER)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sites import (
+from harness.routes import VIEWS
+from harness.sites import (
     VIEW_SPEC,
-    VIEWS,
     Meddler,
     Site,
     actions,

@@ -6,15 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sites import (
+from harness.routes import BY_SLUG, DASHBOARDS, OVERWRITE, POLICIES, SLOS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    BY_SLUG,
-    DASHBOARDS,
-    OVERWRITE,
-    POLICIES,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
     Site,
     actions,
@@ -29,8 +25,7 @@ from sites import (
 )
 
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.kinds import KINDS
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
 from reconciler.kinds.shape import Facts, facts_of, only_writable, without_read_only

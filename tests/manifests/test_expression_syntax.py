@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from harness.workspaces import Workspace
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workspaces import Workspace
 from wrong import FILE, PROJECT, slo
 
 from reconciler.expressions import (
@@ -86,11 +86,9 @@ def test_an_escaped_text_holds_no_expression(text: str) -> None:
         ("${refs:SLO/checkout}", "${ref:SLO/checkout}"),
     ],
 )
-def test_a_near_miss(
-    near: str, meant: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_near_miss(near: str, meant: str, tmp_path: Path) -> None:
     """A near miss of an expression is an error that says what to write, and `$${` for text."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", PROJECT)
     workspace.write(FILE, slo(f'description: "by {near}"'))
 

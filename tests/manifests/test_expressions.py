@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from harness.workspaces import Workspace, project_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workspaces import Workspace
 from wrong import PROJECT, board, board_of, slo
 
 from reconciler.document import Json
@@ -155,10 +155,8 @@ def test_keys_are_data() -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    made = Workspace(tmp_path, capsys)
-    made.write("reconciler.yaml", PROJECT)
-    return made
+def project(tmp_path: Path) -> Workspace:
+    return project_at(tmp_path, PROJECT)
 
 
 def test_one_mistake_is_said_once(project: Workspace) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from workspaces import PROJECT as EMULATED
-from workspaces import Workspace
+from harness.workspaces import PROJECT as EMULATED
+from harness.workspaces import Workspace, project_at
 from wrong import FILE, PROJECT, board, board_of, slo
 
 from reconciler.manifests import loading
@@ -16,10 +16,8 @@ from reconciler.source.files import find_files
 
 
 @pytest.fixture
-def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    made = Workspace(tmp_path / "project", capsys)
-    made.write("reconciler.yaml", PROJECT)
-    return made
+def project(tmp_path: Path) -> Workspace:
+    return project_at(tmp_path / "project", PROJECT)
 
 
 def named(name: str) -> str:
@@ -57,7 +55,7 @@ def test_a_hidden_file_that_is_named(project: Workspace) -> None:
     """A file that is given as PATH is read, whatever its name."""
     project.write(".hidden.yaml", "- x\n")
 
-    ran = Workspace(project.root / ".hidden.yaml", project.capsys).run("validate")
+    ran = Workspace(project.root / ".hidden.yaml").run("validate")
 
     assert ran.code == 4
     assert "--> .hidden.yaml:1:1" in ran.out
@@ -86,7 +84,7 @@ def test_names_that_begin_with_a_dash(project: Workspace, monkeypatch: pytest.Mo
     project.write("-q.yaml", "- x\n")
     monkeypatch.chdir(project.root)
 
-    ran = Workspace(Path("--"), project.capsys).run("validate", "-q.yaml")
+    ran = Workspace(Path("--")).run("validate", "-q.yaml")
 
     assert "--> -q.yaml:1:1" in ran.out
 
@@ -167,9 +165,7 @@ def test_a_project_setting_cannot_link_out(project: Workspace, tmp_path: Path) -
     (project.root / "link").symlink_to(outside)
     project.write("reconciler.yaml", "manifests: [link]\n")
 
-    ran = Workspace(Path("--project"), project.capsys).run(
-        "validate", str(project.root / "reconciler.yaml")
-    )
+    ran = Workspace(Path("--project")).run("validate", str(project.root / "reconciler.yaml"))
 
     assert ran.code == 4
     assert "this file leads out of the project folder" in ran.out
@@ -181,7 +177,7 @@ def test_a_project_seen_through_a_link(project: Workspace, tmp_path: Path) -> No
     project.write("a/" + FILE, "- x\n")
     (tmp_path / "link").symlink_to(project.root)
 
-    ran = Workspace(tmp_path / "link" / "a", project.capsys).run("validate")
+    ran = Workspace(tmp_path / "link" / "a").run("validate")
 
     assert f"--> a/{FILE}:1:1" in ran.out
 
@@ -313,7 +309,7 @@ def test_a_file_that_cannot_be_opened(project: Workspace, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("path", ["lost.yaml", "n" * 5000, "a/" * 1000])
 def test_a_path_that_is_not_there(project: Workspace, path: str) -> None:
     """A PATH of any length that leads to nothing is an error of the input."""
-    ran = Workspace(project.root / path, project.capsys).run("validate")
+    ran = Workspace(project.root / path).run("validate")
 
     assert ran.code == 4
     assert "there is no such file or folder" in ran.out
@@ -323,7 +319,7 @@ def test_a_link_to_itself_as_path(project: Workspace) -> None:
     """A PATH that is a link to itself is an error of the input."""
     (project.root / "loop").symlink_to("loop")
 
-    ran = Workspace(project.root / "loop", project.capsys).run("validate")
+    ran = Workspace(project.root / "loop").run("validate")
 
     assert ran.code == 4
     assert "its links form a loop" in ran.out

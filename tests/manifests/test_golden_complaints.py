@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 
 import pytest
+from harness.workspaces import Workspace
 from test_wrong_manifests import ALL, laid_out
-from workspaces import Workspace
 from wrong import Wrong
 
 from reconciler.source.diagnostic import CODES
@@ -27,14 +27,12 @@ def block_of(case: Wrong, printed: str) -> str:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_text_of_a_complaint(
-    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_text_of_a_complaint(code: str, tmp_path: Path) -> None:
     """Each code has an example whose complaint reads, to the letter, as its golden text."""
     case = EXAMPLES[code]
     laid_out(case, tmp_path)
 
-    ran = Workspace(tmp_path, capsys).run(case.command, "-v")
+    ran = Workspace(tmp_path).run(case.command, "-v")
 
     assert ran.code == case.exits
     told = block_of(case, ran.out + ran.err)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from harness.repositories import git
+from harness.workspaces import Workspace, project_at
 from hypothesis import given
 from hypothesis import strategies as st
-from workspaces import Workspace
 from wrong import FILE, PROJECT, board_of, slo
 
 from reconciler.source import files, ignoring
@@ -23,15 +23,8 @@ pytestmark = pytest.mark.promise("P41")
 
 
 @pytest.fixture
-def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    made = Workspace(tmp_path / "project", capsys)
-    made.write("reconciler.yaml", PROJECT)
-    made.write(FILE, slo())
-    return made
-
-
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)  # noqa: S607 - git of the PATH
+def project(tmp_path: Path) -> Workspace:
+    return project_at(tmp_path / "project", PROJECT, checkout=slo())
 
 
 def found(project: Workspace, *paths: Path, exclude: tuple[str, ...] = ()) -> list[str]:
@@ -226,8 +219,8 @@ def test_what_is_excluded_stops_nothing(project: Workspace) -> None:
 
     assert project.run("validate").code == 0
     assert project.run("plan").code == 0
-    assert Workspace(project.root / "charts/x.yaml", project.capsys).run("validate").code == 4
-    assert Workspace(project.root / "charts", project.capsys).run("validate").code == 4
+    assert Workspace(project.root / "charts/x.yaml").run("validate").code == 4
+    assert Workspace(project.root / "charts").run("validate").code == 4
 
 
 def test_an_excluded_export(project: Workspace) -> None:

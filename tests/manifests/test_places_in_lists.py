@@ -8,8 +8,8 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from harness.workspaces import PROJECT, Workspace
 from pasted_records import SPECS
-from workspaces import PROJECT, Workspace
 
 
 @pytest.mark.parametrize(
@@ -20,14 +20,9 @@ from workspaces import PROJECT, Workspace
         ((3, 2, None), "in the order that is meant first; then remove `order`"),
     ],
 )
-def test_contradicted_places(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    orders: tuple[int | None, ...],
-    said: str,
-) -> None:
+def test_contradicted_places(tmp_path: Path, orders: tuple[int | None, ...], said: str) -> None:
     """Where `order` contradicts the list it is one complaint, with the order that it tells."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", PROJECT)
     spec = deepcopy(SPECS["LogPolicySet"])
     for item, order in zip(spec["policies"], orders, strict=True):
@@ -66,10 +61,10 @@ spec: {name: Errors, timeSelection: {quickSelection: {seconds: SECONDS}}}
     ],
 )
 def test_one_mistake_is_one_complaint(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, codes: list[str]
+    tmp_path: Path, name: str, text: str, codes: list[str]
 ) -> None:
     """What cannot be read is complained of once, and not of what was made of it too."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", PROJECT)
     workspace.write(name, text)
 
@@ -78,9 +73,9 @@ def test_one_mistake_is_one_complaint(
     assert [one["code"] for one in ran.json["complaints"]] == codes
 
 
-def test_fix_keeps_hard_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_keeps_hard_links(tmp_path: Path) -> None:
     """A repaired file that has two names has them still, and one text."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", PROJECT)
     file = workspace.write("v.yaml", VIEW.replace("SECONDS", '"900"'))
     os.link(file, tmp_path / "other.txt")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from workspaces import Workspace
+from harness.workspaces import Workspace
 from wrong import PROJECT, Wrong
 from wrong_manifests import MANIFESTS
 from wrong_projects import PROJECTS
@@ -37,11 +37,11 @@ def place_of(complaint: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize("case", VALIDATED, ids=str)
-def test_a_wrong_manifest(case: Wrong, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_manifest(case: Wrong, tmp_path: Path) -> None:
     """A wrong manifest is told by its code, its place, what is wrong and what to write."""
     laid_out(case, tmp_path)
 
-    ran = Workspace(tmp_path, capsys).run("validate", "--format", "json")
+    ran = Workspace(tmp_path).run("validate", "--format", "json")
 
     assert ran.code == case.exits, ran.out
     assert "internal error" not in ran.err
@@ -52,13 +52,11 @@ def test_a_wrong_manifest(case: Wrong, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("case", [case for case in ALL if case not in VALIDATED], ids=str)
-def test_what_stops_a_run_before_the_manifests(
-    case: Wrong, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_stops_a_run_before_the_manifests(case: Wrong, tmp_path: Path) -> None:
     """A wrong project file or an unset secret is exit 4, told with code, place and why."""
     laid_out(case, tmp_path)
 
-    ran = Workspace(tmp_path, capsys).run(case.command)
+    ran = Workspace(tmp_path).run(case.command)
 
     assert ran.code == case.exits
     # What validate finds is its result; to any other command it is a word beside it.
@@ -92,6 +90,7 @@ def _processes(cases: Sequence[Wrong], root: Path) -> list[subprocess.CompletedP
     return done
 
 
+@pytest.mark.slow
 def test_limits_in_processes_of_their_own(tmp_path: Path) -> None:
     """What kills or hangs common parsers ends in exit 4 and a complaint, not in a signal."""
     deadly = [case for case in LIMITS if case.code in ("M108", "M109", "M107")]

@@ -6,10 +6,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from profiles import WAITING, Position, profiles
-from sites import (
+import pytest
+from harness.profiles import WAITING, Position, profiles
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     SLO_SPEC,
@@ -20,10 +19,11 @@ from sites import (
     policy,
     policy_set,
 )
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from reconciler.document import Json, differences
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.kinds import BY_NAME
 from reconciler.resource import Manifest, Ref, Seen
 
@@ -169,6 +169,7 @@ WAITING_HERE: dict[Position, str] = {
 """Positions of switches that are not drawn here, each with its reason."""
 
 
+@pytest.mark.slow
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(workspaces, min_size=1, max_size=3), profiles(WAITING_HERE))
 def test_settled_at_once(versions: list[tuple[Manifest, ...]], profile: Profile) -> None:
@@ -181,6 +182,7 @@ def test_settled_at_once(versions: list[tuple[Manifest, ...]], profile: Profile)
             assert_settled(site, *declared)
 
 
+@pytest.mark.slow
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(workspaces, workspaces)
 def test_way_back(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> None:
@@ -201,6 +203,7 @@ def test_way_back(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> 
         ] == []
 
 
+@pytest.mark.slow
 @settings(max_examples=FEW, suppress_health_check=[HealthCheck.too_slow])
 @given(workspaces, workspaces)
 def test_deed_as_word(first: tuple[Manifest, ...], second: tuple[Manifest, ...]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
+from harness.sites import codes_of
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
@@ -15,14 +16,20 @@ from reconciler.report.reasons import notes_of
 from reconciler.resource import (
     Absent,
     Action,
+    CannotBeAsked,
     Change,
+    CouldNotBeRead,
+    CreateLost,
     Edit,
     EditedBy,
     Evidence,
+    GoneSince,
     Manifest,
     Observation,
     OverwritesEdit,
+    ProtectionTurns,
     Reason,
+    Recalled,
     Ref,
     Remembered,
     RemoteId,
@@ -31,6 +38,7 @@ from reconciler.resource import (
     TakesOver,
     Unknown,
     Unread,
+    WriteLost,
 )
 from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template, seal
 
@@ -40,15 +48,8 @@ VIEW = Ref("SavedView", "errors")
 ALERT = Ref("AlertDefinition", "errors")
 POLICIES = Ref("LogPolicySet", "all")
 SPEC: dict[str, Json] = {"name": "Checkout", "description": "d"}
-LIVE_OTHERWISE = (
-    f"the answer to its create ({AT}) was lost, and what is live now is not what was sent: "
-    "look at it, then run `reconciler journal settle SLO/checkout --id ID`"
-)
+NO_READ = CannotBeAsked("no read")
 EDIT = Edit(who="a person", at="2025")
-NOT_ASKED = (
-    f"the answer to its create ({AT}) was lost, and the API cannot be asked: look for it, "
-    "then run `reconciler journal settle SavedView/errors --id ID` or `--never-happened`"
-)
 KEY = Template((SecretHole("KEY", "hunter2", seal("hunter2", "KEY", "salt")),))
 
 
@@ -85,9 +86,9 @@ def started(
     )
 
 
-def told(change: Change) -> tuple[Action, Evidence, tuple[str, ...]]:
+def told(change: Change) -> tuple[Action, Evidence, tuple[Reason, ...]]:
     """Give what a plan says of a change beside its fields."""
-    return change.action, change.evidence, notes_of(change)
+    return change.action, change.evidence, change.reasons
 
 
 ADDED = (
@@ -97,13 +98,13 @@ ADDED = (
 
 
 @pytest.mark.parametrize(
-    ("ref", "observation", "action", "evidence", "notes"),
+    ("ref", "observation", "action", "evidence", "reasons"),
     [
         (SLO, Absent(), Action.CREATE, Evidence.LIVE, ()),
-        (SLO, Unknown(None, "no id"), Action.CREATE, Evidence.NONE, ("no id",)),
-        (VIEW, Unknown(None, "no read"), Action.CREATE, Evidence.NONE, ("no read",)),
-        (VIEW, Unknown(7, "no read"), Action.ASSERT, Evidence.NONE, ("no read",)),
-        (ALERT, Unknown("id", "no read"), Action.ASSERT, Evidence.NONE, ("no read",)),
+        (SLO, Unknown(None, "no id"), Action.CREATE, Evidence.NONE, (CannotBeAsked("no id"),)),
+        (VIEW, Unknown(None, "no read"), Action.CREATE, Evidence.NONE, (NO_READ,)),
+        (VIEW, Unknown(7, "no read"), Action.ASSERT, Evidence.NONE, (NO_READ,)),
+        (ALERT, Unknown("id", "no read"), Action.ASSERT, Evidence.NONE, (NO_READ,)),
     ],
 )
 def test_nothing_known(
@@ -111,12 +112,12 @@ def test_nothing_known(
     observation: Observation,
     action: Action,
     evidence: Evidence,
-    notes: tuple[str, ...],
+    reasons: tuple[Reason, ...],
 ) -> None:
     """What nobody saw is created, or asserted where it has an id, whole and with the reason."""
     change = decided(ref, SPEC, observation)
 
-    assert told(change) == (action, evidence, notes)
+    assert told(change) == (action, evidence, reasons)
     assert change.differences == ADDED
     assert change.body == change.declared == SPEC
     assert change.observation is observation
@@ -170,7 +171,7 @@ def test_gone() -> None:
     assert told(decided(SLO, SPEC, Absent(), memory)) == (
         Action.CREATE,
         Evidence.LIVE,
-        (f"written {AT} and gone since: it will be created again",),
+        (GoneSince(AT),),
     )
 
 
@@ -180,8 +181,7 @@ def test_lost_create_that_did_not_happen() -> None:
 
     change = decided(SLO, SPEC, Absent(), memory)
 
-    note = f"the answer to its create ({AT}) was lost; it did not happen"
-    assert told(change) == (Action.CREATE, Evidence.LIVE, (note,))
+    assert told(change) == (Action.CREATE, Evidence.LIVE, (CreateLost(AT, "never-happened"),))
     assert change.request_id == "request-0"
     assert decided(SLO, {"name": "Other"}, Absent(), memory).request_id != "request-0"
 
@@ -193,16 +193,9 @@ def test_lost_create_that_happened() -> None:
     same = decided(SLO, SPEC, Seen("id", {**SPEC, "id": "id"}), memory)
     other = decided(SLO, SPEC, Seen("id", {"name": "Theirs"}, recalled=(("x", "y"),)), memory)
 
-    happened = f"the answer to its create ({AT}) was lost; it did happen"
-    assert told(same) == (Action.KEEP, Evidence.LIVE, (happened,))
-    assert told(other) == (
-        Action.BLOCKED,
-        Evidence.LIVE,
-        (
-            LIVE_OTHERWISE,
-            "y: not in the answer, compared with the journal",
-        ),
-    )
+    there = (CreateLost(AT, "another"), Recalled((("x", "y"),)))
+    assert told(same) == (Action.KEEP, Evidence.LIVE, (CreateLost(AT, "happened"),))
+    assert told(other) == (Action.BLOCKED, Evidence.LIVE, there)
     assert (other.differences, other.declared) == ((), SPEC)
     assert (other.body, other.before) == (SPEC, {"name": "Theirs"})
     assert (other.ref, other.remote_id) == (SLO, "id")
@@ -232,7 +225,7 @@ def test_as_the_kind_compares() -> None:
     assert decided(SLO, declared, Seen("id", turned)).action is Action.KEEP
     assert decided(SLO, declared, Seen("id", turned), lost).action is Action.KEEP
     assert decided(SLO, declared, Seen("id", chosen)).body == declared
-    assert notes_of(decided(SLO, {**declared, "name": "y"}, signed, written)) == ()
+    assert decided(SLO, {**declared, "name": "y"}, signed, written).reasons == ()
 
 
 def test_lost_create_that_nobody_can_look_up() -> None:
@@ -241,11 +234,7 @@ def test_lost_create_that_nobody_can_look_up() -> None:
 
     change = decided(VIEW, SPEC, Unknown(None, "no read"), memory)
 
-    assert told(change) == (
-        Action.BLOCKED,
-        Evidence.NONE,
-        (NOT_ASKED,),
-    )
+    assert told(change) == (Action.BLOCKED, Evidence.NONE, (CreateLost(AT, "unknown"),))
     assert (change.request_id, change.differences, change.body) == ("", (), SPEC)
     assert (change.ref, change.declared) == (VIEW, SPEC)
     assert change.observation == Unknown(None, "no read")
@@ -254,13 +243,12 @@ def test_lost_create_that_nobody_can_look_up() -> None:
 def test_lost_replace() -> None:
     """A replace without an answer is sent again as another attempt, and the plan says so."""
     memory = Memory(remote_id="id", pending=started("replace", SPEC))
-    note = f"the answer to an earlier write ({AT}) was lost, or no read showed what it did"
 
     asserted = decided(ALERT, SPEC, Unknown("id", "no read"), memory)
     updated = decided(SLO, {"name": "x"}, Seen("id", dict(SPEC)), memory)
 
-    assert told(asserted) == (Action.ASSERT, Evidence.NONE, ("no read", note))
-    assert told(updated) == (Action.UPDATE, Evidence.LIVE, (note,))
+    assert told(asserted) == (Action.ASSERT, Evidence.NONE, (NO_READ, WriteLost(AT)))
+    assert told(updated) == (Action.UPDATE, Evidence.LIVE, (WriteLost(AT),))
     assert updated.body == {"name": "x"}
     assert "request-0" not in (asserted.request_id, updated.request_id)
 
@@ -273,11 +261,7 @@ def test_unreadable() -> None:
 
     change = decided(SLO, SPEC, unread, memory)
 
-    assert told(change) == (
-        Action.BLOCKED,
-        Evidence.NONE,
-        ("it could not be read: HTTP 500",),
-    )
+    assert told(change) == (Action.BLOCKED, Evidence.NONE, (CouldNotBeRead("HTTP 500", 9),))
     assert (change.ref, change.declared, change.observation) == (SLO, SPEC, unread)
 
 
@@ -478,16 +462,10 @@ def test_protection() -> None:
     stays = decide(manifest, Knowledge(live, Memory(protected=True), {}, "local"))
     blocked = decided(SLO, SPEC, Unread("id", "HTTP 500", 9), protected=True)
 
-    recalled = "x: not in the answer, compared with the journal"
-    assert notes_of(begins) == (recalled, "it is protected from this apply on")
-    assert notes_of(ends) == (
-        recalled,
-        "its protection ends with this apply; from the next one on it may be changed",
-    )
-    assert (notes_of(stays), notes_of(blocked)) == (
-        (recalled,),
-        ("it could not be read: HTTP 500",),
-    )
+    recalled = Recalled((("x",),))
+    assert begins.reasons == (recalled, ProtectionTurns(begins=True))
+    assert ends.reasons == (recalled, ProtectionTurns(begins=False))
+    assert (stays.reasons, blocked.reasons) == ((recalled,), (CouldNotBeRead("HTTP 500", 9),))
     assert [one.protected for one in (begins, ends, stays, blocked)] == [False, True, True, True]
 
 
@@ -498,7 +476,7 @@ def test_cannot_create() -> None:
     change = decide(chosen, Knowledge(Absent(), Memory(), {}, "local"))
 
     assert (change.action, change.evidence) == (Action.BLOCKED, Evidence.LIVE)
-    assert notes_of(change)[0].startswith("the service has no SLO 2f6a")
+    assert codes_of(change) == ["cannot-be-created"]
     assert (change.body, change.differences, change.request_id) == (SPEC, (), "")
     assert (change.declared, change.observation, change.manifest) == (SPEC, Absent(), chosen)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from sites import (
+from harness.routes import BY_SLUG, DASHBOARDS, SLOS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    BY_SLUG,
-    DASHBOARDS,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
     Site,
     actions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sites import SALT, Meddler, Site, answer_with, manifest, policy, policy_set
+from harness.sites import SALT, Meddler, Site, answer_with, manifest, policy, policy_set
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started

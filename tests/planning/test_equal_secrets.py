@@ -9,9 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
-    BY_SLUG,
-    DASHBOARDS,
+from harness.routes import BY_SLUG, DASHBOARDS
+from harness.sites import (
     SALT,
     VIEW_SPEC,
     Site,

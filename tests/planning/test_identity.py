@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from sites import (
+from harness.routes import DASHBOARDS, SLOS, VIEWS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    DASHBOARDS,
     SLO_SPEC,
-    SLOS,
     VIEW_SPEC,
-    VIEWS,
     Site,
     actions,
     answer_with,
@@ -40,8 +39,8 @@ OTHER_ID = "6d5c7c0e-5d3e-4b0c-8f55-2f6f5c1f9a10"
 
 
 @pytest.fixture
-def site(tmp_path: object) -> Site:
-    return Site(tmp_path, create_app(alert_ids=[ALERT_ID, OTHER_ID]))  # type: ignore[arg-type]  # a path
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path, create_app(alert_ids=[ALERT_ID, OTHER_ID]))
 
 
 def alert(name: str = "errors", remote_id: str = ALERT_ID, **fields: Json) -> Manifest:
@@ -160,10 +159,7 @@ def test_another_object(site: Site) -> None:
 @pytest.mark.promise("P11")
 @pytest.mark.parametrize(
     ("first", "second"),
-    [
-        (view("errors"), view("copy", 1, name="Other")),
-        (dashboard(slugName="kept"), None),
-    ],
+    [(view("errors"), view("copy", 1, name="Other")), (dashboard(slugName="kept"), None)],
 )
 def test_two_for_one_object(site: Site, first: Manifest, second: Manifest | None) -> None:
     """Two manifests that are about one object are both blocked, each naming the other."""

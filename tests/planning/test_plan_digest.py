@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sites import (
+from harness.routes import DASHBOARDS
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    DASHBOARDS,
     SLO_SPEC,
     VIEW_SPEC,
     Site,

@@ -9,12 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import (
-    BY_SLUG,
-    DASHBOARDS,
+from harness.routes import BY_SLUG, DASHBOARDS, SLOS
+from harness.sites import (
     SALT,
     SLO_SPEC,
-    SLOS,
     Site,
     assert_settled,
     dashboard,
@@ -26,8 +24,7 @@ from sites import (
 
 from reconciler.applying.checks import as_told
 from reconciler.document import ABSENT, Difference, Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.resource import Manifest
 from reconciler.sealed import SecretHole, Template, seal
 
@@ -223,12 +220,7 @@ def test_rewritten_by_a_replace(tmp_path: Path) -> None:
 
 def test_rewritten_policies(tmp_path: Path) -> None:
     """Policies are rewritten by name, wherever they stand."""
-    site = RewritingSite(
-        tmp_path,
-        "POST",
-        "*/atomicOverwriteLogPolicies",
-        describe_alike,
-    )
+    site = RewritingSite(tmp_path, "POST", "*/atomicOverwriteLogPolicies", describe_alike)
     declared = policy_set(policy("a"), policy("b"))
 
     site.apply(declared)

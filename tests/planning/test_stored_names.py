@@ -8,13 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
+from harness.routes import OVERWRITE
+from harness.sites import Site, assert_settled, manifest, paths, policy, policy_set
 from hypothesis import given
 from hypothesis import strategies as st
-from sites import OVERWRITE, Site, assert_settled, manifest, paths, policy, policy_set
 
 from reconciler.document import Json, Shape, by_identity, differences, merge, stored_name
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.guards import objections
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Ranking
@@ -22,7 +22,7 @@ from reconciler.planning.consequences import members_destroyed
 from reconciler.project import Guards
 from reconciler.report.pictures.grid import Mark
 from reconciler.report.pictures.sides import ranking_sides
-from reconciler.report.words import standing
+from reconciler.report.spoken import facts_of_kind, standing
 from reconciler.resource import Change, Manifest, Plan, Seen
 
 PADDED, DECOMPOSED = " keep errors ", "ma\u0308rz"
@@ -191,7 +191,7 @@ def test_reports(site: Site) -> None:
     change = site.change(lists(PADDED, priority="PRIORITY_TYPE_LOW"))
 
     (path,) = paths(change)
-    assert standing(path[:2], change.body) == (2, 3)
+    assert standing(path[:2], change.body, facts_of_kind(KIND)) == (2, 3)
     assert isinstance(KIND.picture, Ranking)
     sides = ranking_sides(KIND.picture, change.before, change.body, KIND.spec, KIND.shape)
     assert [one.marks for one in sides.after] == [(), (Mark.EDITED,), ()]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from sites import SALT, SLO_SPEC, SLOS, Site, answer_with, dashboard, manifest
+from harness.routes import SLOS
+from harness.sites import SALT, SLO_SPEC, Site, answer_with, dashboard, manifest
 
 from reconciler.planning.drift import find_drift
-from reconciler.report.reasons import notes_of
-from reconciler.resource import Action
+from reconciler.resource import Action, CouldNotBeRead
 
 SLO = manifest("SLO/checkout", SLO_SPEC)
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = Site(tmp_path)
+def site(site: Site) -> Site:
     site.apply(SLO, dashboard())
     return site
 
@@ -33,7 +30,7 @@ def test_known_id(site: Site) -> None:
     assert found.remote_id == remote_id
     assert found.why == "the answer has no object `slo`"
     assert found.exit_code == 9
-    assert notes_of(made.changes[0]) == (f"it could not be read: {found.why}",)
+    assert made.changes[0].reasons == (CouldNotBeRead(found.why, 9),)
 
 
 def test_declared_id(site: Site) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sites import (
+from harness.routes import SLOS, VALIDATE
+from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
     PLACE,
     SLO_SPEC,
-    SLOS,
-    VALIDATE,
     VIEW_SPEC,
     Site,
     answer_with,
+    codes_of,
     manifest,
 )
 
@@ -21,7 +21,6 @@ from reconciler.document import Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
 from reconciler.planning.plan import Place, make_plan, plan_digest
-from reconciler.report.reasons import notes_of
 from reconciler.resource import Action, Manifest, Plan, Ref, UnsettledCreate
 from reconciler.sealed import RefHole, SecretHole, Template, seal
 
@@ -65,7 +64,7 @@ def test_known_ids(site: Site) -> None:
     found = {change.ref.name: change for change in made.changes}
     assert found["d"].body["name"] == f"slo-id 7 {ALERT_ID}"
     assert [found[name].action.word for name in "abcd"] == ["keep", "keep", "assert", "create"]
-    assert notes_of(found["c"]) == ("the API has no read of alert definitions",)
+    assert codes_of(found["c"]) == ["cannot-be-asked"]
 
 
 def test_protection_follows_the_id(site: Site) -> None:

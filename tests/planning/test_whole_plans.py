@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sites import SALT, SLO_SPEC, SLOS, VIEW_SPEC, Site, dashboard, manifest
+from harness.routes import SLOS
+from harness.sites import SALT, SLO_SPEC, VIEW_SPEC, Site, codes_of, dashboard, manifest
 
 from reconciler.document import ABSENT, ANY, Difference, Json, Missing
 from reconciler.journal.entries import LastWrite, Rewritten, Started
@@ -13,11 +14,11 @@ from reconciler.journal.history import History, Memory
 from reconciler.planning.consequences import blocked, unexpected, with_blocked_dependants
 from reconciler.planning.drift import find_drift
 from reconciler.planning.plan import Place, make_plan, plan_digest
-from reconciler.report.reasons import notes_of
 from reconciler.resource import (
     Absent,
     Action,
     Change,
+    DependsOn,
     Edit,
     Evidence,
     Manifest,
@@ -80,8 +81,8 @@ def test_blocked_from_below() -> None:
 
     assert [one.ref for one in found] == [A, B, C, D]
     assert [one.action for one in found] == [Action.BLOCKED] * 3 + [Action.UPDATE]
-    assert notes_of(found[0]) == ("depends on SLO/b, which is blocked", "note")
-    assert notes_of(found[1]) == ("depends on SLO/c, which is blocked", "note")
+    assert found[0].reasons == (DependsOn((B,)), *changes[0].reasons)
+    assert found[1].reasons == (DependsOn((C,)), *changes[1].reasons)
     assert found[2:] == changes[2:]
 
 
@@ -98,7 +99,7 @@ def test_cycle() -> None:
 
     found = with_blocked_dependants(changes)
 
-    assert [len(notes_of(one)) for one in found] == [1, 2, 2]
+    assert [len(one.reasons) for one in found] == [1, 2, 2]
 
 
 def test_blocked_shows_nothing_to_do() -> None:
@@ -265,7 +266,7 @@ def test_objection_of_the_service(site: Site) -> None:
     (found,) = site.plan(bad).changes
 
     assert found.action is Action.BLOCKED
-    assert notes_of(found) != ()
+    assert codes_of(found) == ["objected"]
     assert found.differences == ()
     assert SLOS not in [one.path for one in site.sent]
 

@@ -1,29 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import pytest
+from harness.workspaces import VIEW, Workspace
 from sample_plans import created, kept, plan_of
-from workspaces import PROJECT, Workspace
 
 from reconciler.report.applied import applied_junit
 from reconciler.resource import InDoubt, Outcome, Ref, Refused, Skipped, Unchanged, Written
-
-VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec: {name: Errors, timeSelection: {quickSelection: {seconds: 900}}}
-"""
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
-    """Give an empty workspace over the embedded emulator."""
-    made = Workspace(tmp_path, capsys)
-    made.write("reconciler.yaml", PROJECT)
-    return made
 
 
 def ref(name: str) -> Ref:

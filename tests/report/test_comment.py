@@ -14,9 +14,10 @@ from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three
 
 from reconciler.forge.comments import Marker, read_marker, root_of
-from reconciler.report.applied import Result, applied_comment, applied_markdown
+from reconciler.report.applied import Result, applied_markdown
 from reconciler.report.comment import (
     Origin,
+    applied_comment,
     changed_since_review,
     changes_in,
     failed_comment,

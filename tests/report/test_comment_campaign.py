@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_plans import MARK, plans
@@ -15,6 +16,8 @@ from test_plan_markdown import PARSER, spoken
 
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.resource import Plan
+
+pytestmark = pytest.mark.slow
 
 PLANS = int(os.environ.get("COMMENT_PLANS", "100"))
 FORBIDDEN = {"link_open", "image", "code_block", "hr", "bullet_list_open", "s_open"}

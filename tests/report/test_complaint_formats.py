@@ -7,11 +7,11 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from harness.workspaces import Workspace
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
 from random_plans import HOSTILE
-from workspaces import Workspace
 
 from reconciler.report.complaints.document import complaints_jsonl
 from reconciler.report.complaints.junit import annotation_lines, complaints_junit
@@ -64,7 +64,7 @@ def test_an_annotation() -> None:
 def test_an_annotation_of_a_whole_file() -> None:
     """A complaint about a file as a whole names no line."""
     (line,) = annotation_lines(
-        [Complaint("/a.yaml", 0, 0, "M112", "this file does not exist")], 9, "x"
+        [Complaint("/a.yaml", 0, 0, "M112", "this file does not exist")], "x"
     )
 
     assert line.startswith("::error file=/a.yaml,title=M112%3A ")
@@ -80,7 +80,7 @@ def test_the_worst_are_annotated() -> None:
     ] * 10
     assert lines[0].startswith("::error file=a1.yaml")
     assert lines[9] == "::error::and 1,224 more, which `reconciler validate -v` shows"
-    assert annotation_lines(many[:2], most=1)[1].startswith("::warning file=a1.yaml")
+    assert annotation_lines(many[:2])[1].startswith("::warning file=a1.yaml")
 
 
 TEXTS = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=5)), max_size=4).map("".join)
@@ -241,9 +241,7 @@ NOTIFICATION = strict(level={"enum": ["warning"]}, message=MESSAGE)
 RUN = strict(
     tool=strict(
         driver=strict(
-            name=text(),
-            semanticVersion=text(r"^\d+\.\d+\.\d+"),
-            rules=many(RULE, uniqueItems=True),
+            name=text(), semanticVersion=text(r"^\d+\.\d+\.\d+"), rules=many(RULE, uniqueItems=True)
         )
     ),
     automationDetails=strict(id=text(r"/$")),
@@ -289,10 +287,10 @@ def test_foreign_junit(complaints: list[Complaint]) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
+def project(tmp_path: Path) -> Workspace:
     """Give a workspace of a good, a doubtful and a wrong manifest, one elsewhere, a broken text."""
     subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607 - git of the PATH
-    made = Workspace(tmp_path / "ops", capsys)
+    made = Workspace(tmp_path / "ops")
     made.write("reconciler.yaml", "environments: {local: {emulator: {data: x}}, other: {}}\n")
     limited = VIEW.replace("{name: %s}", "{name: %s, environments: [other]}")
     made.write("a.yaml", VIEW % "good" + "---\n" + limited % "elsewhere")

@@ -69,10 +69,10 @@ def test_a_long_drift_leaves_out_whole_diffs() -> None:
     """What does not fit is left out whole, and counted."""
     many = [drifted(f"view-{number}", "x" * 5_000 + str(number)) for number in range(400)]
 
-    markdown = drift_markdown(many, "local", whole="the artifact")
+    markdown = drift_markdown(many, "local")
 
     assert len(markdown.encode()) <= COMMENT_BYTES
-    assert " of 400 diffs left out: see the artifact." in markdown
+    assert " of 400 diffs left out: see the whole plan." in markdown
     assert "and 350 more" in markdown
     assert markdown.count("```") % 2 == 0
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from html import unescape
 
 import pytest
+from harness.unsafe_text import unsafe_in
 from html_reading import Reader
 from hypothesis import given
 from random_plans import TEXTS, filled
 from sample_plans import NEW_SLO as SLO
 from sample_plans import created, new_resources, plan_of, updated
-from unsafe_text import unsafe_in
 
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS
@@ -51,10 +51,7 @@ NEW = {
         NEW_BY_KIND["Dashboard"],
         ['sections: 1 ("Orders")', 'widgets: 5 ("W0", "W1", "W2", …)'],
     ),
-    "LogPolicySet": (
-        NEW_BY_KIND["LogPolicySet"],
-        ['policies: 1 ("Noise")'],
-    ),
+    "LogPolicySet": (NEW_BY_KIND["LogPolicySet"], ['policies: 1 ("Noise")']),
 }
 
 

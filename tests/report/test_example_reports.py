@@ -13,6 +13,8 @@ from html_reading import Reader
 from reconciler.report.html.page import SCRIPT
 from reconciler.report.html.style import STYLE
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -6,16 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
+from harness.doors import on_terminal
+from harness.workspaces import PROJECT, SLO
 from hypothesis import given
 from hypothesis import strategies as st
-from terminals import on_terminal
-from workspaces import PROJECT
 
 from reconciler.journal.runs import RunSummary
-from reconciler.report.changes.text import wrapped
-from reconciler.report.journal_text import history_text
+from reconciler.report.journal import history_text
 from reconciler.report.safe import columns
-from reconciler.report.table import Style, fitted
+from reconciler.report.table import Style, fitted, wrapped
+
+pytestmark = pytest.mark.slow
 
 WORDS = st.text(st.sampled_from("ab語 \n"), max_size=300)
 PAINT = re.compile(r"\x1b\[[0-9;]*m")
@@ -74,16 +75,6 @@ kind: SLO
 metadata: {name: ../wrong}
 spec: {name: x}
 """
-RIGHT = """\
-apiVersion: reconciler/v1
-kind: SLO
-metadata: {name: checkout}
-spec:
-  name: Checkout
-  targetThresholdPercentage: 99.9
-  sloTimeFrame: SLO_TIME_FRAME_28_DAYS
-  requestBasedMetricSli: {goodEvents: {query: good}, totalEvents: {query: all}}
-"""
 
 
 def lines_of(folder: Path, width: int, *arguments: str) -> list[str]:
@@ -96,9 +87,9 @@ def lines_of(folder: Path, width: int, *arguments: str) -> list[str]:
 def folder(tmp_path: Path) -> Path:
     """Give an applied workspace whose next apply is refused by a guard."""
     (tmp_path / "reconciler.yaml").write_text(PROJECT, encoding="utf-8")
-    (tmp_path / "slo.yaml").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "slo.yaml").write_text(SLO, encoding="utf-8")
     assert on_terminal(["apply", "--yes"], tmp_path).code == 0
-    (tmp_path / "slo.yaml").write_text(RIGHT.replace("99.9", "99.5"), encoding="utf-8")
+    (tmp_path / "slo.yaml").write_text(SLO.replace("99.9", "99.5"), encoding="utf-8")
     return tmp_path
 
 

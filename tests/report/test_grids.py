@@ -18,7 +18,7 @@ from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns
 from reconciler.resource import Action, Change
 
-SHAPE = BY_NAME["Dashboard"].shape
+SPEC = BY_NAME["Dashboard"].spec
 SECTIONS = Grid(("dashboard", "layout", "sections"))
 
 
@@ -58,7 +58,7 @@ def cells(sides: Sides, *, later: bool = True) -> dict[str, Cell]:
 
 def compared(before: dict[str, Json], after: dict[str, Json]) -> Sides:
     """Draw two dashboards."""
-    return grid_sides(SECTIONS, before, after, SHAPE)
+    return grid_sides(SECTIONS, before, after, SPEC)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_row_says_its_new_height() -> None:
 
 def test_a_new_dashboard_has_no_marks() -> None:
     """Where there was none, nothing is marked as added: all of it is."""
-    sides = grid_sides(SECTIONS, ABSENT, board([widget("a")]), SHAPE)
+    sides = grid_sides(SECTIONS, ABSENT, board([widget("a")]), SPEC)
 
     assert (sides.before, cells(sides)["a"].marks) == ((), ())
 
@@ -134,7 +134,7 @@ def test_any_document_can_be_drawn(before: Json, after: Json) -> None:
         for one in (before, after)
     ]
 
-    sides = grid_sides(SECTIONS, layouts[0], layouts[1], SHAPE)
+    sides = grid_sides(SECTIONS, layouts[0], layouts[1], SPEC)
 
     assert len(sides.after) >= 1
     assert query_of(before) is not None

@@ -15,6 +15,8 @@ from sample_plans import plan_of, plan_of_three, plan_of_three_hundred, updated
 from reconciler.report.html import drift_html, plan_html
 from reconciler.resource import Change, Drift, Plan, Ref, Source
 
+pytestmark = pytest.mark.slow
+
 FOCUSED = "() => document.activeElement.id || document.activeElement.closest('details')?.id || ''"
 
 

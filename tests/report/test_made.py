@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from harness.repositories import begin
+from harness.workspaces import VIEW, project_at
 from html_reading import Reader
 from hypothesis import given
 from hypothesis import strategies as st
 from random_plans import HOSTILE, MARK
 from sample_plans import plan_of_none, plan_of_three
-from workspaces import Workspace
 
 from reconciler.report.html import Made, drift_html, plan_html
 
@@ -21,12 +21,6 @@ pytestmark = pytest.mark.promise("P51")
 
 AT = datetime(2026, 11, 22, 9, 30, 59, 123_456, tzinfo=timezone(timedelta(hours=2)))
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec: {name: Errors, timeSelection: {quickSelection: {seconds: 900}}}
-"""
 PROJECT = """\
 manifests: [.]
 environments: {local: {emulator: {data: .reconciler/local.db}}}
@@ -78,26 +72,19 @@ def test_the_digest_stays_as_it_is() -> None:
     assert plan_of_three().digest in early
 
 
-def test_the_commands_hand_it_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_hand_it_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages of plan and drift say the commit of the manifests, who asked, and when."""
     for name in ("GITHUB_SHA", "GITHUB_RUN_ID", "CI_COMMIT_SHA", "CIRCLE_SHA1", "BUILDKITE_COMMIT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECONCILER_ACTOR", "grace")
     monkeypatch.setenv("CI_PIPELINE_ID", "4711")
-    shop = Workspace(tmp_path, capsys)
-    shop.write("reconciler.yaml", PROJECT)
-    shop.write("view.yaml", VIEW)
-    git = ("git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.com")
-    for asked in ("init --quiet", "add view.yaml", "commit --quiet -m x"):
-        subprocess.run([*git, *asked.split()], check=True)
-    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    shop = project_at(tmp_path, PROJECT, view=VIEW)
+    head = begin(tmp_path)
     before = datetime.now(UTC)
 
     for command in ("plan", "drift"):
         said = head_of(shop.run(command, "--format", "html").out)
-        assert head.stdout[:12] in said
+        assert head[:12] in said
         assert "grace" in said
         assert "4711" in said
         (at,) = re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d(?= UTC)", said)

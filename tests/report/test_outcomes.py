@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
 import pytest
+from harness.unsafe_text import unsafe_in
 from hypothesis import given
 from hypothesis import strategies as st
 from random_plans import TEXTS, VALUES, a_difference
@@ -54,12 +54,6 @@ DRIFTS = st.builds(
     TEXTS,
     VALUES,
 )
-
-
-def unsafe_in(text: str) -> set[str]:
-    """Give the characters that no report may hold."""
-    bad = ("Cc", "Cf", "Cs", "Zl", "Zp")
-    return {one for one in text.replace("\n", "") if unicodedata.category(one) in bad}
 
 
 def test_the_words_of_outcomes() -> None:

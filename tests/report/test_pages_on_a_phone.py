@@ -24,7 +24,7 @@ from reconciler.document import Json
 from reconciler.report.html import drift_html, plan_html
 from reconciler.resource import Drift, Ref, Source
 
-pytestmark = pytest.mark.promise("P51")
+pytestmark = [pytest.mark.promise("P51"), pytest.mark.slow]
 
 SMALLEST = 11
 PHONE, SCREEN = 360, 1280

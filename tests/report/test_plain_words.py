@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from workspaces import PROJECT, Workspace
+from harness.workspaces import PROJECT, Workspace
 
 from reconciler.commands.root import tell_error
 from reconciler.errors import GuardRefused
 from reconciler.journal.entries import Kept
 from reconciler.journal.history import History
-from reconciler.report.journal_text import journal_text
+from reconciler.report.journal import journal_text
 from reconciler.report.table import Style
 from reconciler.report.words import plural
 from reconciler.resource import Ref
@@ -47,9 +47,9 @@ def test_each_refusal_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "error: one [a]\n  - way\nerror: two [b]\n"
 
 
-def test_a_number_in_quotes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_number_in_quotes(tmp_path: Path) -> None:
     """Of an id that is a number in quotes, it is said that this is a text."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", PROJECT)
     workspace.write(
         "view.yaml",

@@ -8,37 +8,15 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
+from sample_reasons import REF, example, said_of_each
 
 from reconciler.document import Json
 from reconciler.report.plan.document import reason_document
 from reconciler.report.reasons import remark_words, words_of
-from reconciler.resource import Edit, Reason, Ref, Remark
-from reconciler.resource.reason import CreateLost
+from reconciler.resource import CreateLost, Reason, Remark
 
 DOCS = Path(__file__).parents[2] / "docs" / "plan.md"
-REF = Ref("SLO", "checkout")
-EXAMPLES: dict[object, object] = {
-    str: "words",
-    int: 9,
-    bool: True,
-    Ref: REF,
-    Edit: Edit(who="Ann", at="2025-01-31T09:00:00Z"),
-    tuple[Ref, ...]: (REF,),
-    tuple[str, ...]: ("severities",),
-    tuple[tuple[str | int, ...], ...]: (("policies", 0, "name"),),
-    str | int: "id",
-    str | int | None: 7,
-}
-
-
-def example(reason: type[Reason | Remark]) -> Reason | Remark:
-    """Give a reason with something in every field."""
-    hints = get_type_hints(reason)
-    known = {
-        one.name: EXAMPLES.get(hints[one.name], get_args(hints[one.name])[:1] and "unknown")
-        for one in dataclasses.fields(reason)
-    }
-    return reason(**known)  # type: ignore[arg-type]  # each type has its example
+GOLDEN = Path(__file__).parent / "golden" / "reasons.txt"
 
 
 def codes_after(first: str) -> list[str]:
@@ -54,6 +32,11 @@ def test_reasons_are_documented() -> None:
     """docs/plan.md names each reason and remark with its code, and none that there is not."""
     assert codes_after("cannot-be-asked") == [one.code for one in get_args(Reason)]
     assert codes_after("no-journal") == [one.code for one in get_args(Remark)]
+
+
+def test_the_words_of_each_reason() -> None:
+    """Every reason, and every end of a lost create, reads to the letter as its golden text."""
+    assert said_of_each() == GOLDEN.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("reason", get_args(Reason), ids=lambda one: one.code)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from random_plans import PATHS, VALUES
 
 from reconciler.document import ABSENT, Json, Path
-from reconciler.kinds import BY_NAME
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import Facts, facts_of, facts_within
 from reconciler.report.safe import safe
-from reconciler.report.spoken import Place, singular, spoken_place
+from reconciler.report.spoken import (
+    Place,
+    facts_of_kind,
+    item_at,
+    name_of,
+    singular,
+    spoken_place,
+    standing,
+)
 
 UNSAID = BY_NAME["Dashboard"].unsaid
+FACTS = facts_of_kind(BY_NAME["Dashboard"])
 LAYOUT = ("dashboard", "layout", "sections")
 
 
@@ -97,7 +110,7 @@ QUERY = ("definition", "lineChart", "queryDefinitions")
 )
 def test_places_are_said_as_people_say_them(path: Path, subject: str, field: str) -> None:
     """A part is called by its name inside its named surroundings, and else counted from 1."""
-    assert spoken_place(path, BOARD, unsaid=UNSAID) == Place(subject, field)
+    assert spoken_place(path, BOARD, facts=FACTS, unsaid=UNSAID) == Place(subject, field)
 
 
 def test_two_widgets_are_never_called_the_same() -> None:
@@ -108,7 +121,76 @@ def test_two_widgets_are_never_called_the_same() -> None:
         (*LAYOUT, "Twice", "rows", "r3", "widgets", "w5"),
     ]
 
-    assert len({spoken_place(path, BOARD, unsaid=UNSAID) for path in paths}) == 3
+    assert len({spoken_place(path, BOARD, facts=FACTS, unsaid=UNSAID) for path in paths}) == 3
+
+
+def keyed_lists(facts: Facts, path: Path = ()) -> Iterator[tuple[Path, Facts]]:
+    """Yield each list whose items are told apart by a key; a 0 leads into any list."""
+    if facts.keyed is not None:
+        yield path, facts
+    if facts.part is not None:
+        for name, inner in facts_of(facts.part).items():
+            yield from keyed_lists(inner, (*path, name))
+    for inside in filter(None, (facts.items, facts.values)):
+        yield from keyed_lists(inside, (*path, 0))
+
+
+KEYED = [
+    pytest.param(kind, path, facts, id=f"{kind.name}.{'.'.join(map(str, path))}")
+    for kind in KINDS
+    for path, facts in keyed_lists(facts_of_kind(kind))
+]
+ANY_KEYS = (("id", "value"), ("id",), ("name",), ("key",), ("title",))
+
+
+def put(item: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
+    """Put a value at a path, unless something stands in its way."""
+    *steps, last = path
+    for step in steps:
+        inner = item.setdefault(step, {})
+        if not isinstance(inner, dict):
+            return
+        item = inner
+    item.setdefault(last, value)
+
+
+def around(path: Path, inside: Json) -> Json:
+    """Give a document that holds a value at a path, a list of one at each 0."""
+    for step in reversed(path):
+        inside = [inside] if step == 0 else {str(step): inside}
+    return inside
+
+
+@pytest.mark.parametrize(("kind", "path", "facts"), KEYED)
+def test_an_item_is_found_by_the_key_of_its_list(kind: Kind, path: Path, facts: Facts) -> None:
+    """What the kind compares a list by names an item in reports, and no other field does."""
+    assert facts.keyed is not None
+    items: list[Json] = []
+    for key, other in (("one", "two"), ("two", "one")):
+        item: dict[str, Json] = {}
+        put(item, facts.keyed.identity, key)
+        for decoy in ANY_KEYS:
+            put(item, decoy, other)
+        items.append(item)
+
+    assert [item_at(items, key, facts) for key in ("one", "two")] == [(0, items[0]), (1, items[1])]
+    whole = facts_of_kind(kind)
+    assert standing((*path, "two"), around(path, [*items]), whole) == (2, 2)
+    assert standing((*path, 1), around(path, [*items]), whole) is None
+    assert standing((*path, "gone"), around(path, [*items]), whole) is None
+
+
+@pytest.mark.parametrize(("kind", "path", "facts"), KEYED)
+def test_a_key_that_people_gave_is_said(kind: Kind, path: Path, facts: Facts) -> None:
+    """An item of a keyed list is called by its key, but for one that only has an id."""
+    assert facts.keyed is not None
+    item: dict[str, Json] = {}
+    put(item, facts.keyed.identity, "key")
+
+    is_id = facts.keyed.identity[0] == "id"
+    assert name_of(item, facts_within(facts, 0)) == ("" if is_id else "key")
+    subject, _ = spoken_place((*path, "key"), around(path, [item]), facts=facts_of_kind(kind))
+    assert ('"key"' in subject) is not is_id
 
 
 @given(path=PATHS, document=VALUES)

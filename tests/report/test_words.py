@@ -1,4 +1,4 @@
-"""Places, values and safe text."""
+"""Paths, values and safe text."""
 
 from __future__ import annotations
 
@@ -9,50 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_plans import HOSTILE, VALUES
 
-from reconciler.document import Json, Path, value_at
+from reconciler.document import Json, value_at
 from reconciler.report.safe import columns, safe, safe_json
-from reconciler.report.words import around_difference, leaves, place, plural, standing, value
-
-DASHBOARD: Json = {
-    "rows": [
-        {"id": {"value": "r1"}, "widgets": [{"id": {"value": "w1"}, "title": "Latency"}]},
-        {"id": {"value": "r2"}, "widgets": [{"id": {"value": "w2"}}]},
-    ],
-    "tabs": [{"id": "t1", "title": "Same"}, {"id": "t2", "title": "Same"}, {"id": "t3"}],
-}
+from reconciler.report.words import around_difference, leaves, place, plural, value
 
 
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        (("rows", "r1", "widgets", "w1", "title"), 'rows[0].widgets["Latency"].title'),
-        (("rows", "r2", "widgets", "w2"), "rows[1].widgets[0]"),
-        (("tabs", "t2", "title"), 'tabs[1 "Same"].title'),
-        (("tabs", "t3"), "tabs[2]"),
-        (("tabs", "gone"), 'tabs["gone"]'),
-        (("tabs", 1, "title"), "tabs[1].title"),
-        (("nowhere", "at", 3, "all"), "nowhere.at[3].all"),
-        ((), ""),
-    ],
-)
-def test_places_read_as_people_say_them(path: Path, words: str) -> None:
-    """Items are called by their title, or counted; where two share a title, both."""
-    assert place(path, DASHBOARD) == words
+def test_places_read_as_in_the_json() -> None:
+    """Items are counted from 0, as in the JSON, and keys are joined by dots."""
+    path = ("rows", 0, "widgets", 1, "title")
 
-
-@pytest.mark.parametrize(
-    ("path", "stands"),
-    [
-        (("tabs", "t2"), (2, 3)),
-        (("tabs", "gone"), None),
-        (("tabs", 1), None),
-        (("tabs", "t2", "title"), None),
-        ((), None),
-    ],
-)
-def test_where_an_item_stands(path: Path, stands: tuple[int, int] | None) -> None:
-    """Only an item of a keyed list has a place of its own."""
-    assert standing(path, DASHBOARD) == stands
+    assert [place(path), place(("at", "w1")), place(())] == [
+        "rows[0].widgets[1].title",
+        "at.w1",
+        "",
+    ]
 
 
 @given(document=VALUES)

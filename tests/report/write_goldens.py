@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 
 from example_change import SUFFIXES, example_reports, without_inline
 from sample_plans import plan_of_new, plan_of_none, plan_of_three, plan_of_three_hundred
+from sample_reasons import said_of_each
 
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
@@ -21,6 +22,8 @@ for name, make in {
     plan = make()
     (GOLDEN / f"plan-{name}.txt").write_text(plan_text(plan, Style()), encoding="utf-8")
     (GOLDEN / f"plan-{name}.md").write_text(plan_markdown(plan), encoding="utf-8")
+
+(GOLDEN / "reasons.txt").write_text(said_of_each(), encoding="utf-8")
 
 with TemporaryDirectory() as folder:
     for form, text in example_reports(Path(folder)).items():

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from unittest import mock
 
-import pytest
-from canned import Canned, serving
-from ci_jobs import git
-from processes import KEY
-from trust_cells import DASHBOARD, TRY, Places, Repository, kept_variables
+from harness.doors import KEY
+from harness.ports import Stranger, stranger
+from harness.repositories import begin, committed, git
+from trust_cells import DASHBOARD, TRY, Places, Repository, planned_in_a_job
 
-from reconciler.commands.root import run
-
-NOT_FOUND = b'{"message": "Not Found: it"}'
+NOT_FOUND = {"message": "Not Found: it"}
 GUARD = 11
 
 
@@ -27,9 +22,8 @@ class Job:
 
     root: Path
     folder: Path
-    good: Canned
-    evil: Canned
-    capsys: pytest.CaptureFixture[str]
+    good: Stranger
+    evil: Stranger
     base: str = ""
     change: str = ""
     environ: dict[str, str] = field(default_factory=dict)
@@ -43,21 +37,12 @@ class Job:
     def plan(self, name: str = "push", ref: str = TRY, commit: str = "", **inputs: str) -> str:
         """Run `ci plan` on an event; say where the key arrived: "good", "evil" or ""."""
         known = Repository("own", "edited", self.root, commit or self.change, self.base, "")
-        given = {f"INPUT_{key.upper()}": value for key, value in inputs.items()}
-        environ = {**kept_variables(), **known.variables(self.folder, name, ref), **given}
-        environ |= {"RUNNER_TEMP": str(self.folder), "RECONCILER_API_KEY": KEY, **self.environ}
-        before = Path.cwd()
-        os.chdir(self.root)
-        try:
-            with mock.patch.dict(os.environ, environ, clear=True):
-                self.code = run(["ci", "plan"])
-        finally:
-            os.chdir(before)
-        self.told = self.capsys.readouterr().out
+        ran = planned_in_a_job(known, self.folder, name, ref, **inputs, **self.environ)
+        self.code, self.told = ran.code, ran.out
         arrived = [
             name
             for name, service in (("good", self.good), ("evil", self.evil))
-            if any(KEY in key for _, _, key in service.asked)
+            if any(KEY in key for key in service.keys)
         ]
         self.good.asked.clear()
         self.evil.asked.clear()
@@ -66,22 +51,18 @@ class Job:
 
 
 @contextmanager
-def a_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Job]:
+def a_job(tmp_path: Path) -> Iterator[Job]:
     """Give a job on the change, with the whole history."""
     root, folder = tmp_path / "work", tmp_path / "temporary"
     for made in (root, folder):
         made.mkdir()
-    with serving(Canned(404, NOT_FOUND)) as good, serving(Canned(404, NOT_FOUND)) as evil:
-        one = Job(root, folder, good, evil, capsys)
+    with stranger(404, NOT_FOUND) as good, stranger(404, NOT_FOUND) as evil:
+        one = Job(root, folder, good, evil)
         (root / "reconciler.yaml").write_text(one.places.reviewed, encoding="utf-8")
         (root / "all.yaml").write_text(DASHBOARD.format(said="x"), encoding="utf-8")
-        git(root, "init", "--quiet", "--initial-branch=main")
-        git(root, "add", ".")
-        git(root, "commit", "--quiet", "--message", "Base")
-        one.base = git(root, "rev-parse", "HEAD")
+        one.base = begin(root)
         git(root, "checkout", "--quiet", "-b", "try")
         (root / "reconciler.yaml").write_text(one.places.edited, encoding="utf-8")
-        git(root, "commit", "--quiet", "--all", "--message", "Change")
-        one.change = git(root, "rev-parse", "HEAD")
+        one.change = committed(root)
         git(root, "update-ref", "refs/remotes/origin/main", one.base)
         yield one

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import re
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest import mock
 
 import pytest
-from command_lines import lines_with_formats
-from processes import Served, environment, served, workspace
-from terminals import on_terminal
+from harness.doors import environment, lines_with_formats, on_terminal, typed_at
+from harness.served import Served, served
+from harness.workspaces import workspace
 
 from reconciler.api.secret import Redaction
-from reconciler.commands.root import run
-from reconciler.report.changes.text import wrapped
 from reconciler.report.html.element import fitting
 from reconciler.report.markdown import code
 from reconciler.report.safe import for_html, safe
-from reconciler.report.table import Heading, Style, table
+from reconciler.report.table import Heading, Style, table, wrapped
 
 PHRASE = "Xylo marimba quartz Ventura oboe lattice nickel fjord"
 KEY_FILE = "-----BEGIN SAMPLE-----\nQUJjREVmR0hJams\nTE1uT3BRUnNUdVY\n-----END SAMPLE-----\n"
@@ -76,22 +71,15 @@ def test_on_terminals(quoting: tuple[Path, Served]) -> None:
     assert "no *** in *** or ***" in piped.out
 
 
-def test_in_every_format(quoting: tuple[Path, Served], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_every_format(quoting: tuple[Path, Served]) -> None:
     """No format of a plan or an apply, and no journal, holds a quoted secret or a line of it."""
     folder, service = quoting
-    monkeypatch.chdir(folder)
     lines = [one for one in lines_with_formats() if one.startswith(("plan ", "drift "))]
 
     for line in ("apply --new-journal --yes", "apply --yes", "journal show", *lines):
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            mock.patch.dict(os.environ, environment(service.base_url, **MORE), clear=True),
-            mock.patch("reconciler.console._redaction", []),
-            redirect_stdout(out),
-            redirect_stderr(err),
-        ):
-            run(line.split())
-        assert told(out.getvalue() + err.getvalue()) == [], line
+        with mock.patch("reconciler.console._redaction", []):
+            ran = typed_at(folder, environment(service.base_url, **MORE), *line.split())
+        assert told(ran.out + ran.err) == [], line
     for file in folder.rglob("*"):
         if file.is_file():
             assert told(file.read_text(encoding="utf-8")) == [], file

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from canaries import Watch
-from processes import KEY
+from harness.canaries import Watch
+from harness.doors import KEY
 
 
 def test_told_canary(tmp_path: Path) -> None:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,10 +17,9 @@ from unittest import mock
 from urllib.parse import quote, quote_plus
 
 import pytest
-from command_lines import lines_with_formats
-from processes import KEY, Ended, Served, environment, reconciler, served, workspace
-
-from reconciler.commands.root import run
+from harness.doors import KEY, Ran, environment, in_a_process, lines_with_formats, typed_at
+from harness.served import Served, served
+from harness.workspaces import workspace
 
 RUNS = int(os.environ.get("CANARY_RUNS", "24"))
 REAL_PROCESSES = max(3, RUNS // 20)
@@ -125,7 +122,7 @@ def rule(rng: Random, key: str) -> dict[str, Any]:
     return {**method, "fault": fault(rng, key)}
 
 
-def one_run(number: int, folder: Path, service: Served) -> Ended:
+def one_run(number: int, folder: Path, service: Served) -> Ran:
     """Make the run of a number: a command, a workspace, a key and a fault."""
     rng = Random(number)  # noqa: S311 - repeatable, not secret
     key = rng.choice((KEY, KEY, ODD_KEY))
@@ -139,27 +136,22 @@ def one_run(number: int, folder: Path, service: Served) -> Ended:
     more = {"RECONCILER_API_KEY": key, "TOKEN": SECRET}
     arguments = rng.choice(COMMANDS).split()
     if number < REAL_PROCESSES:
-        return reconciler(folder, service.base_url, *arguments, more=more)
-    return one_line(arguments, service, key)
+        return in_a_process(folder, service.base_url, *arguments, more=more)
+    return one_line(folder, arguments, service, key)
 
 
-def one_line(arguments: list[str], service: Served, key: str) -> Ended:
+def one_line(folder: Path, arguments: list[str], service: Served, key: str) -> Ran:
     """Run one command line in this process."""
     more = {"RECONCILER_API_KEY": key, "TOKEN": SECRET}
-    out, err = io.StringIO(), io.StringIO()
     with (
-        mock.patch.dict(os.environ, environment(service.base_url, **more), clear=True),
         mock.patch("reconciler.api.retrying.BASE_SECONDS", 0.0),
         # What an earlier run knew to hide, a process of its own would not.
         mock.patch("reconciler.console._redaction", []),
-        redirect_stdout(out),
-        redirect_stderr(err),
     ):
-        code = run(arguments)
-    return Ended(code, out.getvalue(), err.getvalue())
+        return typed_at(folder, environment(service.base_url, **more), *arguments)
 
 
-def found_in(folder: Path, ended: Ended) -> list[str]:
+def found_in(folder: Path, ended: Ran) -> list[str]:
     """Name where a canary is: stdout, stderr, or a file that the run left."""
     texts = {"stdout": ended.out, "stderr": ended.err}
     for file in folder.rglob("*"):
@@ -168,13 +160,12 @@ def found_in(folder: Path, ended: Ended) -> list[str]:
     return [f"{name}: {piece}" for name, text in texts.items() for piece in PIECES if piece in text]
 
 
-def test_failing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_runs(tmp_path: Path) -> None:
     """In no output and no file of any failing run is a form of the key or of a secret."""
     failed, number, leaks = 0, 0, []
     with served() as service:
         while failed < RUNS:
             folder = workspace(tmp_path / str(number), GOOD)
-            monkeypatch.chdir(folder)
             ended = one_run(number, folder, service)
             failed += ended.code != 0
             leaks += [f"run {number}: {leak}" for leak in found_in(folder, ended)]
@@ -186,16 +177,15 @@ def test_failing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.promise("P55")
-def test_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_format(tmp_path: Path) -> None:
     """In no format of any command is a form of the key or of a secret."""
     with served() as service:
         folder = workspace(tmp_path / "shop", GOOD)
-        monkeypatch.chdir(folder)
         lines = list(lines_with_formats())
         leaks = [
             f"{line}: {leak}"
             for line in ("apply --new-journal --yes", *lines)
-            for leak in found_in(folder, one_line(line.split(), service, KEY))
+            for leak in found_in(folder, one_line(folder, line.split(), service, KEY))
         ]
 
     assert len(lines) > 40
@@ -205,4 +195,4 @@ def test_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_search_finds() -> None:
     """A canary in any form is found by the search above: it is not blind."""
     for form in FORMS:
-        assert found_in(Path("nowhere"), Ended(1, "", f"error: {form(SECRET)}."))
+        assert found_in(Path("nowhere"), Ran(1, "", f"error: {form(SECRET)}."))

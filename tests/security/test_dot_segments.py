@@ -6,34 +6,20 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
-from processes import (
-    APPLY,
-    KEY,
-    Ended,
-    in_this_process,
-)
-from workspaces import Workspace
+from harness.doors import APPLY, KEY, Ran, in_this_process, typed
+from harness.ports import Answer, Asked, listening
+from harness.stores import journal_on
+from harness.workspaces import Workspace
 
 from reconciler.addresses import is_part, steps_in
 from reconciler.api.client import Api
 from reconciler.api.secret import Secret
-from reconciler.commands.root import run
 from reconciler.errors import InvalidInput, JournalError
-from reconciler.journal.entries import (
-    Entry,
-    Identified,
-    Kept,
-    Settled,
-    Started,
-    WrittenEntry,
-)
+from reconciler.journal.entries import Entry, Identified, Kept, Settled, Started, WrittenEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.project import unsafe_base_url
@@ -66,40 +52,21 @@ OTHER = DASHBOARD.replace("checkout", "other")
 @contextmanager
 def answering(answers: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """Serve what stands below a path's ending, 404 else; give the base URL and what was asked."""
-    asked: list[str] = []
+    paths: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(asked: Asked) -> Answer:
+        paths.append(asked.path)
+        request = f"{asked.method} {asked.path}"
+        for ending, document in answers.items():
+            if request.endswith(ending):
+                return 200, {}, document
+        return 404, {}, {"message": "Not Found: it"}
 
-        def _answer(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            asked.append(self.path)
-            request = f"{self.command} {self.path}"
-            found = [answer for ending, answer in answers.items() if request.endswith(ending)]
-            body = json.dumps(found[0] if found else {"message": "Not Found: it"}).encode()
-            self.send_response_only(200 if found else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST = do_PUT = _answer  # noqa: N815 - names of the standard library
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}", asked
-        finally:
-            server.shutdown()
-            thread.join()
+    with listening(answer) as url:
+        yield url, paths
 
 
-def planned(folder: Path, answers: dict[str, Any], *manifests: str) -> tuple[Ended, Any, list[str]]:
+def planned(folder: Path, answers: dict[str, Any], *manifests: str) -> tuple[Ran, Any, list[str]]:
     """Plan manifests against a service; give the end, the plan and the paths that were asked."""
     (folder / "all.yaml").write_text("---\n".join(manifests), encoding="utf-8")
     (folder / "reconciler.yaml").write_text("environments: {production: {}}\n", encoding="utf-8")
@@ -125,12 +92,7 @@ def started(ref: Ref) -> Started:
 def filled(file: Path, *entries: Entry, target: str = "emulator") -> Journal:
     """Write entries into a new journal."""
     environment = file.name.partition(".")[0]
-    journal = Journal(
-        store=FileStore(file),
-        environment=environment,
-        target=target,
-        clock=lambda: datetime.now(UTC),
-    )
+    journal = journal_on(FileStore(file), environment=environment, target=target)
     with journal.locked():
         journal.append(entries)
     return journal
@@ -139,11 +101,9 @@ def filled(file: Path, *entries: Entry, target: str = "emulator") -> Journal:
 @pytest.mark.promise("P9")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", ["slugName", "id"])
-def test_in_a_manifest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, step: str
-) -> None:
+def test_in_a_manifest(tmp_path: Path, name: str, step: str) -> None:
     """A slug or an id that leads elsewhere is an error with code, place and repair."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("all.yaml", f"{DASHBOARD}    {name}: '{step}'\n")
     ran = workspace.run("validate")
 
@@ -155,9 +115,9 @@ def test_in_a_manifest(
 
 
 @pytest.mark.promise("P9")
-def test_in_an_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in_an_export(tmp_path: Path) -> None:
     """An export beside the manifest is looked at as the manifest is."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     export = {"name": "Checkout", "layout": {"sections": []}, "slugName": ".."}
     workspace.write("export.json", json.dumps(export))
     workspace.write(
@@ -199,18 +159,16 @@ def test_a_journal_asks_for_nothing_else(tmp_path: Path) -> None:
 @pytest.mark.promise("P9")
 @pytest.mark.parametrize("kind", ["SLO", "Dashboard"])
 @pytest.mark.parametrize("step", STEPS)
-def test_settled_by_hand(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, step: str
-) -> None:
+def test_settled_by_hand(tmp_path: Path, kind: str, step: str) -> None:
     """`journal settle --id` takes no such id."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", "environments: {local: {emulator: {data: local.db}}}\n")
     ref = Ref(kind, "checkout")
     journal = filled(tmp_path / ".reconciler" / "local.journal.jsonl", started(ref))
     project = str(tmp_path / "reconciler.yaml")
-    code = run(["journal", "settle", str(ref), "--id", step, "--project", project])
+    ran = typed("journal", "settle", str(ref), "--id", step, "--project", project)
 
-    assert (code, f"is not an id of {kind}" in capsys.readouterr().err) == (64, True)
+    assert (ran.code, f"is not an id of {kind}" in ran.err) == (64, True)
     journal.load()
     assert ref in journal.history.unsettled()
 
@@ -275,11 +233,9 @@ def test_at_the_door(step: str) -> None:
 @pytest.mark.promise("P3")
 @pytest.mark.parametrize("path", ["/..", "/../../x", "/a/../b", "/.", "/a/./b", "/a/.."])
 @pytest.mark.parametrize("command", ["validate", "plan", "apply", "drift"])
-def test_in_the_base_path(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, path: str
-) -> None:
+def test_in_the_base_path(tmp_path: Path, command: str, path: str) -> None:
     """`basePath` holds no step to elsewhere, in any command: an error at its place."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     setting = (
         f"environments:\n  local:\n    emulator: {{data: x.db}}\n    api: {{basePath: {path}}}\n"
     )

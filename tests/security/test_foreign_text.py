@@ -15,8 +15,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from harness.unsafe_text import unsafe_in
 from markdown_it import MarkdownIt
-from unsafe_text import unsafe_in
 
 from reconciler.ci.runner import read_inputs
 from reconciler.errors import UsageError

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ci_jobs import git
+from harness.repositories import committed, git
 from hostile_jobs import GUARD, Job, a_job
 from trust_cells import MAIN, PULL, TRY
 
 
 @pytest.fixture
-def job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Job]:
-    with a_job(tmp_path, capsys) as opened:
+def job(tmp_path: Path) -> Iterator[Job]:
+    with a_job(tmp_path) as opened:
         yield opened
 
 
@@ -214,8 +214,7 @@ def test_other_forms_of_a_checkout(job: Job, form: str) -> None:
     if form == "sha256":
         shutil.rmtree(job.root / ".git")
         git(job.root, "init", "--quiet", "--object-format=sha256", "--initial-branch=main")
-        git(job.root, "add", ".")
-        git(job.root, "commit", "--quiet", "--message", "Change")
+        committed(job.root, "Change")
         job.change = job.base = git(job.root, "rev-parse", "HEAD")
     if form == "another owner":
         if os.getuid() != 0:

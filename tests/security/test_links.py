@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from ci_jobs import git
-from workspaces import PROJECT, Workspace
-
-from reconciler.commands.root import run
+from harness.doors import typed
+from harness.repositories import git
+from harness.workspaces import PROJECT, Workspace
 
 CANARY = "canary-of-a-file-9b1c"
 SECRET = f"[core]\n  token: {CANARY}\n"
@@ -27,10 +26,10 @@ COMMANDS = ("validate", "plan", "apply", "drift")
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Workspace:
+def workspace(tmp_path: Path) -> Workspace:
     """Give a project in a repository, and beside it a file that is none of its business."""
     (tmp_path / "secret").write_text(SECRET, encoding="utf-8")
-    made = Workspace(tmp_path / "work", capsys)
+    made = Workspace(tmp_path / "work")
     made.write("reconciler.yaml", PROJECT)
     git(made.root, "init", "--quiet")
     (made.root / ".git" / "config").write_text(SECRET, encoding="utf-8")
@@ -87,10 +86,10 @@ def test_a_linked_project_file_in_a_job(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     monkeypatch.setenv("INPUT_SARIF_FILE", str(sarif))
-    code = run(["ci", "validate"])
-    told = workspace.capsys.readouterr().out + summary.read_text("utf-8") + sarif.read_text("utf-8")
+    ran = typed("ci", "validate")
+    told = ran.out + summary.read_text("utf-8") + sarif.read_text("utf-8")
 
-    assert (code, "this file is a link" in told) == (4, True)
+    assert (ran.code, "this file is a link" in told) == (4, True)
     assert CANARY not in told
     assert "[core]" not in told
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_lines import lines_with_formats
+from harness.doors import lines_with_formats, typed
 
-from reconciler.commands.root import run
 from reconciler.concealing import veiled
 from reconciler.document import ABSENT, Json, Shape
 from reconciler.sealed import HIDDEN
@@ -56,19 +55,16 @@ def outlived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("reconciler.yaml").write_text(PROJECT, encoding="utf-8")
     manifests = Path("all.yaml")
     manifests.write_text(DECLARED.format("${secret:TOKEN}", GONE), encoding="utf-8")
-    assert run(["apply", "--new-journal", "--yes", "-q"]) == 0
+    assert typed("apply", "--new-journal", "--yes", "-q").code == 0
     monkeypatch.delenv("TOKEN")
     manifests.write_text(DECLARED.format("plain", ""), encoding="utf-8")
 
 
 @pytest.mark.usefixtures("outlived")
 @pytest.mark.parametrize("line", REPORTS)
-def test_an_older_secret_is_not_quoted(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_older_secret_is_not_quoted(line: str) -> None:
     """No report of what changes or of what is destroyed shows the secret that is live."""
-    capsys.readouterr()
-
-    run(line.split())
-    said = capsys.readouterr()
+    said = typed(*line.split())
 
     assert said.out
     assert SECRET not in said.out + said.err

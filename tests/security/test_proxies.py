@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from processes import KEY, in_this_process, served, workspace
+from harness.doors import KEY, in_this_process
+from harness.served import served
+from harness.workspaces import workspace
 
 from reconciler.addresses import is_loopback, proxies_beyond
 from reconciler.api.wire import make_transport, proxy_for

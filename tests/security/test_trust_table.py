@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from unittest import mock
 
 import pytest
-from canned import Canned, serving
-from processes import KEY
+from harness.doors import KEY
+from harness.ports import Stranger, stranger
 from trust_cells import (
     CHECKOUTS,
     EVENTS,
@@ -23,8 +22,8 @@ from trust_cells import (
     SHORT,
     Places,
     Repository,
-    kept_variables,
     new_repository,
+    planned_in_a_job,
     wanted,
 )
 
@@ -39,7 +38,6 @@ from reconciler.ci.trust import (
     Whole,
     may_use,
 )
-from reconciler.commands.root import run
 from reconciler.forge.event import read_event
 from reconciler.project import Project, ProjectFile
 
@@ -48,14 +46,14 @@ TRIED = EVENTS if os.environ.get("TRUST_TABLE") == "whole" else SHORT
 FEWER = len(TRIED) if len(TRIED) > len(SHORT) else 6
 CANARY = "canary-of-a-file-51d0"
 SECRET = f"[x]\n  token: {CANARY}\n"
-NOT_FOUND = b'{"message": "Not Found: it"}'
+NOT_FOUND = {"message": "Not Found: it"}
 
 
 @dataclass(frozen=True)
 class World:
     """Two services that listen, a folder of somebody else, and what was asked for so far."""
 
-    services: tuple[Canned, Canned]
+    services: tuple[Stranger, Stranger]
     places: Places
     folder: Path
     made: dict[tuple[str, str], Repository] = field(default_factory=dict)
@@ -69,7 +67,7 @@ class World:
 
     def arrived(self) -> list[str]:
         """Give where the key arrived since the last question."""
-        found = [one.url for one in self.services if any(KEY in key for _, _, key in one.asked)]
+        found = [one.url for one in self.services if any(KEY in key for key in one.keys)]
         for service in self.services:
             service.asked.clear()
         return found
@@ -88,25 +86,11 @@ class World:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("trust")
-    with serving(Canned(404, NOT_FOUND)) as good, serving(Canned(404, NOT_FOUND)) as evil:
+    with stranger(404, NOT_FOUND) as good, stranger(404, NOT_FOUND) as evil:
         places = Places(good.url, evil.url, folder / "outside")
         places.outside.mkdir()
         places.secret.write_text(SECRET, encoding="utf-8")
         yield World((good, evil), places, folder)
-
-
-def job(repository: Repository, folder: Path, name: str, ref: str, **inputs: str) -> int:
-    """Run `ci plan` as a job on an event; give its exit code."""
-    given = {f"INPUT_{key.upper()}": value for key, value in inputs.items()}
-    environ = {**kept_variables(), **repository.variables(folder, name, ref), **given}
-    environ |= {"RUNNER_TEMP": str(folder), "RECONCILER_API_KEY": KEY}
-    before = Path.cwd()
-    os.chdir(repository.root)
-    try:
-        with mock.patch.dict(os.environ, environ, clear=True):
-            return run(["ci", "plan"])
-    finally:
-        os.chdir(before)
 
 
 @pytest.mark.promise("P1", "P2", "P3", "P4")
@@ -116,12 +100,12 @@ def test_where_the_key_arrives(world: World, tmp_path: Path, checkout: str, proj
     """In every cell the key arrives where the rule says, and never where main does not lead."""
     repository = world.repository(checkout, project)
     for name, ref in TRIED:
-        code = job(repository, tmp_path, name, ref)
+        ran = planned_in_a_job(repository, tmp_path, name, ref)
         arrived = world.arrived()
 
         expected = wanted(repository, name, ref, world.places)
-        assert arrived == ([expected] if expected else []), (name, ref, code)
-        assert code == (0 if expected else 11) or project == "link", (name, ref)
+        assert arrived == ([expected] if expected else []), (name, ref, ran)
+        assert ran.code == (0 if expected else 11) or project == "link", (name, ref)
         named = {repository.names, *([world.places.evil] if is_main(repository, ref) else [])}
         assert set(arrived) <= named, (name, ref)
         assert world.left_outside() == set()
@@ -131,17 +115,14 @@ def test_where_the_key_arrives(world: World, tmp_path: Path, checkout: str, proj
 @pytest.mark.parametrize("project", PROJECTS)
 @pytest.mark.parametrize("checkout", CHECKOUTS)
 def test_files_outside_of_the_project(
-    world: World,
-    tmp_path: Path,
-    checkout: str,
-    project: str,
-    capsys: pytest.CaptureFixture[str],
+    world: World, tmp_path: Path, checkout: str, project: str
 ) -> None:
     """In every cell nothing outside is written or told, but where main itself names the place."""
     repository = world.repository(checkout, project)
     link = repository.root / repository.inputs.get("INPUT_PROJECT", "reconciler.yaml")
     for name, ref in TRIED[:FEWER]:
-        job(repository, tmp_path, name, ref, environment="files")
+        ran = planned_in_a_job(repository, tmp_path, name, ref, environment="files")
+        assert CANARY not in ran.out + ran.err
         outside = world.left_outside()
         led = wanted(repository, name, ref, world.places) == world.places.evil
         assert bool(outside) == led, (name, ref, outside)
@@ -150,10 +131,10 @@ def test_files_outside_of_the_project(
         link.unlink()
         link.symlink_to(world.places.secret)
         for name, ref in TRIED[:FEWER]:
-            assert job(repository, tmp_path, name, ref, environment="files") == 4
+            ran = planned_in_a_job(repository, tmp_path, name, ref, environment="files")
+            assert (ran.code, CANARY in ran.out + ran.err) == (4, False)
         link.unlink()
         link.symlink_to("other/reconciler.yaml")
-    assert CANARY not in capsys.readouterr().out
 
 
 def is_main(repository: Repository, ref: str) -> bool:

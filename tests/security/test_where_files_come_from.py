@@ -7,14 +7,14 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from ci_jobs import git
+from harness.repositories import committed, git
 from hostile_jobs import Job, a_job
 from trust_cells import DASHBOARD, MAIN, PULL, TRY, Repository
 
 
 @pytest.fixture
-def job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Job]:
-    with a_job(tmp_path, capsys) as opened:
+def job(tmp_path: Path) -> Iterator[Job]:
+    with a_job(tmp_path) as opened:
         yield opened
 
 
@@ -27,9 +27,7 @@ def test_any_tracked_file(job: Job, name: str, how: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
         file.write_text("x\n", encoding="utf-8")
-    git(job.root, "add", ".")
-    git(job.root, "commit", "--quiet", "--allow-empty", "--message", "More")
-    commit = git(job.root, "rev-parse", "HEAD")
+    commit = committed(job.root, "More")
     assert job.plan(ref=MAIN, commit=commit) == "evil"
     if how != "edited":
         file.rename(job.root / "moved")
@@ -136,16 +134,13 @@ def test_a_linked_folder(job: Job, by: str) -> None:
         (job.root / name / "reconciler.yaml").write_text(text)
         (job.root / name / "all.yaml").write_text(DASHBOARD.format(said="x"))
     (job.root / "reconciler.yaml").unlink()
-    git(job.root, "add", ".")
-    git(job.root, "commit", "--quiet", "--message", "Two projects")
-    job.base = git(job.root, "rev-parse", "HEAD")
+    job.base = committed(job.root, "Two projects")
     git(job.root, "update-ref", "refs/remotes/origin/main", job.base)
     given = {"project": "a/reconciler.yaml"} if by == "project" else {"path": "a"}
     assert job.plan("pull_request", PULL, job.base, **given) == "good"
     git(job.root, "rm", "-r", "--quiet", "a")
     (job.root / "a").symlink_to("b")
-    git(job.root, "add", ".")
-    git(job.root, "commit", "--quiet", "--message", "A link")
+    committed(job.root, "A link")
 
     assert job.plan("pull_request", PULL, git(job.root, "rev-parse", "HEAD"), **given) == ""
     assert (job.code, "a is a link" in job.told) == (4, True)
@@ -197,8 +192,7 @@ def test_submodules(job: Job) -> None:
     library.mkdir()
     git(library, "init", "--quiet")
     (library / "more.yaml").write_text(DASHBOARD.format(said="y").replace("checkout", "more"))
-    git(library, "add", ".")
-    git(library, "commit", "--quiet", "--message", "Library")
+    committed(library, "Library")
     git(
         job.root,
         "-c",
@@ -270,7 +264,7 @@ def test_a_change_to_another_branch(job: Job) -> None:
 
 
 def _for(change: dict[str, dict[str, str]]):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a stand-in
-    from forge_events import pull_request  # noqa: PLC0415 - only here
+    from harness.forge import pull_request  # noqa: PLC0415 - only here
 
     def payload(_: Repository, __: str) -> object:
         made = pull_request()

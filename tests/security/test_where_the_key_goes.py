@@ -14,17 +14,11 @@ from pathlib import Path
 import click
 import httpx
 import pytest
+from harness.doors import APPLY, KEY, command, environment, in_a_process
+from harness.served import served
+from harness.workspaces import workspace
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from processes import (
-    APPLY,
-    KEY,
-    command,
-    environment,
-    reconciler,
-    served,
-    workspace,
-)
 
 from reconciler.api.client import Api
 from reconciler.api.retrying import Request
@@ -221,7 +215,7 @@ def test_outage_of_the_real_command(tmp_path: Path) -> None:
     with served() as service:
         service.switch.misbehave({"fault": {"status": 503}})
 
-        ended = reconciler(folder, service.base_url, *APPLY, "--yes")
+        ended = in_a_process(folder, service.base_url, *APPLY, "--yes")
 
         assert ended.code == 9, ended.err
         assert service.switch.asked <= RESOURCES + 35

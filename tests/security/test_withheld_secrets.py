@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from canned import Canned, serving
-from ci_jobs import a_shop
-from processes import KEY, Ended, in_this_process
-from workspaces import Workspace
+from harness.doors import KEY, Ran, in_this_process
+from harness.jobs import Jobs
+from harness.wire import NEARBY, standing_in
+from harness.workspaces import Workspace
 
 from reconciler.document import Json
 from reconciler.manifests.expressions import Scope, fill, withheld_from
@@ -50,21 +49,22 @@ def filled(text: Json, **environ: str) -> tuple[list[str], Json]:
     return [finding.code for finding in found.findings], reveal(found.document)
 
 
-def planned(folder: Path, written: str, **environ: str) -> tuple[Ended, list[str]]:
+def planned(folder: Path, written: str, **environ: str) -> tuple[Ran, list[str]]:
     """Plan and apply a view whose name holds a text; give the end and all bodies that were sent."""
     (folder / "all.yaml").write_text(VIEW % written, encoding="utf-8")
     (folder / "reconciler.yaml").write_text("environments: {production: {}}\n", encoding="utf-8")
-    canned = Canned(body=json.dumps({"id": 7, "policies": []}).encode())
-    with serving(canned) as service:
-        ended = in_this_process(folder, service.url, "apply", "--yes", more=environ)
-    return ended, [path for method, path, _ in canned.asked if method != "GET"]
+    with standing_in() as service:
+        service.respond(json={"id": 7, "policies": []})
+        ended = in_this_process(folder, NEARBY, "apply", "--yes", more=environ)
+    sent = [call.request for call in service.calls]
+    return ended, [one.url.path for one in sent if one.method != "GET"]
 
 
 @pytest.mark.promise("P8")
 @pytest.mark.parametrize("name", [*KEYS, *TOKENS])
-def test_at_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_at_its_place(tmp_path: Path, name: str) -> None:
     """The key and each token are refused offline, on any machine, at the expression's own place."""
-    workspace = Workspace(tmp_path, capsys)
+    workspace = Workspace(tmp_path)
     workspace.write("all.yaml", VIEW % f"${{secret:{name}}}")
     ran = workspace.run("validate")
 
@@ -134,23 +134,15 @@ def test_nothing_is_sent(tmp_path: Path, written: str) -> None:
 @pytest.mark.promise("P8")
 @pytest.mark.parametrize("command", ["validate", "plan"])
 @pytest.mark.parametrize("name", ["RECONCILER_API_KEY", "INPUT_TOKEN", "GITHUB_SHA", "MINE"])
-def test_in_a_job(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    name: str,
-) -> None:
+def test_in_a_job(jobs: Jobs, command: str, name: str) -> None:
     """A job refuses its own credentials too, and says where they stand."""
-    with a_shop(tmp_path, capsys) as shop:
-        monkeypatch.chdir(shop.root)
-        shop.edit("description: first", f"description: ${{secret:{name}}}")
-        shop.more = {"MINE": f"token {shop.token}"} if command == "plan" else {}
-        ran = shop.change(command)
+    jobs.edit("description: first", f"description: ${{secret:{name}}}")
+    jobs.more = {"MINE": f"token {jobs.token}"} if command == "plan" else {}
+    ran = jobs.change(command)
 
     if name == "MINE" and command == "validate":
         assert ran.code == 0
         return
     assert (ran.code, ran.outputs["failure-reason"]) == (4, "validation")
     assert [line for line in ran.spoken if "M505" in line and "file=all.yaml" in line]
-    assert shop.token not in ran.log.partition("| ")[2] + ran.summary
+    assert jobs.token not in ran.log.partition("| ")[2] + ran.summary

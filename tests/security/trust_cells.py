@@ -6,14 +6,15 @@ The oracle here is written by itself: it knows how a repository was made, and as
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ci_jobs import git
-from forge_events import HERE, NUMBER, pull_request
+from harness.doors import KEY, Ran, typed_at
+from harness.forge import HERE, NUMBER, pull_request
+from harness.jobs import without_a_job
+from harness.repositories import begin, git
 
 PROJECT = "environments:\n  production: {{baseUrl: '{url}'}}\n"
 FILES = "  files: {{emulator: {{data: '{place}/x.db'}}, journal: '{place}/x.jsonl'}}\n"
@@ -166,9 +167,7 @@ def _base(root: Path, project: str, places: Places) -> None:
     if project != "missing":
         (root / "reconciler.yaml").write_text(places.reviewed, encoding="utf-8")
     (root / ".gitignore").write_text(".reconciler\n", encoding="utf-8")
-    git(root, "init", "--quiet", "--initial-branch=main")
-    git(root, "add", ".")
-    git(root, "commit", "--quiet", "--message", "Base")
+    begin(root)
 
 
 def _change(root: Path, project: str, places: Places) -> None:
@@ -198,7 +197,10 @@ def wanted(repository: Repository, name: str, ref: str, places: Places) -> str:
     return "" if project == "missing" and checkout != "contained" else good
 
 
-def kept_variables() -> dict[str, str]:
-    """Give the variables of this process that are none of a job's."""
-    ours = ("RECONCILER_", "GITHUB_", "RUNNER_", "INPUT_", "ACTIONS_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+def planned_in_a_job(repository: Repository, folder: Path, name: str, ref: str, **more: str) -> Ran:
+    """Run `ci plan` as a job on an event, with an input of each further word in lower case."""
+    given = {f"INPUT_{key.upper()}": value for key, value in more.items() if key.islower()}
+    others = {key: value for key, value in more.items() if not key.islower()}
+    environ = {**without_a_job(), **repository.variables(folder, name, ref), **given, **others}
+    environ = {"RUNNER_TEMP": str(folder), "RECONCILER_API_KEY": KEY, **environ}
+    return typed_at(repository.root, environ, "ci", "plan")

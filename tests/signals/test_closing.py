@@ -8,8 +8,8 @@ from shutil import copyfile
 
 import httpx
 import pytest
-from scripted import Scripted, ask
-from sites import Wire, lost_after, lost_before
+from harness.sites import Wire, lost_after, lost_before
+from harness.wire import asked, bodies, queries, replying
 from starlette.applications import Starlette
 
 from reconciler.api.client import Api
@@ -47,13 +47,13 @@ def open_ids(wire: Wire, count: int) -> list[str]:
         found = list_incidents(api, IncidentFilter(open_only=True), count)
         return [one.id async for one in found]
 
-    ids = ask(wire, first)
+    ids = asked(wire, first)
     wire.sent.clear()
     return ids
 
 
 def close(wire: Wire, ids: list[str]) -> list[Incident]:
-    return ask(wire, lambda api: close_incidents(api, ids))
+    return asked(wire, lambda api: close_incidents(api, ids))
 
 
 def count(wire: Wire, path: str) -> int:
@@ -72,21 +72,21 @@ def test_close(wire: Wire) -> None:
 
 def test_ids_in_the_query() -> None:
     """The ids go as a repeated query parameter, and the body is empty."""
-    service = Scripted({"incidents": [{"id": "a"}, {"id": "b"}]})
+    service = replying({"incidents": [{"id": "a"}, {"id": "b"}]})
 
-    ask(service, lambda api: close_incidents(api, ["a", "b"]))
+    asked(service, lambda api: close_incidents(api, ["a", "b"]))
 
-    assert service.queries == [[("incident_ids", "a"), ("incident_ids", "b")]]
-    assert service.bodies == [{}]
+    assert queries(service) == [[("incident_ids", "a"), ("incident_ids", "b")]]
+    assert bodies(service) == [{}]
 
 
 def test_ids_in_the_body() -> None:
     """With `closeBodyField` the ids go in that field of the body, and nowhere else."""
-    service = Scripted({"incidents": [{"id": "a"}]})
+    service = replying({"incidents": [{"id": "a"}]})
 
-    ask(service, lambda api: close_incidents(api, ["a"]), closeBodyField="incidentIds")
+    asked(service, lambda api: close_incidents(api, ["a"]), closeBodyField="incidentIds")
 
-    assert (service.queries, service.bodies) == ([[]], [{"incidentIds": ["a"]}])
+    assert (queries(service), bodies(service)) == ([[]], [{"incidentIds": ["a"]}])
 
 
 def test_lost_after_the_close(wire: Wire) -> None:
@@ -169,7 +169,7 @@ def test_find_asks_for_open_ones_first(wire: Wire) -> None:
     """Open incidents are found by a filter of the service, in one page of a long listing."""
     ids = open_ids(wire, 3)
 
-    found = ask(wire, lambda api: find_incidents(api, ids))
+    found = asked(wire, lambda api: find_incidents(api, ids))
 
     assert set(found) == set(ids)
     assert count(wire, INCIDENTS) == 1
@@ -177,10 +177,10 @@ def test_find_asks_for_open_ones_first(wire: Wire) -> None:
 
 def test_find_reads_on_for_the_others(wire: Wire) -> None:
     """A resolved incident is found too, and the listing is read no further than to it."""
-    newest = ask(wire, first_resolved)
+    newest = asked(wire, first_resolved)
     wire.sent.clear()
 
-    found = ask(wire, lambda api: find_incidents(api, [newest]))
+    found = asked(wire, lambda api: find_incidents(api, [newest]))
 
     assert list(found) == [newest]
     assert count(wire, INCIDENTS) == 2
@@ -191,7 +191,7 @@ def test_find_judges_again() -> None:
     listed: Json = [{"id": "a", "status": "INCIDENT_STATUS_RESOLVED"}, {"id": "b"}]
     page: Json = {"incidents": listed, "pagination": {}}
 
-    found = ask(Scripted(page), lambda api: find_incidents(api, ["a", "b"]))
+    found = asked(replying(page), lambda api: find_incidents(api, ["a", "b"]))
 
     assert set(found) == {"a", "b"}
 

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
+
 import pytest
+from harness.wire import collected
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import followed
 
 from reconciler.document import Json
 from reconciler.errors import UnreadableReply
-from reconciler.signals.record import PAGE_SIZE
+from reconciler.signals.record import PAGE_SIZE, Listing, Record, follow
+
+
+def followed(
+    pages: Sequence[Json],
+    limit: int | None = None,
+    holds: Callable[[Record], bool] | None = None,
+    required: Sequence[str] = (),
+) -> tuple[list[Json], list[dict[str, Json]]]:
+    """Follow pages of plain records; gives their documents and what was asked for."""
+    asked: list[dict[str, Json]] = []
+    left = list(pages)
+
+    async def fetch(pagination: dict[str, Json]) -> Json:
+        asked.append(pagination)
+        return left.pop(0)
+
+    async def run() -> list[Record]:
+        return await collected(
+            follow(fetch, Listing("items", Record, required), limit, holds or (lambda _: True))
+        )
+
+    return [dict(one.document) for one in asyncio.run(run())], asked
 
 
 def pages_of(sizes: list[int]) -> list[Json]:

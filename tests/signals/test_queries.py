@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from scripted import Scripted, ask, collected
+from harness.wire import asked, bodies, collected, queries, replying
 
 from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
@@ -45,13 +45,13 @@ NOTHING: dict[str, Any] = {
 
 def query_of(call: Callable[[Api], Any], **settings: Any) -> list[tuple[str, str]]:
     """Give the query of one listing that finds nothing."""
-    service = Scripted(NOTHING)
+    service = replying(NOTHING)
 
     async def run(api: Api) -> None:
         await collected(call(api))
 
-    ask(service, run, **settings)
-    return service.queries[0]
+    asked(service, run, **settings)
+    return queries(service)[0]
 
 
 def test_dotted_query() -> None:
@@ -130,12 +130,12 @@ def test_incident_event_query() -> None:
 
 def test_policy_query() -> None:
     """Log policies are asked for by their source, and by `enabled_only` only when wanted."""
-    service = Scripted(NOTHING)
+    service = replying(NOTHING)
 
-    ask(service, list_log_policies)
-    ask(service, lambda api: list_log_policies(api, "SPANS", enabled_only=True))
+    asked(service, list_log_policies)
+    asked(service, lambda api: list_log_policies(api, "SPANS", enabled_only=True))
 
-    assert service.queries == [
+    assert queries(service) == [
         [("source_type", "SOURCE_TYPE_LOGS")],
         [("source_type", "SOURCE_TYPE_SPANS"), ("enabled_only", "true")],
     ]
@@ -152,7 +152,7 @@ def test_other_names() -> None:
 
 def test_case_body() -> None:
     """Cases are asked for in the body: what is set, and statuses without their prefix."""
-    service = Scripted(NOTHING)
+    service = replying(NOTHING)
     wanted = CaseFilter(
         states=("CASE_STATE_ACTIVE",),
         statuses=("CASE_STATUS_ACKNOWLEDGED",),
@@ -161,9 +161,9 @@ def test_case_body() -> None:
         unassigned=True,
     )
 
-    ask(service, lambda api: collected(list_cases(api, wanted)))
+    asked(service, lambda api: collected(list_cases(api, wanted)))
 
-    assert service.bodies == [
+    assert bodies(service) == [
         {
             "filters": {
                 "states": ["CASE_STATE_ACTIVE"],
@@ -203,9 +203,9 @@ GOOD: dict[str, Any] = {
 )
 def test_incidents_are_judged_again(wanted: IncidentFilter, other: dict[str, Any]) -> None:
     """An incident that a filter should have left out is left out on our side."""
-    service = Scripted({**NOTHING, "incidents": [{**GOOD, "id": "other", **other}, GOOD]})
+    service = replying({**NOTHING, "incidents": [{**GOOD, "id": "other", **other}, GOOD]})
 
-    found = ask(service, lambda api: collected(list_incidents(api, wanted)))
+    found = asked(service, lambda api: collected(list_incidents(api, wanted)))
 
     assert [one.id for one in found] == ["good"]
 
@@ -226,9 +226,9 @@ def test_alert_events_are_judged_again(wanted: EventFilter, other: dict[str, Any
         "cxEventTimestamp": "1772454600",
         "cxEventLabels": {"region": "eu", "application": "x"},
     }
-    service = Scripted({"events": [{**good, "cxEventKey": "other", **other}, good]})
+    service = replying({"events": [{**good, "cxEventKey": "other", **other}, good]})
 
-    found = ask(service, lambda api: collected(list_alert_events(api, wanted)))
+    found = asked(service, lambda api: collected(list_alert_events(api, wanted)))
 
     assert [one.cx_event_key for one in found] == ["good"]
 
@@ -248,22 +248,22 @@ def test_incident_events_are_judged_again(
     known = {"incidentSeverity": "X", "incidentStatus": "X", "isMuted": True}
     good: dict[str, Any] = {"cxEventKey": "good", "incidentEventExtendedMetadata": known}
     bad: dict[str, Any] = {"cxEventKey": "bad", "incidentEventExtendedMetadata": {**known, **other}}
-    service = Scripted({"items": [bad, good]})
+    service = replying({"items": [bad, good]})
 
-    found = ask(service, lambda api: collected(list_incident_events(api, wanted)))
+    found = asked(service, lambda api: collected(list_incident_events(api, wanted)))
 
     assert [one.cx_event_key for one in found] == ["good"]
 
 
 def test_what_does_not_tell_passes() -> None:
     """A record that does not say what a filter asks for passes: the service has judged it."""
-    service = Scripted({**NOTHING, "incidents": [{"id": "i"}], "items": [{}], "events": [{}]})
+    service = replying({**NOTHING, "incidents": [{"id": "i"}], "items": [{}], "events": [{}]})
     since = IncidentFilter(severities=("X",), muted=True, created=HOUR, open_only=True)
 
-    assert len(ask(service, lambda api: collected(list_incidents(api, since)))) == 1
-    assert len(ask(service, lambda api: collected(list_alert_events(api, EventFilter((), HOUR)))))
+    assert len(asked(service, lambda api: collected(list_incidents(api, since)))) == 1
+    assert len(asked(service, lambda api: collected(list_alert_events(api, EventFilter((), HOUR)))))
     assert len(
-        ask(
+        asked(
             service,
             lambda api: collected(
                 list_incident_events(api, IncidentEventFilter(severities=("X",)))
@@ -281,7 +281,7 @@ def test_both_styles_on_the_emulator(style: str, demo_data: Path) -> None:
         severities=("INCIDENT_SEVERITY_CRITICAL",), labels={"applicationName": "checkout"}
     )
 
-    found = ask(service, lambda api: collected(list_incidents(api, wanted)), queryStyle=style)
+    found = asked(service, lambda api: collected(list_incidents(api, wanted)), queryStyle=style)
     app.state.store.close()
 
     assert len(found) > 0
@@ -296,10 +296,10 @@ def test_listings_under_profiles(switches: dict[str, Any], demo_data: Path, tmp_
         service = httpx.ASGITransport(app)
 
         counts = [
-            len(ask(service, lambda api: collected(list_incidents(api, IncidentFilter(), 150)))),
-            len(ask(service, lambda api: collected(list_cases(api, CaseFilter())))),
-            len(ask(service, lambda api: collected(list_alert_events(api, EventFilter(), 150)))),
-            len(ask(service, list_log_policies)),
+            len(asked(service, lambda api: collected(list_incidents(api, IncidentFilter(), 150)))),
+            len(asked(service, lambda api: collected(list_cases(api, CaseFilter())))),
+            len(asked(service, lambda api: collected(list_alert_events(api, EventFilter(), 150)))),
+            len(asked(service, list_log_policies)),
         ]
         app.state.store.close()
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
-from scripted import Scripted, ask, collected
-from shops import Shop
+from harness.routes import ALERT_EVENTS
+from harness.wire import asked, collected, queries, replying
+from harness.workspaces import Shop
 
 from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
@@ -83,7 +84,7 @@ def found(
     app = create_app(data, profile=profile)
     service = httpx.ASGITransport(app)
     try:
-        records: list[Any] = ask(
+        records: list[Any] = asked(
             service, lambda api: collected(LISTINGS[name](api)), **{"queryStyle": style, **settings}
         )
         return records
@@ -135,7 +136,7 @@ def test_half_a_range_is_refused(demo_data: Path) -> None:
     half = [("timestamp_range.from", "2026-03-02T12:00:00.000Z")]
 
     with pytest.raises(ServiceRefused, match="required"):
-        ask(httpx.ASGITransport(app), lambda api: api.read("/alerts/events/v3/alert-events", half))
+        asked(httpx.ASGITransport(app), lambda api: api.read(ALERT_EVENTS, half))
     app.state.store.close()
 
 
@@ -163,9 +164,9 @@ def test_other_filter_names() -> None:
     events = IncidentEventFilter(name="slow", span=ALL_TIME)
 
     def keys(call: Callable[[Api], Any], **settings: Any) -> list[str]:
-        service = Scripted({"incidents": [], "items": [], "pagination": {}})
-        ask(service, lambda api: collected(call(api)), **settings)
-        return [key for key, _ in service.queries[0] if key.startswith("filter.")]
+        service = replying({"incidents": [], "items": [], "pagination": {}})
+        asked(service, lambda api: collected(call(api)), **settings)
+        return [key for key, _ in queries(service)[0] if key.startswith("filter.")]
 
     assert keys(lambda api: list_incidents(api, incidents), filterNames=names) == [
         "filter.q",

@@ -17,11 +17,11 @@ from reconciler.commands.journal.opening import (
 )
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, json_data, stdout_style, words
-from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Arrived, Entry, RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
+from reconciler.report.journal import VerifiedDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
@@ -176,7 +176,7 @@ def _begins_anew(entry: Entry) -> bool:
             return False
 
 
-def _document(journal: Journal, findings: list[_Finding]) -> Json:
+def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
     return {
         "place": journal.place,
         "environment": journal.environment,

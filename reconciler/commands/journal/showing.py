@@ -7,11 +7,15 @@ import click
 from reconciler.commands import options
 from reconciler.commands.journal.opening import opened_journal, ref_of
 from reconciler.console import data, json_data, stdout_style, words
-from reconciler.document import Json
 from reconciler.errors import UsageError
-from reconciler.journal.entries import Entry, entry_document
-from reconciler.journal.runs import RunSummary, runs_of
-from reconciler.report.journal_text import history_text, journal_text
+from reconciler.journal.entries import Entry
+from reconciler.journal.runs import runs_of
+from reconciler.report.journal import (
+    entries_document,
+    history_document,
+    history_text,
+    journal_text,
+)
 from reconciler.resource import Ref
 from reconciler.session.projects import Asked
 
@@ -29,8 +33,7 @@ def show(*, ref: str | None, flag: str | None, asked: Asked, form: str) -> int:
     journal = opened_journal(asked)
     entries = [one for one in journal.entries if wanted is None or _is_about(one, wanted)]
     if form == "json":
-        documents: list[Json] = [entry_document(entry) for entry in entries]
-        json_data(documents)
+        json_data(entries_document(entries))
     else:
         data(journal_text(entries, journal.history, stdout_style(verbose=asked.verbose)))
     if journal.torn and not asked.quiet:
@@ -56,22 +59,7 @@ def history(*, ref: str | None, asked: Asked, form: str) -> int:
     if wanted is not None:
         runs = [run for run in runs if wanted in run.outcomes]
     if form == "json":
-        json_data([_document(run, wanted) for run in runs])
+        json_data(history_document(runs, wanted))
     else:
         data(history_text(runs, wanted, stdout_style(verbose=asked.verbose)))
     return 0
-
-
-def _document(run: RunSummary, wanted: Ref | None) -> Json:
-    outcomes: Json = dict(run.counts)
-    document: dict[str, Json] = {
-        "run": run.run,
-        "at": run.at,
-        "actor": run.actor,
-        "command": run.command,
-        "commit": run.commit,
-        "digest": run.digest,
-        "outcomes": outcomes,
-        "overrides": [one.reason for one in run.overrides],
-    }
-    return document if wanted is None else {**document, "outcome": run.outcomes[wanted]}

@@ -63,6 +63,8 @@ GroupByKeys: TypeAlias = Annotated[Names, Unordered(), AtMost(100)]
 class ConfigField(Part):
     """One field of a message or connector, filled from a template."""
 
+    called: ClassVar[tuple[tuple[str, ...], ...]] = (("fieldName",),)
+
     field_name: Text = None
     template: Text = None
 

@@ -133,6 +133,8 @@ class SectionOptions(Part):
 class Section(Part):
     """Rows under one heading."""
 
+    called: ClassVar[tuple[tuple[str, ...], ...]] = (("options", "custom", "name"), *Part.called)
+
     id: IdValue | None = None
     options: SectionOptions | None = None
     rows: Annotated[list[Row] | None, BY_ID, LIST] = None

@@ -98,6 +98,7 @@ class PolicyItem(Part):
     """One item of the overwrite."""
 
     bare: ClassVar[str] = "policy"
+    called: ClassVar[tuple[tuple[str, ...], ...]] = (("policy", "name"),)
 
     log_rules: LogRules | None = None
     policy: Policy

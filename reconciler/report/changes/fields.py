@@ -16,8 +16,16 @@ from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
-from reconciler.report.spoken import BETWEEN, spoken_place, spoken_value
-from reconciler.report.words import leaves, live_document, name_of, plural, standing
+from reconciler.report.spoken import (
+    BETWEEN,
+    facts_of_kind,
+    name_of,
+    place_in,
+    spoken_place,
+    spoken_value,
+    standing,
+)
+from reconciler.report.words import leaves, live_document, plural
 from reconciler.resource import Action, Change, Drift
 from reconciler.sealed import references_in
 
@@ -175,14 +183,14 @@ def _said(
 ) -> FieldChange:
     path, operation = difference.path, difference.operation
     documents = (before, after) if operation == "remove" else (after, before)
-    subject, field = spoken_place(path, *documents, unsaid=kind.unsaid if kind else frozenset())
+    subject, field = place_in(kind, path, *documents)
     facts = facts_at(kind.spec, path) if kind else NOTHING
     match operation:
         case "move":
             stands = _moves(difference, documents, kind)
             return FieldChange(path, subject, field, operation, stands=stands)
         case "add":
-            place = standing(path, after)
+            place = standing(path, after, facts_of_kind(kind))
             stands = f"at place {place[0]} of {place[1]}" if place else ""
             text, rest = _whole(difference, difference.after, subject, kind)
             return FieldChange(
@@ -201,9 +209,9 @@ def _moves(difference: Difference, documents: Sequence[Json | Missing], kind: Ki
     """Say from where to where something moves, also out of another list."""
     now = _position(difference.after)
     if difference.list_before is not None and isinstance(difference.before, list):
-        was, unsaid = _position(difference.before[-1]), kind.unsaid if kind else frozenset[str]()
-        old, _ = spoken_place(difference.list_before, *reversed(documents), unsaid=unsaid)
-        new, _ = spoken_place(difference.path[:-1], *documents, unsaid=unsaid)
+        was = _position(difference.before[-1])
+        old = place_in(kind, difference.list_before, *reversed(documents)).subject
+        new = place_in(kind, difference.path[:-1], *documents).subject
         return f"from place {was} of {old} to place {now} of {new}"
     was = _position(difference.before)
     if was == now:
@@ -226,20 +234,21 @@ def _whole(
     if document is ABSENT:
         return spoken_value(document), ()
     path, ends = difference.path, list(leaves(document))
+    facts = facts_at(kind.spec, path) if kind else NOTHING
     if len(ends) == 1 and ends[0][0] == ():
-        return spoken_value(document, facts_at(kind.spec, path) if kind else NOTHING), ()
+        return spoken_value(document, facts), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
     # What belongs to the part itself comes first, so that no line follows under another's name.
     found: dict[str, list[Leaf]] = {"": []}
     for inner, end in ends:
         if inner[-2:] == ("id", "value") or end in ("", None, []):
             continue
-        place = spoken_place(inner, document, unsaid=unsaid)
+        place = spoken_place(inner, document, facts=facts, unsaid=unsaid)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
         leaf = Leaf(place.subject, place.field, spoken_value(end, known))
         found.setdefault(place.subject, []).append(leaf)
     told = tuple(leaf for group in found.values() for leaf in group)
-    rest = _beyond_name(told, subject, name_of(document))
+    rest = _beyond_name(told, subject, name_of(document, facts))
     return _short(rest) if told else EMPTY, rest
 
 
@@ -354,7 +363,7 @@ def _essential_words(essential: Essential, document: Json, model: type[Part]) ->
     lists = [value for _, value in found if isinstance(value, list)]
     items = [item for value in lists for item in value]
     if len(lists) == len(found) and any(isinstance(item, dict) for item in items):
-        return _counted(items)
+        return _counted(items, facts_at(model, (*found[0][0], 0)))
     words = (spoken_value(value, facts_at(model, path)) for path, value in found)
     return ", ".join(dict.fromkeys(words))
 
@@ -379,9 +388,9 @@ def _places(
             yield from _places(value, rest, (*walked, index))
 
 
-def _counted(items: Sequence[Json]) -> str:
+def _counted(items: Sequence[Json], facts: Facts) -> str:
     """Say how many parts there are, and what the first of them are called."""
-    names = [spoken_value(name) for name in map(name_of, items) if name]
+    names = [spoken_value(name) for item in items if (name := name_of(item, facts))]
     more = [ELLIPSIS] if len(names) > MOST_NAMED else []
     said = ", ".join([*names[:MOST_NAMED], *more])
     return safe(f"{len(items):,} ({said})" if said else f"{len(items):,}")

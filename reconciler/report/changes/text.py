@@ -17,11 +17,10 @@ from reconciler.report.changes.fields import (
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns, safe
-from reconciler.report.table import Colour, Style, unbroken
+from reconciler.report.table import INDENT, Colour, Style
 from reconciler.report.words import around_difference, plural
 from reconciler.resource import Change
 
-INDENT = "      "
 DEEPER = INDENT + "    "
 MOST_LEAVES = 8
 MOST_LINES = 16
@@ -152,22 +151,3 @@ def _line_diff(lines: Sequence[Line], style: Style) -> Iterator[str]:
     if len(lines) > most:
         more = f"and {plural(len(lines) - most, 'line')} more (-v shows them)"
         yield DEEPER + style.paint(more, Colour.DIM)
-
-
-def wrapped(
-    text: str, style: Style, *colours: Colour, margin: str = INDENT, hang: str = ""
-) -> Iterator[str]:
-    """Yield foreign words; on a terminal broken between words where they are too long.
-
-    `hang` moves the rest.
-    """
-    room = style.width - len(margin) - len(hang)
-    line = ""
-    for one in unbroken(safe(text), room) if style.terminal else (safe(text),):
-        if line and len(margin) + columns(line) + 1 + columns(one) > style.width:
-            yield margin + style.paint(line, *colours)
-            line = hang + one
-        else:
-            line = f"{line} {one}" if line else one
-    if line:
-        yield margin + style.paint(line, *colours)

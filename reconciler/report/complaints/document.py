@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from difflib import unified_diff
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
-from reconciler.document import Json
-from reconciler.report.safe import safe, safe_json
+from reconciler.report.safe import json_text, safe
 from reconciler.report.words import plural
 from reconciler.source.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
 
@@ -47,10 +46,9 @@ def field_path(complaint: Complaint) -> list[str | int]:
     ]
 
 
-class ComplaintDocument(BaseModel):
+@with_config(ConfigDict(extra="ignore"))
+class ComplaintDocument(TypedDict):
     """One complaint: an object of `validate --format json`, a line of `--format jsonl`."""
-
-    model_config = ConfigDict(frozen=True)
 
     code: Annotated[str, Field(pattern="^[MP][0-9]{3}$")]
     severity: Literal["error", "warning"]
@@ -66,28 +64,26 @@ class ComplaintDocument(BaseModel):
     ]
 
 
-class FixDocument(BaseModel):
+class FixDocument(TypedDict):
     """One file that `validate --fix` repairs, or would with `--diff`."""
-
-    model_config = ConfigDict(frozen=True)
 
     file: Annotated[str, Field(description="Relative to the project file.")]
     repairs: Annotated[int, Field(ge=1, description="Places that are repaired.")]
     diff: Annotated[str, Field(description="The repair as a unified diff.")]
 
 
-class ComplaintsDocument(BaseModel):
+class ComplaintsDocument(TypedDict):
     """What `validate --format json` prints."""
-
-    model_config = ConfigDict(frozen=True)
 
     valid: Annotated[bool, Field(description="Whether none of the complaints is an error.")]
     resources: int
     files: int
     complaints: list[ComplaintDocument]
-    fixes: Annotated[
-        list[FixDocument],
-        Field(default_factory=list, description="Only with --fix: the files that it repairs."),
+    fixes: NotRequired[
+        Annotated[
+            list[FixDocument],
+            Field(description="Only with --fix: the files that it repairs."),
+        ]
     ]
 
 
@@ -97,26 +93,24 @@ def complaints_json(
     files: int,
     fixes: Sequence[FixDocument] | None = None,
 ) -> str:
-    """Give `{"valid", "resources", "files", "complaints": [...]}`, ending in a line break."""
-    document: dict[str, Json] = {
+    """Give the JSON of schemas/complaints.schema.json, ending in a line break."""
+    document: ComplaintsDocument = {
         "valid": not any(complaint.is_error for complaint in complaints),
         "resources": resources,
         "files": files,
         "complaints": [_complaint(complaint) for complaint in complaints],
     }
     if fixes is not None:
-        document["fixes"] = [one.model_dump() for one in fixes]
-    return safe_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+        document["fixes"] = [*fixes]
+    return json_text(document)
 
 
 def complaints_jsonl(complaints: Sequence[Complaint]) -> str:
     """Give each complaint as an object on a line of its own."""
-    return "".join(
-        safe_json(json.dumps(_complaint(one), ensure_ascii=False)) + "\n" for one in complaints
-    )
+    return "".join(json_text(_complaint(one), one_line=True) for one in complaints)
 
 
-def _complaint(complaint: Complaint) -> dict[str, Json]:
+def _complaint(complaint: Complaint) -> ComplaintDocument:
     return {
         "code": complaint.code,
         "severity": complaint.severity.value,
@@ -126,7 +120,7 @@ def _complaint(complaint: Complaint) -> dict[str, Json]:
         "message": complaint.message,
         "suggestion": complaint.suggestion,
         "ref": complaint.ref,
-        "path": [*field_path(complaint)],
+        "path": field_path(complaint),
         "environments": [*complaint.environments],
     }
 

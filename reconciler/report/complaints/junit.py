@@ -58,24 +58,20 @@ def _lines(complaints: Sequence[Complaint]) -> Iterator[str]:
         yield f"{place}: {one.severity.value}[{one.code}]: {message(one)}"
 
 
-def annotation_lines(
-    complaints: Sequence[Complaint], most: int = SHOWN_ANNOTATIONS, folder: str = ""
-) -> list[str]:
-    """Give one line for each of the worst complaints, `most` of each level, and one for the rest.
+def annotation_lines(complaints: Sequence[Complaint], folder: str = "") -> list[str]:
+    """Give one line for each of the worst complaints, a few of each level, and one for the rest.
 
     `folder` is where the project stands in its repository, as the runner wants
     files relative to that; "" is its root.
     """
-    return [line for level in Severity for line in _of_level(complaints, level, most, folder)]
+    return [line for level in Severity for line in _of_level(complaints, level, folder)]
 
 
-def _of_level(
-    complaints: Sequence[Complaint], level: Severity, most: int, folder: str
-) -> Iterator[str]:
+def _of_level(complaints: Sequence[Complaint], level: Severity, folder: str) -> Iterator[str]:
     ordered = worst_first(one for one in complaints if one.severity is level)
-    for complaint in ordered[:most]:
+    for complaint in ordered[:SHOWN_ANNOTATIONS]:
         yield f"::{level.value} {_properties(complaint, folder)}::{_said(complaint)}"
-    rest = len(ordered) - most
+    rest = len(ordered) - SHOWN_ANNOTATIONS
     if rest > 0:
         yield f"::{level.value}::and {rest:,} more, which `reconciler validate -v` shows"
 

@@ -17,7 +17,7 @@ from reconciler.report.complaints.document import (
     worst_first,
 )
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
-from reconciler.report.safe import safe, safe_json
+from reconciler.report.safe import json_text, safe
 from reconciler.source.diagnostic import CODES, Complaint
 
 GROUPS = {
@@ -55,7 +55,7 @@ def complaints_sarif(
         "results": list(_results(ordered[:SHOWN_SARIF_RESULTS], folder)),
     }
     log: dict[str, Json] = {"version": "2.1.0", "runs": [run]}
-    return safe_json(json.dumps(log, ensure_ascii=False, indent=2)) + "\n"
+    return json_text(log)
 
 
 def begins_sarif(head: bytes) -> bool:

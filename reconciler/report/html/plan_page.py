@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import assert_never
 
+from reconciler.report.attention import Notice, notices
 from reconciler.report.changes.fields import essentials_of, field_changes
 from reconciler.report.html.cards import (
     TEAM,
@@ -23,7 +24,6 @@ from reconciler.report.html.page import Made, made_line, page, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
 from reconciler.report.pictures.grid import Sides
 from reconciler.report.pictures.sides import AimSides, Drawing, RankingSides, drawing_of
-from reconciler.report.plan.attention import Notice, notices
 from reconciler.report.reasons import notes_of
 from reconciler.report.words import (
     EVIDENCE_MEANINGS,

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from reconciler.document import ABSENT, ANY, Json, Missing, Shape, differences, same, value_at
+from reconciler.document import ABSENT, Json, Missing, Shape, differences, same, value_at
+from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import Grid
+from reconciler.kinds.shape import Facts, facts_at, facts_within, shape_of
 from reconciler.report.safe import safe
-from reconciler.report.words import name_of
+from reconciler.report.spoken import name_of
 
 
 class Mark(Enum):
@@ -134,6 +136,7 @@ class _Part:
     """A section, row or widget where it stands: `order` holds the keys of its list."""
 
     document: dict[str, Json]
+    name: str
     key: str
     parent: str
     place: int
@@ -155,7 +158,7 @@ class _Layout:
             return place
         row = self.rows[widget.parent]
         section = self.sections[row.parent]
-        name = name_of(section.document)
+        name = section.name
         words = json.dumps(name, ensure_ascii=False) if name else str(section.place + 1)
         where = f"row {row.place + 1}, {place}"
         if row.parent == others.rows[beside.parent].parent:
@@ -164,37 +167,43 @@ class _Layout:
 
 
 def grid_sides(
-    picture: Grid, before: Json | Missing, after: Json | Missing, shape: Shape = ANY
+    picture: Grid, before: Json | Missing, after: Json | Missing, model: type[Part]
 ) -> Sides:
     """Draw both documents, each widget marked with what becomes of it.
 
     A widget is found again by its id wherever it went; without an id by its
-    place. `shape` is that of the whole document.
+    place. `model` is that of the whole document.
     """
-    for step in picture.sections:
-        shape = shape.at(step)
-    widget_shape = shape.item.at("rows").item.at("widgets").item
-    old, new = (_layout(value_at(one, picture.sections)) for one in (before, after))
+    facts = facts_at(model, picture.sections)
+    widget_shape = shape_of(model).along((*picture.sections, 0, "rows", 0, "widgets", 0))
+    old, new = (_layout(value_at(one, picture.sections), facts) for one in (before, after))
     return Sides(
         tuple(_sections(old, new, widget_shape, later=False)),
         tuple(_sections(new, old, widget_shape, later=True)),
     )
 
 
-def _layout(value: Json | Missing) -> _Layout:
-    sections = _parts(value, "")
+def _layout(value: Json | Missing, facts: Facts) -> _Layout:
+    section_facts = facts_within(facts, 0)
+    row_facts = facts_within(facts_within(section_facts, "rows"), 0)
+    widget_facts = facts_within(facts_within(row_facts, "widgets"), 0)
+    sections = _parts(value, "", section_facts)
     rows = [
-        row for section in sections for row in _parts(section.document.get("rows"), section.key)
+        row
+        for section in sections
+        for row in _parts(section.document.get("rows"), section.key, row_facts)
     ]
-    widgets = [one for row in rows for one in _parts(row.document.get("widgets"), row.key)]
+    widgets = [
+        one for row in rows for one in _parts(row.document.get("widgets"), row.key, widget_facts)
+    ]
     return _Layout(*({part.key: part for part in parts} for parts in (sections, rows, widgets)))
 
 
-def _parts(value: Json | Missing, parent: str) -> list[_Part]:
+def _parts(value: Json | Missing, parent: str, facts: Facts) -> list[_Part]:
     items = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
     order = tuple(_key(item, f"{parent}/{place}") for place, item in enumerate(items))
     return [
-        _Part(item, key, parent, place, order)
+        _Part(item, name_of(item, facts), key, parent, place, order)
         for place, (item, key) in enumerate(zip(items, order, strict=True))
     ]
 
@@ -209,10 +218,10 @@ def _sections(mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool) -> I
         rows = [row for row in mine.rows.values() if row.parent == section.key]
         note = _note(section, theirs.sections, later=later)
         other = theirs.sections.get(section.key)
-        if other and name_of(other.document) != name_of(section.document):
+        if other and other.name != section.name:
             note = "renamed" if not note else f"{note}, renamed"
         drawn = tuple(_row(row, mine, theirs, shape, later=later) for row in rows)
-        yield Section(safe(name_of(section.document)), drawn, note if theirs.sections else "")
+        yield Section(safe(section.name), drawn, note if theirs.sections else "")
 
 
 def _row(row: _Part, mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool) -> Row:
@@ -289,7 +298,7 @@ def _cell(
     elif theirs.sections:
         marks = (Mark.ADDED if later else Mark.REMOVED,)
     return Cell(
-        safe(name_of(widget.document)),
+        safe(widget.name),
         chart,
         safe(" ".join(query_of(definition).split()), LONGEST_QUERY),
         share,

@@ -201,7 +201,7 @@ def drawing_of(change: Change) -> Drawing | None:
     before, after = live_document(change), change.body
     match kind.picture:
         case Grid() as grid:
-            return grid_sides(grid, before, after, kind.shape)
+            return grid_sides(grid, before, after, kind.spec)
         case Ranking() as ranking:
             return ranking_sides(ranking, before, after, kind.spec, kind.shape)
         case Objective() as objective:

@@ -1,162 +1,171 @@
-"""A plan as JSON and JSON Lines, and back. Described by schemas/plan.schema.json."""
+"""A plan as JSON and JSON Lines, back, and held against another. See schemas/plan.schema.json.
+
+What is printed is built as its shape says, which holds it by its types alone: a plan of
+thousands of resources is not checked a second time while it is written. What is read back is
+checked against the same shape.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.alias_generators import to_camel
-from pydantic.json_schema import models_json_schema
+from typing_extensions import TypedDict
 
-from reconciler.document import ABSENT, Difference, Json, digest
+from reconciler.document import Json, Path, digest
 from reconciler.errors import InvalidInput, Stale
+from reconciler.report.changes.document import (
+    FieldDocument,
+    SourceDocument,
+    difference_document,
+    source_document,
+)
 from reconciler.report.reasons import notes_of
-from reconciler.report.safe import safe_json
-from reconciler.resource import Action, Change, Edit, Plan, Reason, Ref, Remark
-from reconciler.sealed import references_in
+from reconciler.report.safe import json_text
+from reconciler.report.spoken import Place, places_in
+from reconciler.resource import Action, ActionWord, Change, Edit, Plan, Reason, Ref, Remark
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-FORMAT_VERSION = 1
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
-
-
-class FieldDocument(_Part):
-    """One field that a write would change; `before` or `after` is left out where it is absent."""
-
-    path: Annotated[
-        list[str | int],
-        Field(description="Keys, identities of list items, or indices from 0."),
-    ]
-    operation: Annotated[
-        Literal["add", "remove", "change", "move"],
-        Field(
-            description="For a move, before and after are positions from 0; out of another list, "
-            "before is the path of that list, ended by the position there."
-        ),
-    ]
-    before: JsonValue = None
-    after: JsonValue = None
-    known_after_apply: Annotated[
-        bool, Field(description="The value holds an id that does not exist yet.")
-    ] = False
-
-
-class SourceDocument(_Part):
-    """Where a manifest stands: a file relative to the project, and a line from 1."""
-
-    file: str
-    line: int
-
-
-class ReasonDocument(_Part):
+@with_config(ConfigDict(extra="allow"))
+class ReasonDocument(TypedDict):
     """Why a change is as it is: a code of docs/plan.md, and the data that belongs to it."""
-
-    model_config = ConfigDict(alias_generator=to_camel, frozen=True, extra="allow")
 
     code: str
 
 
-class ChangeDocument(_Part):
+@with_config(ConfigDict(extra="ignore"))
+class ChangeDocument(TypedDict):
     """One declared resource."""
 
     ref: str
     kind: str
     name: str
-    action: Literal["create", "update", "assert", "keep", "blocked"]
+    action: ActionWord
     evidence: Literal["live", "journal", "none"]
-    remote_id: str | int | None
+    remoteId: str | int | None
     source: SourceDocument
     fields: list[FieldDocument]
     destroys: Annotated[list[str], Field(description="What the write removes for good, by name.")]
     notes: Annotated[list[str], Field(description="The reasons in words, for people.")]
-    reasons: list[ReasonDocument] = []
+    reasons: Annotated[list[ReasonDocument], Field(default=[])]
 
 
-class OrphanDocument(_Part):
+class OrphanDocument(TypedDict):
     """Written once, no longer declared."""
 
     ref: str
-    remote_id: str | int | None
+    remoteId: str | int | None
 
 
-class UnsettledDocument(_Part):
+class UnsettledDocument(TypedDict):
     """A create whose answer was lost and that cannot be looked up."""
 
     ref: str
     since: str
-    request_id: str
+    requestId: str
 
 
-class GuardDocument(_Part):
+class GuardDocument(TypedDict):
     """What an apply of the plan would need consent for."""
 
-    code: Annotated[str, Field(description="Names the guard for good: docs/guards.md.")] = ""
-    ref: Annotated[str | None, Field(description="null where it is about many resources.")] = None
+    code: Annotated[str, Field(default="", description="Names the guard for good: docs/guards.md.")]
+    ref: Annotated[
+        str | None, Field(default=None, description="null where it is about many resources.")
+    ]
     message: str
-    ways_out: list[str]
+    waysOut: list[str]
 
 
-class SummaryDocument(_Part):
-    """How many resources stand under each action."""
-
-    create: int
-    update: int
-    assert_: Annotated[int, Field(alias="assert")]
-    keep: int
-    blocked: int
+SummaryDocument = TypedDict(
+    "SummaryDocument",
+    {"create": int, "update": int, "assert": int, "keep": int, "blocked": int},
+)
+SummaryDocument.__doc__ = "How many resources stand under each action."
 
 
-class PlanDocument(_Part):
-    """What `plan --format json` prints and `plan --out` writes."""
+@with_config(ConfigDict(extra="ignore"))
+class PlanHead(TypedDict):
+    """The plan without its changes."""
 
-    format_version: Literal[1]
+    formatVersion: Literal[1]
     environment: str
     target: str
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
     sum: Annotated[
-        str, Field(description="Of all else in the document, so that an edited one is noticed.")
-    ] = ""
+        str,
+        Field(
+            default="",
+            description="Of all else in the document, so that an edited one is noticed.",
+        ),
+    ]
     summary: SummaryDocument
-    changes: list[ChangeDocument]
     orphans: list[OrphanDocument]
     unsettled: list[UnsettledDocument]
-    guards: list[GuardDocument] = []
+    guards: Annotated[list[GuardDocument], Field(default=[])]
     remarks: Annotated[
-        list[ReasonDocument], Field(description="What is to be said of the plan as a whole.")
-    ] = []
-    changed_since: Annotated[
-        str, Field(description="What the plan of a part was compared with; empty for a whole one.")
-    ] = ""
-    not_examined: Annotated[
-        int, Field(ge=0, description="How many resources the plan of a part left out.")
-    ] = 0
+        list[ReasonDocument],
+        Field(default=[], description="What is to be said of the plan as a whole."),
+    ]
+    changedSince: Annotated[
+        str,
+        Field(
+            default="",
+            description="What the plan of a part was compared with; empty for a whole one.",
+        ),
+    ]
+    notExamined: Annotated[
+        int, Field(default=0, ge=0, description="How many resources the plan of a part left out.")
+    ]
 
 
-def plan_document(plan: Plan) -> dict[str, Json]:
+@with_config(ConfigDict(extra="ignore"))
+class PlanDocument(PlanHead):
+    """What `plan --format json` prints and `plan --out` writes."""
+
+    changes: list[ChangeDocument]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class HeadLine(TypedDict):
+    """The first line."""
+
+    plan: PlanHead
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ChangeLine(TypedDict):
+    """Each other line."""
+
+    change: ChangeDocument
+
+
+PlanLine: TypeAlias = Annotated[
+    HeadLine | ChangeLine, Field(description="A line of what `plan --format jsonl` prints.")
+]
+
+
+def plan_document(plan: Plan) -> PlanDocument:
     """Give a plan's JSON form. Every resource is in it; secrets are sealed."""
-    document = _document(plan)
-    return {**document, "sum": _sum_of(document)}
-
-
-def _sum_of(document: dict[str, Json]) -> str:
-    """Give the sum over a document's content; it is evidence and no secret."""
-    return digest({name: value for name, value in document.items() if name != "sum"})
-
-
-def _document(plan: Plan) -> dict[str, Json]:
-    return {
-        "formatVersion": FORMAT_VERSION,
+    document: PlanDocument = {
+        "formatVersion": 1,
         "environment": plan.environment,
         "target": plan.target,
         "digest": plan.digest,
-        "summary": {action.word: plan.count(action) for action in Action},
+        "summary": {
+            "keep": plan.count(Action.KEEP),
+            "create": plan.count(Action.CREATE),
+            "update": plan.count(Action.UPDATE),
+            "assert": plan.count(Action.ASSERT),
+            "blocked": plan.count(Action.BLOCKED),
+        },
         "changes": [change_document(change) for change in plan.changes],
         "orphans": [{"ref": str(one.ref), "remoteId": one.remote_id} for one in plan.orphans],
         "unsettled": [
@@ -175,12 +184,19 @@ def _document(plan: Plan) -> dict[str, Json]:
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
+        "sum": "",
     }
+    document["sum"] = _sum_of(document)
+    return document
 
 
-def change_document(change: Change) -> dict[str, Json]:
+def _sum_of(document: Mapping[str, Any]) -> str:
+    """Give the sum over a document's content; it is evidence and no secret."""
+    return digest({name: value for name, value in document.items() if name != "sum"})
+
+
+def change_document(change: Change) -> ChangeDocument:
     """Give one resource's JSON form."""
-    source = change.manifest.source
     return {
         "ref": str(change.ref),
         "kind": change.ref.kind,
@@ -188,7 +204,7 @@ def change_document(change: Change) -> dict[str, Json]:
         "action": change.action.word,
         "evidence": change.evidence.value,
         "remoteId": change.remote_id,
-        "source": {"file": source.file, "line": source.line},
+        "source": source_document(change.manifest.source),
         "fields": [difference_document(one) for one in change.differences],
         "destroys": list(change.destroys),
         "notes": list(notes_of(change)),
@@ -196,9 +212,10 @@ def change_document(change: Change) -> dict[str, Json]:
     }
 
 
-def reason_document(reason: Reason | Remark) -> dict[str, Json]:
+def reason_document(reason: Reason | Remark) -> ReasonDocument:
     """Give a reason's JSON form: its code, and its data in camelCase."""
-    return {"code": reason.code, **_members(reason)}
+    # No type can say that there is more than the code, which is each reason's own.
+    return cast("ReasonDocument", {"code": reason.code, **_members(reason)})
 
 
 def _members(value: DataclassInstance) -> dict[str, Json]:
@@ -219,24 +236,18 @@ def _plain(value: object) -> Json:
             raise TypeError(f"a reason holds {value!r}")
 
 
-def difference_document(difference: Difference) -> dict[str, Json]:
-    """Give one difference's JSON form."""
-    document: dict[str, Json] = {
-        "path": list(difference.path),
-        "operation": difference.operation,
-    }
-    if difference.before is not ABSENT:
-        document["before"] = difference.before
-    if difference.after is not ABSENT:
-        document["after"] = difference.after
-        if references_in(difference.after):
-            document["knownAfterApply"] = True
-    return document
-
-
 def plan_json(plan: Plan) -> str:
     """Give the text of a plan's JSON form, ending in a line break."""
-    return safe_json(json.dumps(plan_document(plan), ensure_ascii=False, indent=2)) + "\n"
+    return json_text(plan_document(plan))
+
+
+def plan_jsonl(plan: Plan) -> str:
+    """Give `{"plan": …}`, the plan without its changes, then a `{"change": …}` for each."""
+    document = plan_document(plan)
+    head = {name: part for name, part in document.items() if name != "changes"}
+    lines: list[PlanLine] = [{"plan": cast("PlanHead", head)}]
+    lines += [{"change": change} for change in document["changes"]]
+    return "".join(json_text(line, one_line=True) for line in lines)
 
 
 def read_plan(text: str, name: str) -> PlanDocument:
@@ -245,8 +256,8 @@ def read_plan(text: str, name: str) -> PlanDocument:
     Raises InvalidInput naming the file and the field, and Stale for one that was edited.
     """
     try:
-        read = PlanDocument.model_validate_json(text)
-        if _sum_of(json.loads(text)) == read.sum:
+        read = _reader().validate_json(text)
+        if _sum_of(json.loads(text)) == read["sum"]:
             return read
         said = f"{name} is not as `plan` wrote it: its content does not give the sum that it names"
         raise Stale(f"{said}. Make a new plan, and review that")
@@ -256,37 +267,62 @@ def read_plan(text: str, name: str) -> PlanDocument:
         raise InvalidInput(f"{name} is not a plan: {place}: {first['msg']}") from invalid
 
 
-_REF = "#/$defs/{model}"
+@cache
+def _reader() -> TypeAdapter[PlanDocument]:
+    """Give what checks a plan file; to make it takes time, which most runs can spare."""
+    return TypeAdapter(PlanDocument)
 
 
-def plan_jsonl(plan: Plan) -> str:
-    """Give `{"plan": …}`, the plan without its changes, then a `{"change": …}` for each."""
-    head = plan_document(plan)
-    changes = head.pop("changes")
-    assert isinstance(changes, list)  # noqa: S101 - a plan document has a list of changes
-    lines: list[dict[str, Json]] = [{"plan": head}, *({"change": one} for one in changes)]
-    return "".join(safe_json(json.dumps(line, ensure_ascii=False)) + "\n" for line in lines)
+def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
+    """Name the resources whose change is not the reviewed one, and every field that differs.
+
+    The digest has decided that the plan is stale; this only explains.
+    """
+    changes = {str(change.ref): change for change in now.changes}
+    current = {name: change_document(change) for name, change in changes.items()}
+    known = {change["ref"]: change for change in reviewed["changes"]}
+    names = [
+        f"{what}: was {before!r}, is {after!r}"
+        for what, before, after in (
+            ("environment", reviewed["environment"], now.environment),
+            ("target", reviewed["target"], now.target),
+        )
+        if before != after
+    ]
+    for ref in sorted(known.keys() | current.keys()):
+        if ref not in current:
+            names.append(f"{ref}: no longer declared")
+        elif ref not in known:
+            names.append(f"{ref}: new since the review")
+        elif _essence(current[ref]) != _essence(known[ref]):
+            names.append(f"{ref}: {_difference(known[ref], current[ref], places_in(changes[ref]))}")
+    if not names and reviewed["digest"] != now.digest:
+        return ["what would be written is as reviewed; what is live changed in other fields"]
+    return names
 
 
-def plan_line_schema() -> dict[str, Any]:
-    """Give the JSON Schema of one line."""
-    models = [(PlanDocument, "serialization"), (ChangeDocument, "serialization")]
-    _, schema = models_json_schema(models, ref_template=_REF)  # type: ignore[arg-type]  # modes are literals
-    head = schema["$defs"]["PlanDocument"]
-    del head["properties"]["changes"]
-    head["required"].remove("changes")
-    head["description"] = "The plan without its changes."
-    return {
-        "description": "A line of what `plan --format jsonl` prints.",
-        "oneOf": [_line("plan", "PlanDocument"), _line("change", "ChangeDocument")],
-        **schema,
-    }
+def _essence(change: ChangeDocument) -> tuple[object, ...]:
+    return change["action"], change["remoteId"], change["fields"], change["destroys"]
 
 
-def _line(name: str, model: str) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {name: {"$ref": _REF.format(model=model)}},
-        "required": [name],
-        "additionalProperties": False,
-    }
+def _difference(before: ChangeDocument, now: ChangeDocument, where: Callable[[Path], Place]) -> str:
+    if before["action"] != now["action"]:
+        return f"was {before['action']}, is {now['action']}"
+    from deepdiff import DeepDiff  # noqa: PLC0415 - heavy, and only for a stale plan
+
+    # With its own threshold it names no key where most of them differ.
+    found = DeepDiff(_parts(before), _parts(now), threshold_to_diff_deeper=0)
+    fields = (*before["fields"], *now["fields"])
+    spoken = {_key(one): where(tuple(one["path"])).words for one in fields}
+    named = sorted({spoken.get(one, one) for one in found.affected_root_keys})
+    return f"another {before['action']}" + (f": {', '.join(named)}" if named else "")
+
+
+def _parts(change: ChangeDocument) -> dict[str, object]:
+    """Give the parts of a change by names that say something to a reviewer."""
+    fields = {_key(field): field for field in change["fields"]}
+    return {**fields, "remoteId": change["remoteId"], "destroys": change["destroys"]}
+
+
+def _key(field: FieldDocument) -> str:
+    return ".".join(map(str, field["path"]))

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from reconciler.report.attention import Notice, emptiness, notices
 from reconciler.report.changes.fields import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
-from reconciler.report.plan.attention import Notice, emptiness, notices
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.spoken import BETWEEN

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.advice import on_journal
+from reconciler.report.attention import emptiness, partial_words
 from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
-from reconciler.report.changes.text import INDENT, change_lines, essential_lines, wrapped
-from reconciler.report.plan.attention import emptiness, partial_words
+from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
-from reconciler.report.table import Colour, Style
+from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import WORST_FIRST, evidence, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
 

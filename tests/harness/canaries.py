@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from harness import doors
+
 CANARY = re.compile(r"canary-(?:key|token|secret)-[0-9a-f]{4,}")
 # How a CI runner is told what to hide; nobody sees such a line.
 MASK = re.compile(r"(?m)^::add-mask::.*$")
@@ -80,3 +82,4 @@ def _watch_this_process(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
         return captured
 
     monkeypatch.setattr(pytest.CaptureFixture, "readouterr", watched)
+    monkeypatch.setattr(doors, "searched", [watch.look])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_snake
 
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile
 
 ADAPTER = TypeAdapter(Profile)
 NOT_A_SWITCH = "description"
@@ -28,7 +28,7 @@ WAITING: dict[Position, str] = {
     **{
         ("staleReads", number): "an apply reads what it wrote, and here would read the old"
         for number in NUMBERS["staleReads"][1:]
-    },
+    }
 }
 """Positions that no random service has yet, each with its reason."""
 

@@ -1,6 +1,6 @@
-"""A forge on this machine: comments, pull requests of a commit, and what goes wrong there.
+"""A forge on this machine, and its events, as small as the code reads them.
 
-`answer` is the whole of it, so a test may also ask without a port. Made by hand
+`FakeForge.answer` is the whole of it, so a test may also ask without a port. Made by hand
 from what the forge's own documentation says of these requests.
 """
 
@@ -12,9 +12,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from harness.ports import Answer, Asked, listening
 
 REPOSITORY = "team/shop"
 TOKEN = "job-token-5d1c"  # noqa: S105 - of the fake
@@ -23,8 +25,10 @@ PERSON = "person-token-1f1f"
 JOB_USER = {"login": "github-actions[bot]", "id": 41898282}
 USERS = {TOKEN: JOB_USER, READ_ONLY: JOB_USER, PERSON: {"login": "mallory", "id": 666}}
 LONGEST_COMMENT = 65_536
-
-Answer = tuple[int, dict[str, str], Any]
+HEAD, BASE, MERGE = "a" * 40, "b" * 40, "c" * 40
+NUMBER = 7
+HERE = {"id": 1, "full_name": "team/shop", "default_branch": "main"}
+FORK = {"id": 2, "full_name": "mallory/shop"}
 
 
 @dataclass
@@ -198,36 +202,67 @@ def served_forge() -> Iterator[FakeForge]:
     """Serve a forge on a free port until the end of the block."""
     forge = FakeForge()
 
-    class Door(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(asked: Asked) -> Answer:
+        token = asked.authorization.removeprefix("Bearer ")
+        return forge.answer(asked.method, asked.path, token, asked.body)
 
-        def _handle(self) -> None:
-            size = int(self.headers.get("content-length", 0))
-            body = json.loads(self.rfile.read(size)) if size else None
-            token = self.headers.get("authorization", "").removeprefix("Bearer ")
-            status, headers, document = forge.answer(self.command, self.path, token, body)
-            content = json.dumps(document).encode()
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_GET = do_POST = do_PATCH = _handle  # noqa: N815 - the server's own names
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    forge.url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with listening(answer) as forge.url:
         yield forge
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+
+
+def pull_request(repository: Any = None, base: str = BASE, head: str = HEAD) -> dict[str, Any]:
+    """Give the payload of a change; `repository` is where it comes from."""
+    return {
+        "number": NUMBER,
+        "repository": HERE,
+        "pull_request": {
+            "number": NUMBER,
+            "head": {"sha": head, "repo": repository or HERE},
+            "base": {"sha": base, "ref": "main", "repo": HERE},
+        },
+    }
+
+
+def push(commit: str = MERGE) -> dict[str, Any]:
+    """Give the payload of a push to the default branch."""
+    return {"ref": "refs/heads/main", "after": commit, "repository": HERE}
+
+
+def merge_group(base: str = BASE) -> dict[str, Any]:
+    """Give the payload of a merge queue's trial."""
+    group = {
+        "head_sha": HEAD,
+        "head_ref": f"refs/heads/gh-readonly-queue/main/pr-{NUMBER}-{BASE}",
+        "base_sha": base,
+        "base_ref": "refs/heads/main",
+    }
+    return {"merge_group": group, "repository": HERE}
+
+
+def workflow_run(repository: Any = None) -> dict[str, Any]:
+    """Give the payload of a run that follows one on a change."""
+    return {
+        "workflow_run": {"head_sha": HEAD, "head_repository": repository or FORK},
+        "repository": HERE,
+    }
+
+
+def variables(folder: Path, name: str, payload: Any, **more: str) -> dict[str, str]:
+    """Write a payload where the runner would, and give the variables of the job."""
+    file = folder / f"{name}.json"
+    file.write_text(json.dumps(payload), encoding="utf-8")
+    refs = {
+        "pull_request": f"refs/pull/{NUMBER}/merge",
+        "merge_group": f"refs/heads/gh-readonly-queue/main/pr-{NUMBER}-{BASE}",
+    }
+    return {
+        "GITHUB_EVENT_NAME": name,
+        "GITHUB_EVENT_PATH": str(file),
+        "GITHUB_REPOSITORY": "team/shop",
+        "GITHUB_SERVER_URL": "https://forge.example.com",
+        "GITHUB_RUN_ID": "42",
+        "GITHUB_SHA": MERGE,
+        "GITHUB_REF": refs.get(name, "refs/heads/main"),
+        "GITHUB_ACTOR": "alice",
+        **more,
+    }

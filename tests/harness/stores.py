@@ -7,7 +7,6 @@ on the same place, as another machine would have. Campaigns use these too.
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
@@ -18,56 +17,17 @@ from typing import TypeAlias
 from unittest import mock
 from uuid import uuid4
 
+from harness.repositories import git_environ, repository
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.git_store import GitRemote, GitStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.object_store import Bucket, ObjectStore
-from reconciler.journal.store import Store
+from reconciler.journal.store import Lease, Store
 
 Opening: TypeAlias = Callable[[], Store]
 
 REF = "refs/reconciler/test"
 BUCKET = "journals"
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as a person would, without that person's own settings."""
-    ran = subprocess.run(
-        ["git", *arguments],  # noqa: S607 - git of the PATH
-        cwd=folder,
-        env=git_environ(),
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    return ran.stdout.strip()
-
-
-def git_environ() -> dict[str, str]:
-    """Give an environment for git in which only the repository's own settings count."""
-    return {
-        "PATH": os.environ["PATH"],
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_AUTHOR_NAME": "someone",
-        "GIT_AUTHOR_EMAIL": "someone@example.com",
-        "GIT_COMMITTER_NAME": "someone",
-        "GIT_COMMITTER_EMAIL": "someone@example.com",
-    }
-
-
-def repository(folder: Path) -> Path:
-    """Make a bare remote and a checkout of it with one commit; give the checkout."""
-    remote, checkout = folder / "remote.git", folder / "checkout"
-    folder.mkdir(exist_ok=True)
-    git(folder, "init", "--quiet", "--bare", str(remote))
-    git(folder, "init", "--quiet", "--initial-branch=main", str(checkout))
-    git(checkout, "remote", "add", "origin", "../remote.git")
-    (checkout / "reconciler.yaml").write_text("manifests: [.]\n")
-    git(checkout, "add", ".")
-    git(checkout, "commit", "--quiet", "--message", "first")
-    git(checkout, "push", "--quiet", "origin", "main")
-    return checkout
 
 
 def git_store(checkout: Path, ref: str = REF) -> GitStore:
@@ -125,14 +85,39 @@ def opening(kind: str, folder: Path) -> Opening:
     return lambda: ObjectStore(Bucket(url, os.environ))
 
 
-def journal_on(store: Store, actor: str = "someone") -> Journal:
-    """Give a journal over a store, not read yet."""
+NO_TIME = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
+
+
+def journal_at(path: Path, *, environment: str = "local", target: str = "emulator") -> Journal:
+    """Give the journal of a file, not read yet."""
+    return Journal(
+        store=FileStore(path), environment=environment, target=target, clock=lambda: NO_TIME
+    )
+
+
+def journal_on(
+    store: Store, actor: str = "someone", *, environment: str = "local", target: str = "emulator"
+) -> Journal:
+    """Give a journal over a store, not read yet, at the present time."""
     return Journal(
         store=store,
-        environment="local",
-        target="emulator",
+        environment=environment,
+        target=target,
         clock=lambda: datetime.now(UTC),
         who=lambda: actor,
+    )
+
+
+def lease(host: str = "host", pid: int = 1, run: str = "", actor: str = "someone") -> Lease:
+    """Give a lease of fifteen minutes of long ago."""
+    return Lease(
+        owner="owner-1",
+        host=host,
+        pid=pid,
+        since="2025-01-31T09:00:00Z",
+        expires="2025-01-31T09:15:00Z",
+        actor=actor,
+        run=run,
     )
 
 

@@ -10,21 +10,8 @@ from typing import Any
 
 import httpx
 
+from harness.routes import API_ROOT
 from reconciler.emulator import create_app
-
-API_ROOT = "/mgmt/openapi/latest"
-ALERTS = "/alerts/alerts-general/v3/bulk"
-DASHBOARDS = "/v1/dashboards/dashboards"
-SLOS = "/v1/slo/slos"
-POLICIES = "/dataplans/policies/v1"
-OVERWRITE = POLICIES + "/atomicOverwriteLogPolicies"
-VIEWS = "/data-exploration/saved-views/v1"
-ALERT_EVENTS = "/alerts/events/v3/alert-events"
-CASES = "/cases/cases/v1"
-INCIDENTS = "/incidents/incidents/v1"
-INCIDENT_EVENTS = INCIDENTS + "/events"
-CLOSE = INCIDENTS + "/close"
-USAGE = "/dataplans/data-usage/v2/daily:units"
 
 
 @dataclass(frozen=True)

@@ -7,53 +7,34 @@ happens on the wire can be disturbed, and everything that was sent is noted.
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
 
+from harness.routes import API_ROOT, VALIDATE
+from harness.stores import NO_TIME, journal_at
 from reconciler.api.client import Api, Patience
 from reconciler.api.secret import Secret
 from reconciler.applying.run import Applied, Run
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json
-from reconciler.emulator import create_app
-from reconciler.emulator.profile import Profile
+from reconciler.emulator import Profile, create_app
 from reconciler.guards import with_guards
-from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.planning.plan import Place, make_plan
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
-from reconciler.resource import (
-    Action,
-    Change,
-    Manifest,
-    Outcome,
-    Plan,
-    Ref,
-    RemoteId,
-    Source,
-)
+from reconciler.resource import Action, Change, Manifest, Outcome, Plan, Ref, RemoteId, Source
 from reconciler.sealed import RefHole, Template, references_in, secret_values
 
-API_ROOT = "/mgmt/openapi/latest"
-ALERTS = "/alerts/alerts-general/v3/bulk"
-DASHBOARDS = "/v1/dashboards/dashboards"
-BY_SLUG = "/v1/dashboards/by-slug"
-SLOS = "/v1/slo/slos"
-VALIDATE = SLOS + "/validate"
-POLICIES = "/dataplans/policies/v1"
-OVERWRITE = POLICIES + "/atomicOverwriteLogPolicies"
-VIEWS = "/data-exploration/saved-views/v1"
 SALT = "local\0emulator"
 PLACE = Place("local", "emulator", embedded=True, salt=SALT)
-NO_TIME = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
 
 Answer = TypeVar("Answer")
 Meddler = Callable[[httpx.Request, httpx.AsyncBaseTransport], Awaitable[httpx.Response]]
@@ -113,8 +94,6 @@ class Wire(httpx.AsyncBaseTransport):
 
 
 def _json(content: bytes) -> Any:
-    import json  # noqa: PLC0415 - the one place
-
     try:
         return json.loads(content)
     except ValueError:
@@ -187,12 +166,7 @@ class Site:
     @property
     def journal(self) -> Journal:
         """Give the journal, read anew as a new process would."""
-        journal = Journal(
-            store=FileStore(self.root / "own" / "journal.jsonl"),
-            environment="local",
-            target="emulator",
-            clock=lambda: NO_TIME,
-        )
+        journal = journal_at(self.root / "own" / "journal.jsonl")
         journal.load()
         return journal
 
@@ -309,6 +283,11 @@ def actions(plan: Plan) -> dict[str, str]:
 def paths(change: Change) -> list[tuple[str | int, ...]]:
     """Give the paths of the fields that a change touches."""
     return [difference.path for difference in change.differences]
+
+
+def codes_of(change: Change) -> list[str]:
+    """Name the reasons of a change by their codes, in order."""
+    return [reason.code for reason in change.reasons]
 
 
 def outcomes(applied: Applied) -> dict[str, str]:

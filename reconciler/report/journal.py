@@ -1,11 +1,15 @@
-"""The entries and the runs of a journal for a terminal."""
+"""The entries and the runs of a journal, for a terminal and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Annotated, NotRequired, TypeAlias, assert_never, cast
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from reconciler.journal.entries import (
+    ENTRY_NAMES,
     AboutWrites,
     Arrived,
     Entry,
@@ -21,16 +25,99 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     WrittenEntry,
+    entry_document,
 )
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary
-from reconciler.report.changes.text import wrapped
 from reconciler.report.safe import safe
-from reconciler.report.table import Colour, Heading, Style, fits, table
+from reconciler.report.table import Colour, Heading, Style, fits, table, wrapped
 from reconciler.report.words import plural
 from reconciler.resource import Ref
 
 SHORT_COMMIT = 12
+
+
+@with_config(ConfigDict(extra="forbid"))
+class JournalFindingDocument(TypedDict):
+    """Something to know of a journal, and what to do about it."""
+
+    finding: str
+    message: str
+    wayOut: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class VerifiedDocument(TypedDict):
+    """What `journal verify --format json` prints."""
+
+    place: str
+    environment: str
+    target: str
+    entries: int
+    findings: list[JournalFindingDocument]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class RunDocument(TypedDict):
+    """One run: who applied what, when, from which commit."""
+
+    run: str
+    at: str
+    actor: str
+    command: str
+    commit: str
+    digest: Annotated[str, Field(description="Of the plan.")]
+    outcomes: Annotated[dict[str, int], Field(description="How many ended in which way.")]
+    overrides: Annotated[list[str], Field(description="Reasons of --override-guard.")]
+    outcome: NotRequired[
+        Annotated[str, Field(description="Of the one resource that was asked for.")]
+    ]
+
+
+HistoryDocument: TypeAlias = Annotated[
+    list[RunDocument],
+    Field(description="What `journal history --format json` prints, oldest first."),
+]
+
+
+@with_config(ConfigDict(extra="allow"))
+class EntryDocument(TypedDict):
+    """One entry; docs/journal.md tells the fields of each."""
+
+    entry: Annotated[str, Field(json_schema_extra={"enum": [*ENTRY_NAMES]})]
+    at: str
+
+
+EntriesDocument: TypeAlias = Annotated[
+    list[EntryDocument],
+    Field(description="What `journal show --format json` prints, oldest first."),
+]
+
+
+def history_document(runs: Sequence[RunSummary], wanted: Ref | None) -> HistoryDocument:
+    """Give the JSON form of runs; with `wanted`, what became of that resource in each."""
+    return [_run_document(run, wanted) for run in runs]
+
+
+def _run_document(run: RunSummary, wanted: Ref | None) -> RunDocument:
+    document: RunDocument = {
+        "run": run.run,
+        "at": run.at,
+        "actor": run.actor,
+        "command": run.command,
+        "commit": run.commit,
+        "digest": run.digest,
+        "outcomes": run.counts,
+        "overrides": [one.reason for one in run.overrides],
+    }
+    if wanted is not None:
+        document["outcome"] = run.outcomes[wanted]
+    return document
+
+
+def entries_document(entries: Sequence[Entry]) -> EntriesDocument:
+    """Give the JSON form of entries, which is that of the journal's own lines."""
+    return cast("EntriesDocument", [entry_document(entry) for entry in entries])
 
 
 def journal_text(entries: Sequence[Entry], history: History, style: Style) -> str:

@@ -1,0 +1,62 @@
+"""Differences, and where manifests stand, as JSON: a part of several documents."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired
+
+from pydantic import ConfigDict, Field, JsonValue, with_config
+from typing_extensions import TypedDict
+
+from reconciler.document import ABSENT, Difference, Operation
+from reconciler.resource import Source
+from reconciler.sealed import references_in
+
+
+@with_config(ConfigDict(extra="ignore"))
+class FieldDocument(TypedDict):
+    """One field that a write would change; `before` or `after` is left out where it is absent."""
+
+    path: Annotated[
+        list[str | int],
+        Field(description="Keys, identities of list items, or indices from 0."),
+    ]
+    operation: Annotated[
+        Operation,
+        Field(
+            description="For a move, before and after are positions from 0; out of another list, "
+            "before is the path of that list, ended by the position there."
+        ),
+    ]
+    before: NotRequired[JsonValue]
+    after: NotRequired[JsonValue]
+    knownAfterApply: NotRequired[
+        Annotated[bool, Field(description="The value holds an id that does not exist yet.")]
+    ]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class SourceDocument(TypedDict):
+    """Where a manifest stands: a file relative to the project, and a line from 1."""
+
+    file: str
+    line: int
+
+
+def difference_document(difference: Difference) -> FieldDocument:
+    """Give one difference's JSON form."""
+    document: FieldDocument = {
+        "path": list(difference.path),
+        "operation": difference.operation,
+    }
+    if difference.before is not ABSENT:
+        document["before"] = difference.before
+    if difference.after is not ABSENT:
+        document["after"] = difference.after
+        if references_in(difference.after):
+            document["knownAfterApply"] = True
+    return document
+
+
+def source_document(source: Source) -> SourceDocument:
+    """Give the JSON form of a manifest's place."""
+    return {"file": source.file, "line": source.line}

@@ -1,0 +1,171 @@
+"""The command line in forks of one process, which spares the loading: signals, and lost streams.
+
+Started as a program, it reads launches from stdin, forks a process for each, and prints
+what became of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import asdict, dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Literal, TextIO, TypeAlias
+
+Sink: TypeAlias = Literal["kept", "closed", "full", "unread"]
+OUT, ERR, POINTS = "out.kept", "err.kept", "points.kept"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One command line in a folder, what its streams are, and the signals that it is sent.
+
+    They come at a point, counted from 1. It is started with the signal `ignored`; 0 is none.
+    """
+
+    folder: str
+    arguments: list[str]
+    signals: tuple[int, ...] = ()
+    point: int = 0
+    ignored: int = 0
+    out: Sink = "kept"
+    err: Sink = "kept"
+
+
+@dataclass(frozen=True)
+class Came:
+    """What became of a launch; `points` counts those that were reached.
+
+    What was printed where nothing is kept is "".
+    """
+
+    code: int
+    out: str
+    err: str
+    points: int
+
+
+def run_all(launches: Sequence[Launch]) -> list[Came]:
+    """Run command lines one after the other, each in a process of its own."""
+    ended = subprocess.run(
+        [sys.executable, __file__],
+        input=json.dumps([asdict(one) for one in launches]),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    return [Came(**came) for came in json.loads(ended.stdout)]
+
+
+def _lead(number: int, sink: Sink, kept: str) -> None:
+    """Lead a descriptor somewhere; a closed one leads nowhere until all others are there."""
+    match sink:
+        case "kept":
+            os.dup2(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+        case "full":
+            os.dup2(os.open("/dev/full", os.O_WRONLY), number)
+        case "unread":
+            ours, theirs = os.pipe()
+            os.dup2(theirs, number)
+            os.close(ours)
+            os.close(theirs)
+        case "closed":
+            pass
+
+
+def _stream(number: int, sink: Sink) -> TextIO | None:
+    """Give the stream that an interpreter begins with."""
+    if sink == "closed":
+        os.close(number)
+        return None
+    return open(number, "w", encoding="utf-8", closefd=False)
+
+
+def _begin(one: Launch) -> None:
+    """Give this process the streams and signals of a launch, as the interpreter would."""
+    # What starts the tests may ignore it, and a program keeps that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The run that loaded all left its handlers.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if one.ignored:
+        signal.signal(one.ignored, signal.SIG_IGN)
+    _lead(1, one.out, OUT)
+    _lead(2, one.err, ERR)
+    sys.__stdout__ = sys.stdout = _stream(1, one.out)  # type: ignore[assignment,misc]  # as it is
+    sys.__stderr__ = sys.stderr = _stream(2, one.err)  # type: ignore[assignment,misc]  # as it is
+
+
+def _child(one: Launch) -> None:
+    from reconciler.__main__ import main  # noqa: PLC0415 - loaded before the fork
+    from reconciler.points import Point, watch  # noqa: PLC0415 - loaded before the fork
+
+    os.chdir(one.folder)
+    os.environ.pop("RECONCILER_BASE_URL", None)
+    _begin(one)
+    reached = 0
+
+    def passing(_: Point) -> None:
+        nonlocal reached
+        reached += 1
+        if reached == one.point:
+            for number in one.signals:
+                os.kill(os.getpid(), number)
+
+    watch(passing)
+    sys.argv = ["reconciler", *one.arguments]
+    code: object = 0
+    try:
+        main()
+    except SystemExit as leaving:
+        code = leaving.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    Path(POINTS).write_text(str(reached), encoding="utf-8")
+    os._exit(code if isinstance(code, int) else 1)
+
+
+def _run(one: Launch) -> Came:
+    kept = [Path(one.folder) / name for name in (OUT, ERR, POINTS)]
+    for file in kept:
+        file.unlink(missing_ok=True)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _child(one)
+        finally:
+            os._exit(99)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    out, err, points = (file.read_text("utf-8") if file.exists() else "" for file in kept)
+    return Came(code, out, err, int(points or 0))
+
+
+def _warm(folder: Path) -> None:
+    """Plan, apply and list once in this process, so that each fork finds all loaded and built."""
+    from reconciler.commands.root import run  # noqa: PLC0415 - heavy, and for the program only
+
+    with tempfile.TemporaryDirectory() as place:
+        copy = shutil.copytree(folder, Path(place) / "copy")
+        words = StringIO()
+        with redirect_stdout(words), redirect_stderr(words):
+            run(["apply", "--new-journal", "--yes", str(copy)])
+            run(["events", "list", "--project", str(copy / "reconciler.yaml")])
+
+
+def _main() -> None:
+    launches = [Launch(**one) for one in json.load(sys.stdin)]
+    _warm(Path(launches[0].folder))
+    sys.stdout.write(json.dumps([asdict(_run(one)) for one in launches]))
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,87 @@
+"""A service on a port of this machine, whose faults can be changed while it runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from harness.doors import KEY
+from harness.routes import API_ROOT
+from harness.sites import ALERT_ID
+from reconciler.emulator import Faults, Rule, create_app, utc_now
+from reconciler.emulator.fault_injection import FaultInjection
+from reconciler.emulator.fault_rules import FaultRules
+
+
+class Switch:
+    """An application whose faults change while it runs."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+        self.around: ASGIApp = app
+        self.asked = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, as things are now."""
+        self.asked += 1
+        await self.around(scope, receive, send)
+
+    def misbehave(self, *rules: dict[str, Any]) -> None:
+        """Follow these rules from now on."""
+        faults = Faults(rules=[Rule.model_validate(rule) for rule in rules])
+        self.around = FaultInjection(
+            self.app, rules=FaultRules(faults), record=self.app.state.record, clock=utc_now
+        )
+
+    def behave(self) -> None:
+        """Follow no rules any more."""
+        self.around = self.app
+
+
+@dataclass(frozen=True)
+class Served:
+    """A service on a port of this machine."""
+
+    base_url: str
+    switch: Switch
+
+    @property
+    def writes(self) -> list[str]:
+        """Name the requests that may have changed something, refused ones too."""
+        return [
+            f"{one.method} {one.path.removeprefix(API_ROOT)}"
+            for one in self.switch.app.state.requests
+            if one.method != "GET" and not one.path.endswith("/validate")
+        ]
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Look into what the service keeps."""
+        rows: list[tuple[Any, ...]] = self.switch.app.state.store.rows(query)
+        return rows
+
+
+@contextmanager
+def served() -> Iterator[Served]:
+    """Serve on a free port until the end of the block."""
+    switch = Switch(create_app(alert_ids=[ALERT_ID], api_key=KEY))
+    config = uvicorn.Config(
+        switch, port=0, lifespan="off", ws="none", log_config=None, timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            threading.Event().wait(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield Served(f"http://127.0.0.1:{port}", switch)
+    finally:
+        server.should_exit = True
+        thread.join()

@@ -1,0 +1,45 @@
+"""An example of every reason and remark, and what is said of each."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import get_args, get_type_hints
+
+from reconciler.report.reasons import words_of
+from reconciler.resource import CreateLost, Edit, ProtectionTurns, Reason, Ref, Remark
+
+REF = Ref("SLO", "checkout")
+EXAMPLES: dict[object, object] = {
+    str: "words",
+    int: 9,
+    bool: True,
+    Ref: REF,
+    Edit: Edit(who="Ann", at="2025-01-31T09:00:00Z"),
+    tuple[Ref, ...]: (REF,),
+    tuple[str, ...]: ("severities",),
+    tuple[tuple[str | int, ...], ...]: (("policies", 0, "name"),),
+    str | int: "id",
+    str | int | None: 7,
+}
+
+
+def example(reason: type[Reason | Remark]) -> Reason | Remark:
+    """Give a reason with something in every field."""
+    hints = get_type_hints(reason)
+    known = {
+        one.name: EXAMPLES.get(hints[one.name], get_args(hints[one.name])[:1] and "unknown")
+        for one in dataclasses.fields(reason)
+    }
+    return reason(**known)  # type: ignore[arg-type]  # each type has its example
+
+
+def said_of_each() -> str:
+    """Give the words of every reason, one a line, behind its code."""
+    became = get_args(get_type_hints(CreateLost)["became"])
+    reasons = [
+        *(example(reason) for reason in get_args(Reason) if reason is not CreateLost),
+        *(CreateLost("2025-01-31T09:00:00Z", one) for one in became),
+        ProtectionTurns(begins=False),
+    ]
+    lines = [f"{one.code}: {words_of(one, REF)}\n" for one in reasons]  # type: ignore[arg-type]  # no remark
+    return "".join(sorted(lines))
