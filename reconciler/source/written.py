@@ -110,6 +110,7 @@ class Written:
 
 
 _COMMENT = re.compile(r"(?:(?<=\s)|(?<=\A))#[^\r\n]*")
+_COMMENT_LINE = re.compile(r"#[^\r\n]*\s+")
 _PROPERTY = re.compile(r"&\S*\s+")
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
@@ -184,8 +185,14 @@ class _Reader:
         elif node.values:
             last = node.values[-1]
             node.end = max(last.end, node.keys[-1].end if node.keys else 0)
-            node.start = node.keys[0].start if node.keys else node.start
+            node.start = node.keys[0].start if node.keys else self._first_dash(node.start)
         self._add(node)
+
+    def _first_dash(self, start: int) -> int:
+        """Pass over the comments that may stand between an anchor and the first dash."""
+        while (found := _COMMENT_LINE.match(self.written.text, start)) is not None:
+            start = found.end()
+        return start
 
     def _span_end(self, event: Any) -> int:
         return self.lines.in_text(event.end_mark.index)

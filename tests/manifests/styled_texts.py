@@ -460,7 +460,7 @@ class Editing:
 
     def remove(self, holder: Any, guarded: set[int]) -> None:
         """Take a member away; its comments stay."""
-        if len(holder.members) < 2:
+        if len(holder.members) < (3 if holder is self.root else 2):
             return
         nth = self.random.randrange(len(holder.members))
         gone = holder.members[nth]
