@@ -194,13 +194,18 @@ def _merged(
     seen = change.observation
     assert isinstance(seen, Seen)  # noqa: S101 - asked before
     base: Json | Missing = memory.last.declared if memory.last is not None else ABSENT
-    settled = base is not ABSENT and same(base, change.declared, kind.exact_shape)
-    if settled and covers(seen.document, change.declared, kind.shape):
+    ours = change.declared
+    if memory.last is not None:
+        # What nobody named is what it was, and not what came to stand at its place live.
+        before = replace(seen, document=memory.last.declared)
+        ours = kind.complete(change.manifest, before, memory)
+    settled = base is not ABSENT and same(base, ours, kind.exact_shape)
+    if settled and covers(seen.document, ours, kind.shape):
         # Most are so, and looking at all their fields would be felt.
         return Adoption(ref=manifest.ref, source=manifest.source, state="same", last=seen.edit)
     told, made = _as_expected(kind, seen, base, memory, scene.place.salt)
-    hidden = veiled(told, tuple(filter(None, (*memory.candidates, change.declared))), kind.shape)
-    sides = Sides(written=written, ours=change.declared, base=base, live=told, shown=hidden)
+    hidden = veiled(told, tuple(filter(None, (*memory.candidates, ours))), kind.shape)
+    sides = Sides(written=written, ours=ours, base=base, live=told, shown=hidden)
     found = merged(sides, kind.shape, scene.rules)
     new = _new_base(kind, sides, change, memory, made)
     state: AdoptionState = (
