@@ -26,6 +26,8 @@ class Point(Enum):
     FILE_BEGUN = "file_begun"
     FILE_WRITTEN = "file_written"
     FILES_SYNCED = "files_synced"
+    FILE_KEPT = "file_kept"
+    FILE_REPLACED = "file_replaced"
 
 
 _watchers: list[Callable[[Point], None]] = []

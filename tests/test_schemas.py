@@ -108,6 +108,7 @@ PRINTED = [
     (["rollback", "last", "--yes", "--format", "json"], "applied", False),
     (["drift", "--format", "json"], "drift", False),
     (["import", "policies", "--dry-run", "--format", "json"], "imported", False),
+    (["adopt", "--all", "--dry-run", "--format", "json"], "adopted", False),
     (["plan", "--format", "json"], "plan", False),
     (["journal", "show", "--format", "json"], "journal-entries", False),
     (["journal", "history", "--format", "json"], "journal-history", False),

@@ -24,6 +24,7 @@ from reconciler.ci.bench import (
 )
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import Conversation, PlanNotFound, Said
+from reconciler.ci.proposing import propose
 from reconciler.ci.result import (
     Compared,
     Failure,
@@ -38,13 +39,18 @@ from reconciler.console import data, redacted, stdout_style, tell_applied, words
 from reconciler.errors import SIGNALLED, ExitCode, GuardRefused, InvalidInput, worst
 from reconciler.forge.pull_requests import Comment
 from reconciler.project import Project
+from reconciler.report.adopting import adopted_markdown
 from reconciler.report.complaints.junit import annotation_lines
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.drift import drift_text
+from reconciler.report.html import drift_html
+from reconciler.report.html.page import begins_page
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
-from reconciler.resource import Plan
+from reconciler.report.safe import safe
+from reconciler.resource import Look, Plan
+from reconciler.session.adopting import Wanted, adopt
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked
 from reconciler.session.opening import Bench
@@ -56,7 +62,7 @@ from reconciler.session.planning import (
     plan_now,
     write_private,
 )
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Asked, made_now
 from reconciler.streams import lost_by, output_lost
 
 
@@ -183,18 +189,44 @@ class Job:
         return made, applied
 
     def _drift(self) -> None:
-        """Compare live with what was last applied, and remember it where that is asked for."""
+        """Compare live with what was last applied; remember that, propose to adopt it, as asked."""
         _, use = self._judged(os.environ)
-        remember = self.talk.inputs.remember
-        if remember:
+        inputs = self.talk.inputs
+        if inputs.remember:
             _refuse_to_write(use, "drift is remembered")
+        if inputs.adopt:
+            _refuse_to_write(use, "a proposal is")
         with self._admitted(use) as bench:
-            look = drift_now(bench, remember=remember)
-        self.result = replace(self.result, look=look)
-        data(drift_text(look, stdout_style(verbose=False)))
+            look = drift_now(bench, remember=inputs.remember)
+            self.result = replace(self.result, look=look)
+            data(drift_text(look, stdout_style(verbose=False)))
+            if inputs.adopt:
+                self._keep_page(bench, look)
+                self._propose(bench)
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             self._failed(Failure(code=code, errors=("some resources could not be read",)))
+
+    def _keep_page(self, bench: Bench, look: Look) -> None:
+        """Keep the page of what drifted in its file. Raises InvalidInput."""
+        file = self.talk.inputs.plan_file
+        refuse_links(file)
+        made = made_now(bench.project)
+        page = drift_html(look, bench.name, bench.target.name, made)
+        write_private(file, redacted(page), begins_page)
+
+    def _propose(self, bench: Bench) -> None:
+        """Propose to adopt what was edited live; nothing is merged, nor journaled."""
+        talk = self.talk
+        made = adopt(bench, self.asked, Wanted(every=True, only_shown=True))
+        body = redacted(adopted_markdown(made, drift_page=talk.inputs.artifact))
+        proposal = propose(made, bench.project.root, body, talk)
+        if proposal.request is None and proposal.commit:
+            words(f"pushed to the branch {safe(proposal.branch)}: {talk.missing}")
+            data(body)
+        elif proposal.request is not None:
+            words(f"pull request {proposal.request.number}: {safe(proposal.request.url)}")
+        self.result = replace(self.result, proposed=proposal.request)
 
     def tell(self) -> None:
         """Let comment, files and annotations say what the command came to.

@@ -12,7 +12,7 @@ from reconciler.applying.applied import Applied
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
 from reconciler.forge.comments import Standing, State
-from reconciler.forge.pull_requests import Comment
+from reconciler.forge.pull_requests import Comment, PullRequest
 from reconciler.report.applied import Result, applied_markdown
 from reconciler.report.comment import AGAINST_BASE, OFFLINE, failure_markdown, postponed_note
 from reconciler.report.complaints.document import message, worst_first
@@ -82,7 +82,8 @@ RESULTS: tuple[Word, ...] = get_args(Word)
 OUTPUTS = (
     *("result", "exit-code", "create", "update", "assert", "keep", "blocked", "unsettled"),
     *("drifted", "drift-new", "drift-ignored"),
-    *("digest", "plan-path", "artifact-name", "comment-id", "comment-url", "failure-reason"),
+    *("digest", "plan-path", "artifact-name", "comment-id", "comment-url"),
+    *("pull-request", "failure-reason"),
 )
 """The outputs of action.yml, in its order."""
 
@@ -146,7 +147,7 @@ class JobResult:
 
     `checked` is of the manifests, and `postponed` are edits of the project file that only
     count after the merge. `review` is the comment that an apply compares with, and `comment`
-    the one that was written last.
+    the one that was written last; `proposed` is the pull request that adopts what drifted.
     """
 
     command: str
@@ -158,6 +159,7 @@ class JobResult:
     applied: Applied | None = None
     look: Look | None = None
     comment: Comment | None = None
+    proposed: PullRequest | None = None
     failure: Failure | None = None
 
     @property
@@ -255,12 +257,14 @@ def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
         outputs["drift-new"] = str(result.look.new)
         outputs["drift-ignored"] = str(result.look.ignored)
     is_kept = os.path.isfile(inputs.plan_file)  # noqa: PTH113 - never raises
-    if is_kept and inputs.command in ("plan", "apply"):
+    if is_kept and (inputs.command in ("plan", "apply") or inputs.adopt):
         outputs["plan-path"] = str(inputs.plan_file)
         outputs["artifact-name"] = inputs.artifact
     if result.comment is not None:
         outputs["comment-id"] = str(result.comment.id)
         outputs["comment-url"] = result.comment.url
+    if result.proposed is not None:
+        outputs["pull-request"] = result.proposed.url
     if result.failure is not None:
         outputs["failure-reason"] = result.failure.reason
     return outputs

@@ -45,6 +45,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "new-journal": FLAG,
     "fail-on-changes": FLAG,
     "remember": FLAG,
+    "adopt": ("never", "pull-request"),
     "allow-untrusted-manifests": FLAG,
     "version": ("",),
     "token": ("",),
@@ -73,6 +74,7 @@ class Inputs:
     new_journal: bool
     fail_on_changes: bool
     remember: bool
+    adopt: bool
     allow_untrusted: bool
     plan_file: Path
     sarif_file: Path | None = None
@@ -85,8 +87,11 @@ class Inputs:
 
     @property
     def artifact(self) -> str:
-        """The name that the plan file is kept under: one for each environment and path."""
-        name = f"plan-{self.environment or 'default'}"
+        """The name that the plan file is kept under: one for each environment and path.
+
+        Of drift that is the page of what was edited live.
+        """
+        name = f"{'drift' if self.command == 'drift' else 'plan'}-{self.environment or 'default'}"
         return name if self.root == root_of(".") else f"{name}-{self.root}"
 
 
@@ -120,6 +125,7 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
         new_journal=given["new-journal"] == "true",
         fail_on_changes=given["fail-on-changes"] == "true",
         remember=given["remember"] == "true",
+        adopt=given["adopt"] == "pull-request",
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),
         sarif_file=Path(sarif) if sarif else None,
@@ -131,7 +137,8 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
 def _with_plan_file(inputs: Inputs, given: str, environ: Mapping[str, str]) -> Inputs:
     """Say where the plan is kept: by default not among the manifests, where it would be read."""
     folder = Path(environ.get("RUNNER_TEMP", "") or ".")
-    file = Path(given) if given else folder / f"{inputs.artifact}.json"
+    ending = "html" if inputs.command == "drift" else "json"
+    file = Path(given) if given else folder / f"{inputs.artifact}.{ending}"
     return replace(inputs, plan_file=file.absolute())
 
 

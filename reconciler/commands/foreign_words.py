@@ -54,7 +54,7 @@ COMMAND_WORDS = {
     "`reconciler journal history` tells who applied what, and when": "history log runs",
     _DELETE: "destroy delete down uninstall rm remove prune",
     _SETUP: "new start bootstrap setup",
-    _TAKE_OVER: "adopt pull export dump generate clone",
+    _TAKE_OVER: "pull export dump generate clone",
     _FORMAT: "fmt format tidy",
     _BACK: "undo revert restore reset",
     _KEY: "login logout auth configure config whoami",

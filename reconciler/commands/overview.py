@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "rollback": ("rollback", "rollback", "Put back what was declared before a run."),
     "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
     "import": ("import_", "import_", "Make manifests of what is there already."),
+    "adopt": ("adopt", "adopt", "Write live edits into the manifests, comments kept."),
     "journal": ("journal", "journal", "Show, verify and settle what was written."),
     "events": ("events", "events", "List the events of alerts."),
     "incidents": ("incidents", "incidents", "List incidents and their events; close them."),

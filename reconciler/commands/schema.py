@@ -14,6 +14,7 @@ from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
 from reconciler.project.settings import project_schema
+from reconciler.report.adopting import AdoptionDocument
 from reconciler.report.applied import AppliedDocument
 from reconciler.report.begun import InitDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
@@ -39,6 +40,7 @@ def schemas() -> dict[str, Schema]:
         "applied": _of(AppliedDocument, "What an apply did"),
         "imported": _of(ImportDocument, "What an import wrote"),
         "drift": _of(DriftDocument, "What drifted"),
+        "adopted": _of(AdoptionDocument, "What adopt did"),
         "journal-entries": _of(EntriesDocument, "What a journal holds"),
         "journal-history": _of(HistoryDocument, "The runs of a journal"),
         "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),

@@ -16,7 +16,8 @@ from reconciler.document.comparing import (
     same,
     turned,
 )
-from reconciler.document.merging import aligned, covers, merge, overlay
+from reconciler.document.edits import Edit, Gone, Item, Items, Put, Within, followed, towards
+from reconciler.document.merging import aligned, another_choice, covers, merge, overlay
 from reconciler.document.moving import Home, Key, at_home, homes_in, key_of
 from reconciler.document.values import (
     ABSENT,
@@ -39,14 +40,21 @@ __all__ = [
     "ABSENT",
     "ANY",
     "Difference",
+    "Edit",
+    "Gone",
     "Home",
+    "Item",
+    "Items",
     "Json",
     "Key",
     "Missing",
     "Operation",
     "Path",
+    "Put",
     "Shape",
+    "Within",
     "aligned",
+    "another_choice",
     "at_home",
     "by_identity",
     "canonical_text",
@@ -54,6 +62,7 @@ __all__ = [
     "differences",
     "digest",
     "exactly",
+    "followed",
     "homes_in",
     "identical",
     "is_zero",
@@ -64,6 +73,7 @@ __all__ = [
     "places_before",
     "same",
     "stored_name",
+    "towards",
     "turned",
     "value_at",
 ]

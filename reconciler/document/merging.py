@@ -97,7 +97,7 @@ def _holds(  # noqa: C901, PLR0911, PLR0912 - hot
 def _merge_object(
     base: dict[str, Json], declared: dict[str, Json], live: dict[str, Json], shape: Shape
 ) -> dict[str, Json]:
-    if not shape.known and _is_another_choice(declared, live):
+    if not shape.known and another_choice(declared, live):
         return declared
     merged: dict[str, Json] = {
         key: _merge(base.get(key, ABSENT), value, live[key], shape.at(key))
@@ -110,7 +110,7 @@ def _merge_object(
     return merged
 
 
-def _is_another_choice(declared: dict[str, Json], live: dict[str, Json]) -> bool:
+def another_choice(declared: dict[str, Json], live: dict[str, Json]) -> bool:
     """Tell that two unknown objects are two choices, `{all}` and `{list}`, and not one object.
 
     They share no key then, and something is declared that a service does not drop.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +33,15 @@ class Comment:
     body: str
     url: str = ""
     node: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """One pull request. `is_new` says that it was opened just now."""
+
+    number: int
+    url: str = ""
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +128,50 @@ class Repository:
                 return _number(one.get("number")) or None
         return None
 
-    def _pages(self, path: str) -> Iterator[dict[str, Any]]:
+    def requested(
+        self, branch: str, title: str, body: str, into: str, *, wanted: bool
+    ) -> PullRequest | None:
+        """Open the one pull request of a branch of this repository, or update it.
+
+        One that is not `wanted` any more is closed, with its body. Raises ForgeError.
+        """
+        path = f"/repos/{self.name}/pulls"
+        owner = self.name.partition("/")[0]
+        there = self._pages(path, state="open", head=f"{owner}:{branch}")
+        found = next((one for one in there if _branch(one) == branch), None)
+        if found is None and not wanted:
+            return None
+        if found is None:
+            new = {"title": title, "body": body, "head": branch, "base": into}
+            return _pull_request(self.client.create(path, new), is_new=True)
+        number = _number(found.get("number"))
+        if (found.get("body") or "") == body and wanted:
+            return _pull_request(found)
+        state = "open" if wanted else "closed"
+        changed = {"title": title, "body": body, "state": state}
+        return _pull_request(self.client.edit(f"{path}/{number}", changed))
+
+    def _pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
         for page in range(1, MOST_PAGES + 1):
-            found = self.client.get(path, per_page=PAGE, page=page)
+            found = self.client.get(path, per_page=PAGE, page=page, **more)
             if not isinstance(found, list):
                 raise ForgeError(f"GET {path}: the forge did not answer with a list")
             yield from (one for one in found if isinstance(one, dict))
             if len(found) < PAGE:
                 return
+
+
+def _branch(document: Mapping[str, Any]) -> str:
+    head = document.get("head")
+    return str(head.get("ref", "")) if isinstance(head, dict) else ""
+
+
+def _pull_request(document: object, *, is_new: bool = False) -> PullRequest:
+    if not isinstance(document, dict) or not _number(document.get("number")):
+        said = "the forge answered with something that is no pull request"
+        raise ForgeError(said, is_lost=True)
+    url = str(document.get("html_url") or "")
+    return PullRequest(number=_number(document.get("number")), url=url, is_new=is_new)
 
 
 def _comment(document: object) -> Comment:

@@ -86,7 +86,7 @@ class Editor:
             if isinstance(repair, MoveId):
                 yield self._identified(self._at(repair.path))
         for path, names in gone.items():
-            yield from self._without(self._at(path), names)
+            yield from self.without(self._at(path), names)
 
     def _at(self, path: Path) -> Node:
         return self.document.at((*self.prefix, *path))
@@ -135,7 +135,7 @@ class Editor:
         first = self.written.text.find("\n")
         return "\r\n" if self.written.text[: first + 1].endswith("\r\n") else "\n"
 
-    def _without(self, holder: Node, names: set[str]) -> Iterator[Edit]:
+    def without(self, holder: Node, names: set[str]) -> Iterator[Edit]:
         """Take fields away, neighbours together."""
         marked = [(nth, key.text in names) for nth, key in enumerate(holder.keys)]
         if all(is_gone for _, is_gone in marked):

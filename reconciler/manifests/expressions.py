@@ -217,7 +217,7 @@ def _fill_text(text: str, scope: Scope, path: Path, filled: Filled) -> Json:
 def _hole(part: Expression, scope: Scope, path: Path, filled: Filled) -> str | SecretHole | RefHole:
     match part.word:
         case Word.VARIABLE:
-            return _spelled(_variable(part, scope, path, filled))
+            return spelled(_variable(part, scope, path, filled))
         case Word.SECRET:
             return _secret(part, scope, path, filled)
         case Word.REFERENCE:
@@ -261,7 +261,8 @@ def _variable(part: Expression, scope: Scope, path: Path, filled: Filled) -> Var
     return part.spot.written
 
 
-def _spelled(value: Variable) -> str:
+def spelled(value: Variable) -> str:
+    """Give a variable as it stands inside a text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from reconciler.points import Point, reached
+
 SYNCED_AT_ONCE = 16
 
 
@@ -28,6 +30,7 @@ def replace_file(real: Path, content: bytes) -> None:
                 os.fchown(stream.fileno(), status.st_uid, status.st_gid)
             os.fchmod(stream.fileno(), status.st_mode & 0o7777)
             _write(stream.fileno(), content)
+        reached(Point.FILE_KEPT)
         os.replace(name, real)  # noqa: PTH105 - a name, not a path
     except BaseException:
         _remove(name)

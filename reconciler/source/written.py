@@ -29,8 +29,8 @@ from reconciler.source.text import joined_surrogates
 class Node:
     """One node from `start` to `end`, white space and comments after it left out.
 
-    `start` is after an anchor. An alias stands where it stands, and `means` is the
-    node that it repeats. A mapping's `keys` are as many as its `values`.
+    `start` is after an anchor, which begins at `begin`. An alias stands where it stands, and
+    `means` is the node that it repeats. A mapping's `keys` are as many as its `values`.
     """
 
     start: int
@@ -41,6 +41,13 @@ class Node:
     keys: list[Node] = field(default_factory=list)
     values: list[Node] = field(default_factory=list)
     means: Node | None = None
+    anchor: str = ""
+    begin: int = -1
+
+    @property
+    def opening(self) -> int:
+        """Where it begins, its anchor included."""
+        return self.start if self.begin < 0 else self.begin
 
     @property
     def itself(self) -> Node:
@@ -71,9 +78,10 @@ class Written:
 
     def comments(self, start: int = 0, end: int | None = None) -> list[str]:
         """Give the comments between two places, in their order."""
-        return [self.text[begin:after] for begin, after in self._comments(start, end)]
+        return [self.text[begin:after] for begin, after in self.comment_spans(start, end)]
 
-    def _comments(self, start: int, end: int | None) -> Iterator[tuple[int, int]]:
+    def comment_spans(self, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield where the comments between two places begin and end."""
         place, stop = start, len(self.text) if end is None else end
         while (found := _COMMENT.search(self.text, place, stop)) is not None:
             nth = bisect_right(self.scalars, (found.start(), len(self.text))) - 1
@@ -102,6 +110,7 @@ class Written:
 
 
 _COMMENT = re.compile(r"(?:(?<=\s)|(?<=\A))#[^\r\n]*")
+_COMMENT_LINE = re.compile(r"#[^\r\n]*\s+")
 _PROPERTY = re.compile(r"&\S*\s+")
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
@@ -176,8 +185,14 @@ class _Reader:
         elif node.values:
             last = node.values[-1]
             node.end = max(last.end, node.keys[-1].end if node.keys else 0)
-            node.start = node.keys[0].start if node.keys else node.start
+            node.start = node.keys[0].start if node.keys else self._first_dash(node.start)
         self._add(node)
+
+    def _first_dash(self, start: int) -> int:
+        """Pass over the comments that may stand between an anchor and the first dash."""
+        while (found := _COMMENT_LINE.match(self.written.text, start)) is not None:
+            start = found.end()
+        return start
 
     def _span_end(self, event: Any) -> int:
         return self.lines.in_text(event.end_mark.index)
@@ -185,6 +200,8 @@ class _Reader:
     def _name(self, event: Any, node: Node) -> None:
         if event.anchor:
             self.anchors[event.anchor] = node
+            node.anchor = str(event.anchor)
+            node.begin = self.lines.in_text(event.start_mark.index)
 
     def _add(self, node: Node) -> None:
         holder = self.stack[-1]

@@ -51,6 +51,15 @@ def test_lost_answers() -> None:
     assert lost["in doubt"] > 0
 
 
+def test_adopting() -> None:
+    """Edits come in with the fewest lines, conflicts are told, and no kill halves a manifest."""
+    edits, texts, kills = campaign("adopt:8", "adopt-text:40", "adopt-kill:6")
+
+    assert (edits["cases"], texts["cases"], kills["cases"]) == (8, 40, 6)
+    assert texts["changed lines"] <= 1.1 * texts["least lines"]
+    assert kills["killed"] > 0
+
+
 def test_company() -> None:
     """Rivals, edits of others and signals: one run writes, and overwrites nothing that it saw."""
     race, stop, edit, add, signals = campaign(

@@ -38,6 +38,8 @@ BAD: dict[str, tuple[int, str]] = {
     "rollback last --yes --out back.json": (64, "--out needs --dry-run"),
     "rollback last --yes --format html": (64, "with --dry-run"),
     "drift -e nope": (64, "there is no environment `nope`"),
+    "adopt": (64, "or give --all"),
+    "adopt --all --format csv": (64, "'csv' is not one of"),
     "drift --format csv": (64, "'csv' is not one of"),
     "import": (64, "say what to import"),
     "import dashbord x": (64, "did you mean `dashboard`?"),

@@ -32,6 +32,7 @@ BROKEN: tuple[tuple[Sink, Sink], ...] = (
 VIEW = "SavedView/errors"
 # What a command needs to do something; any other is run without arguments.
 ARGUMENTS = {
+    "adopt": ["--all"],
     "apply": ["--yes"],
     "rollback": ["last", "--yes"],
     "ci": ["validate"],

@@ -62,6 +62,9 @@ class FakeForge:
     faults: list[Fault] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     folded: set[str] = field(default_factory=set)
+    requests_open: list[dict[str, Any]] = field(default_factory=list)
+    """The pull requests that were opened through the API, in their order; a closed one stays."""
+
     url: str = ""
     _next: int = 1
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -97,13 +100,13 @@ class FakeForge:
                 return fault.status, fault.headers, fault.body
         return self._answer(method, parts.path, parse_qs(parts.query), token, body)
 
-    def _answer(
+    def _answer(  # noqa: C901 - a table of requests
         self, method: str, path: str, query: dict[str, list[str]], token: str, body: Any
     ) -> Answer:
         if token not in USERS:
             return 401, {}, {"message": "Bad credentials"}
         matched = re.fullmatch(
-            rf"/repos/{REPOSITORY}/(issues/comments|issues|commits)/(\w+).*", path
+            rf"/repos/{REPOSITORY}/(issues/comments|issues|commits|pulls)/?(\w*).*", path
         )
         kind, name = (matched[1], matched[2]) if matched else ("", path)
         match method, kind, name:
@@ -118,6 +121,10 @@ class FakeForge:
                 answer = refused or (201, {}, self.write(int(name), body["body"], token))
             case "PATCH", "issues/comments", _:
                 answer = self._edit(int(name), token, body)
+            case "GET", "pulls", _:
+                answer = self._page(self._requested(query), query)
+            case (("POST" | "PATCH"), "pulls", _):
+                answer = self._refused(token, body) or self._request(name, body)
             case "GET", "commits", _:
                 answer = self._page(self.pulls.get(name, []), query)
             case _:
@@ -151,6 +158,32 @@ class FakeForge:
             return refused
         comment["body"] = body["body"]
         return 200, {}, comment
+
+    def _requested(self, query: dict[str, list[str]]) -> list[dict[str, Any]]:
+        head = query["head"][0].partition(":")[2]
+        return [
+            one
+            for one in self.requests_open
+            if one["state"] == query["state"][0] and one["head"]["ref"] == head
+        ]
+
+    def _request(self, number: str, body: Any) -> Answer:
+        """Open a pull request, or change one; `_refused` reads its body as that of a comment."""
+        if not number:
+            new = {
+                "number": 100 + len(self.requests_open),
+                "state": "open",
+                "title": body["title"],
+                "body": body["body"],
+                "head": {"ref": body["head"]},
+                "base": {"ref": body["base"]},
+                "html_url": f"https://forge.example.com/{REPOSITORY}/pull/{len(self.requests_open)}",
+            }
+            self.requests_open.append(new)
+            return 201, {}, new
+        found = next(one for one in self.requests_open if one["number"] == int(number))
+        found.update(body)
+        return 200, {}, found
 
     def _graphql(self, token: str, body: Any) -> Answer:
         if "viewer" in body["query"]:

@@ -47,8 +47,15 @@ FORMS: tuple[Callable[[str], str], ...] = (
 COMMANDS = (
     *("plan", "plan --format json", "plan --format markdown", "plan --format html", "plan -v"),
     *("plan --out plan.json", "apply --yes", "apply --yes", "apply --yes --format json"),
-    *("apply --yes -v", "drift", "drift --format json", "validate", "apply --expect sha256:0"),
-    *("rollback last --yes", "rollback last --live --dry-run --format json"),
+    *(
+        "apply --yes -v",
+        "drift",
+        "drift --format json",
+        "adopt --all",
+        "validate",
+        "apply --expect sha256:0",
+    ),
+    *("adopt --all", "rollback last --yes", "rollback last --live --dry-run --format json"),
     *("journal show", "journal verify", "doctor", "incidents list", "usage", "policies list"),
     *("import dashboard checkout", "import --from .", "import --all --format json"),
     *("events list", "cases list", "conformance", "incidents close x --yes", "plan --nonsense"),

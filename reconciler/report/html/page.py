@@ -161,6 +161,12 @@ SCRIPT = """
 
 
 LANGUAGE = "en"
+_BEGINS = "<!doctype html>\n"
+
+
+def begins_page(head: bytes) -> bool:
+    """Tell by its first bytes a page."""
+    return head.startswith(_BEGINS.encode())
 
 
 def page(title: str, *body: str) -> str:
@@ -181,7 +187,7 @@ def page(title: str, *body: str) -> str:
         element("style", None, Markup(STYLE)),
     )
     content = element("body", None, joined(body), element("script", None, Markup(SCRIPT)))
-    return f"<!doctype html>\n{element('html', {'lang': LANGUAGE}, head, content)}\n"
+    return f"{_BEGINS}{element('html', {'lang': LANGUAGE}, head, content)}\n"
 
 
 def skip_link(target: str, words: str) -> Markup:

@@ -1,0 +1,65 @@
+"""`reconciler adopt`: live edits into the manifests, comments kept."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.commands import options
+from reconciler.commands.waiting import lock_timeout
+from reconciler.console import data, stdout_style
+from reconciler.errors import UsageError
+from reconciler.journal.store import Patience
+from reconciler.report.adopting import adopted_json, adopted_markdown, adopted_text
+from reconciler.resource import AdoptionRun, Side
+from reconciler.session.adopting import Wanted, check_names, wanted_refs
+from reconciler.session.adopting import adopt as adopt_now
+from reconciler.session.opening import open_bench
+from reconciler.session.projects import Asked
+
+
+@click.command
+@click.argument("refs", nargs=-1, metavar="[REF]...")
+@options.remembering
+@options.formats("text", "json", "markdown")
+@click.option("--all", "every", is_flag=True, help="Adopt all that was edited live.")
+@click.option("--dry-run", is_flag=True, help="Show what would be edited, and edit nothing.")
+@click.option("--ours", is_flag=True, help="Where git and live changed a field, git stays.")
+@click.option("--theirs", is_flag=True, help="Where git and live changed a field, live comes in.")
+@lock_timeout
+def adopt(  # noqa: PLR0913 - one parameter a flag
+    *,
+    refs: tuple[str, ...],
+    asked: Asked,
+    form: str,
+    every: bool,
+    dry_run: bool,
+    ours: bool,
+    theirs: bool,
+    patience: Patience,
+) -> int:
+    """Write what was edited live into the manifests, each REF a Kind/name.
+
+    Only the lines that change are written: comments, order, quotes and
+    expressions stay. Where git changed the same field since the last apply, no
+    manifest of that resource is touched, and the command ends with 3.
+    """
+    check_names(refs, every=every)
+    if ours and theirs:
+        raise UsageError("--ours and --theirs exclude each other")
+    side = Side.OURS if ours else Side.THEIRS if theirs else None
+    bench = open_bench(asked)
+    wanted = Wanted(refs=wanted_refs(bench, refs), every=every, side=side, only_shown=dry_run)
+    made = adopt_now(bench, asked, wanted, patience)
+    style = stdout_style(verbose=asked.verbose)
+    return data(shown(made, form) or adopted_text(made, style), ending=made.exit_code)
+
+
+def shown(made: AdoptionRun, form: str) -> str:
+    """Give what was adopted in a machine's format by its name, "" for text."""
+    match form:
+        case "json":
+            return adopted_json(made)
+        case "markdown":
+            return adopted_markdown(made)
+        case _:
+            return ""

@@ -1,0 +1,131 @@
+"""What is to become of a document, part by part, so that a text can follow with few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TypeAlias, assert_never
+
+from reconciler.document.values import Json, Path, canonical_text, identical, value_at
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A value that stands there from now on, whatever does now."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Nothing stands there any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """An object of which some fields change; the others stay as they are."""
+
+    fields: Mapping[str, Edit]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item of a list: `origin` leads to it in the document as it was, by keys and indices.
+
+    One without an origin is new, and its edit a `Put`.
+    """
+
+    origin: Path | None
+    edit: Edit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The items that a list has from now on, in their order."""
+
+    items: tuple[Item, ...]
+
+
+Edit: TypeAlias = Put | Gone | Within | Items
+
+
+def followed(document: Json, edit: Edit, whole: Json) -> Json:
+    """Give a part of `whole` once an edit was made. Raises KeyError or IndexError for another one.
+
+    An edit of the part itself must not be `Gone`.
+    """
+    match edit:
+        case Put(value=value):
+            return value
+        case Within(fields=fields):
+            if not isinstance(document, dict):
+                raise KeyError(*list(fields)[:1])
+            kept = {
+                key: followed(value, fields[key], whole) if key in fields else value
+                for key, value in document.items()
+                if not isinstance(fields.get(key), Gone)
+            }
+            new = {
+                key: followed(None, one, whole)
+                for key, one in fields.items()
+                if key not in document and not isinstance(one, Gone)
+            }
+            return {**kept, **new}
+        case Items(items=items):
+            return [_item(one, whole) for one in items]
+        case Gone():
+            raise KeyError("the whole document")
+        case _:
+            assert_never(edit)
+
+
+def _item(item: Item, whole: Json) -> Json:
+    before = None if item.origin is None else value_at(whole, item.origin)
+    if item.edit is None:
+        if not isinstance(before, dict | list | str | int | float | bool | None):
+            raise KeyError(*(item.origin or ()))
+        return before
+    document = before if isinstance(before, dict | list) else None
+    return followed(document, item.edit, whole)
+
+
+def towards(before: Json, after: Json, at: Path = ()) -> Edit | None:
+    """Give the edit that makes one document of another, as small as it is; None for the same.
+
+    `at` leads to the document in the whole one.
+    """
+    if identical(before, after):
+        return None
+    if isinstance(before, dict) and isinstance(after, dict) and before and after:
+        return _fields_towards(before, after, at)
+    if isinstance(before, list) and isinstance(after, list) and before and after:
+        return Items(_items_towards(before, after, at))
+    return Put(after)
+
+
+def _fields_towards(before: dict[str, Json], after: dict[str, Json], at: Path) -> Edit:
+    if before.keys().isdisjoint(after):
+        return Put(after)
+    fields: dict[str, Edit] = {key: Gone() for key in before if key not in after}
+    for key, value in after.items():
+        edit = towards(before[key], value, (*at, key)) if key in before else Put(value)
+        if edit is not None:
+            fields[key] = edit
+    return Within(fields)
+
+
+def _items_towards(before: list[Json], after: list[Json], at: Path) -> tuple[Item, ...]:
+    """Find the items again by their text; of those between, one stands for another in order."""
+    old, new = (list(map(canonical_text, one)) for one in (before, after))
+    items: list[Item] = []
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for tag, first, last, start, end in matcher.get_opcodes():
+        if tag == "equal":
+            items.extend(Item((*at, nth)) for nth in range(first, last))
+            continue
+        for nth, value in enumerate(after[start:end]):
+            place = first + nth
+            edit = towards(before[place], value, (*at, place)) if place < last else None
+            items.append(Item(None, Put(value)) if edit is None else Item((*at, place), edit))
+    return tuple(items)

@@ -1,0 +1,311 @@
+"""Edits of what manifests declare, written into their files in place, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as File
+
+from reconciler.document import (
+    Edit,
+    Gone,
+    Item,
+    Items,
+    Json,
+    Path,
+    Put,
+    Within,
+    followed,
+    identical,
+    value_at,
+)
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.shape import names_of
+from reconciler.manifests.rewriting import rewritten
+from reconciler.resource import Fork, Manifest, Ref
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.files import display_name, read_file
+from reconciler.source.parsed import Reading
+from reconciler.source.reading import read_text
+from reconciler.source.written import written
+
+_LOST = "its text cannot be edited without a change of something else: edit it by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file as it is written: its text, and what that is read as."""
+
+    path: File
+    name: str
+    reading: Reading
+    is_json: bool
+
+    @property
+    def text(self) -> str:
+        """What stands in the file."""
+        return self.reading.lines.text
+
+    @property
+    def values(self) -> list[Json]:
+        """The documents of the file."""
+        return [document.value for document in self.reading.documents]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """Where a manifest is written: document `nth` of a file, and the export that it names.
+
+    `spec` is what is declared, expressions not filled in. `bare` says that the export holds the
+    record without a wrapper.
+    """
+
+    script: Script
+    nth: int
+    spec: dict[str, Json]
+    export: Script | None = None
+    bare: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """A file with the edits of some resources in it."""
+
+    script: Script
+    after: str
+    refs: tuple[Ref, ...]
+    forks: tuple[Fork, ...] = ()
+
+
+@dataclass(slots=True)
+class Originals:
+    """Finds where manifests are written; `read` are the files of the workspace."""
+
+    root: File
+    roots: tuple[File, ...]
+    read: Iterable[File]
+    scripts: dict[tuple[File, bool], Script | None] = field(default_factory=dict)
+    names: dict[str, File] = field(default_factory=dict)
+
+    def of(self, manifest: Manifest) -> Original | None:
+        """Give where a manifest is written; None where it is not there any more."""
+        if not self.names:
+            self.names = {display_name(path, self.root): path for path in self.read}
+        path = self.names.get(manifest.source.file)
+        script = self._script(path, is_json=path.suffix == ".json") if path is not None else None
+        if script is None or path is None:
+            return None
+        place = manifest.source.line, manifest.source.column
+        for nth, document in enumerate(script.reading.documents):
+            spec = value_at(document.value, ("spec",))
+            if document.locate(()) == place and isinstance(spec, dict):
+                return self._original(manifest, script, nth, spec)
+        return None
+
+    def _script(self, path: File, *, is_json: bool) -> Script | None:
+        key = path, is_json
+        if key not in self.scripts:
+            name = display_name(path, self.root)
+            text = read_file(path, name, self.roots)
+            reading = None if isinstance(text, Complaint) else read_text(text, is_json=is_json)
+            usable = reading is not None and not reading.has_errors
+            self.scripts[key] = Script(path, name, reading, is_json) if usable and reading else None
+        return self.scripts[key]
+
+    def _original(
+        self, manifest: Manifest, script: Script, nth: int, spec: dict[str, Json]
+    ) -> Original | None:
+        kind = BY_NAME[manifest.ref.kind]
+        if spec.get("file") is None or kind.from_export is None:
+            return Original(script=script, nth=nth, spec=spec)
+        path = script.path.parent / str(spec["file"])
+        export = self._script(path, is_json=True)
+        content = export.values[0] if export is not None and len(export.values) == 1 else None
+        if not isinstance(content, dict):
+            return None
+        rest = {key: value for key, value in spec.items() if key != "file"}
+        whole = {**kind.from_export(content), **rest}
+        bare = not isinstance(content.get(kind.spec.bare), dict)
+        return Original(script=script, nth=nth, spec=whole, export=export, bare=bare)
+
+
+@dataclass(slots=True)
+class Refused:
+    """A resource whose manifest is left as it is, and why."""
+
+    ref: Ref
+    why: str
+
+
+_Change = tuple[Script, int, Edit]
+
+
+def write_edits(
+    edits: Mapping[Ref, tuple[Original, Edit]],
+) -> tuple[list[Edited], list[Refused]]:
+    """Give the files with all edits in them, and the resources whose edits do not fit.
+
+    Nothing is written. Of a resource either all files are edited or none.
+    """
+    left = dict(edits)
+    refused: list[Refused] = []
+    while True:
+        files, wrong = _attempt(left)
+        if not wrong:
+            return files, refused
+        refused.extend(wrong)
+        for one in wrong:
+            left.pop(one.ref, None)
+
+
+def _attempt(
+    edits: Mapping[Ref, tuple[Original, Edit]],
+) -> tuple[list[Edited], list[Refused]]:
+    changes: dict[File, dict[int, tuple[Edit, list[Ref]]]] = {}
+    scripts: dict[File, Script] = {}
+    refused: list[Refused] = []
+    for ref, (original, edit) in edits.items():
+        try:
+            parts = _parts(ref, original, edit)
+        except (KeyError, IndexError):
+            refused.append(Refused(ref, _LOST))
+            continue
+        for script, nth, part in parts:
+            scripts[script.path] = script
+            here = changes.setdefault(script.path, {})
+            known = here.setdefault(nth, (part, []))
+            if known[0] != part:
+                shared = f"{script.name} is that of {known[1][0]} too, which was edited otherwise"
+                refused.append(Refused(ref, shared))
+            known[1].append(ref)
+    files = []
+    for path, here in changes.items() if not refused else ():
+        made = text_after(scripts[path], {nth: edit for nth, (edit, _) in here.items()})
+        if made is not None:
+            refs = tuple(ref for _, refs in here.values() for ref in refs)
+            files.append(
+                Edited(script=scripts[path], after=made[0], refs=refs, forks=tuple(made[1]))
+            )
+            continue
+        refused.extend(_refused_in(scripts[path], here))
+    return files, refused
+
+
+def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Refused]:
+    """Give the resources whose edits do not fit a file; all of them, if only all do not."""
+    alone = {nth: text_after(script, {nth: edit}) for nth, (edit, _) in here.items()}
+    wrong = [nth for nth, made in alone.items() if made is None] or list(here)
+    return [Refused(ref, f"{script.name}: {_LOST}") for nth in wrong for ref in here[nth][1]]
+
+
+def text_after(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
+    """Give a text with its edits, None where it would not say just that."""
+    return _attempted(script, changes, by_itself=False) or _attempted(
+        script, changes, by_itself=True
+    )
+
+
+def _attempted(
+    script: Script, changes: Mapping[int, Edit], *, by_itself: bool
+) -> tuple[str, list[Fork]] | None:
+    values, where = script.values, written(script.text)
+    try:
+        wanted = [
+            followed(value, changes[nth], value) if nth in changes else value
+            for nth, value in enumerate(values)
+        ]
+        after, forks = rewritten(
+            script.text, changes, values, where, is_json=script.is_json, by_itself=by_itself
+        )
+    except (KeyError, IndexError, StopIteration, ValueError, RecursionError):
+        return None
+    reading = read_text(after, is_json=script.is_json)
+    read = [document.value for document in reading.documents]
+    if reading.has_errors or len(read) != len(wanted) or not all(map(identical, read, wanted)):
+        return None
+    if sorted(written(after).comments()) != sorted(where.comments()):
+        return None
+    return after, forks
+
+
+def _parts(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
+    """Give an edit of `spec` as edits of the documents that it is written in."""
+    if original.export is None:
+        whole = Within({"spec": edit})
+        return [(original.script, original.nth, _rooted(whole, ("spec",)))]
+    if not isinstance(edit, Within):
+        raise KeyError(str(ref))
+    own = value_at(original.script.values[original.nth], ("spec",))
+    declared = set(own) if isinstance(own, dict) else set()
+    content = original.export.values[0]
+    record = BY_NAME[ref.kind].spec.bare
+    here: dict[str, Edit] = {}
+    there: dict[str, Edit] = {}
+    for key, one in edit.fields.items():
+        known = key == record or (isinstance(content, dict) and key in content)
+        (there if known and key not in declared else here)[key] = one
+    parts: list[_Change] = []
+    if here:
+        whole = Within({"spec": Within(here)})
+        parts.append((original.script, original.nth, _rooted(whole, ("spec",))))
+    if there:
+        exported: Edit = there[record] if original.bare and record in there else Within(there)
+        dropped = 1 if original.bare else 0
+        parts.append((original.export, 0, _spelled(exported, content, content, dropped)))
+    return parts
+
+
+def _rooted(edit: Edit, prefix: Path) -> Edit:
+    """Give an edit whose origins lead from the root of the document."""
+    match edit:
+        case Within(fields=fields):
+            return Within({key: _rooted(one, prefix) for key, one in fields.items()})
+        case Items(items=items):
+            return Items(
+                tuple(
+                    Item(
+                        None if one.origin is None else (*prefix, *one.origin),
+                        None if one.edit is None else _rooted(one.edit, prefix),
+                    )
+                    for one in items
+                )
+            )
+        case _:
+            return edit
+
+
+def _spelled(edit: Edit, document: Json, whole: Json, dropped: int) -> Edit:
+    """Give an edit by the names that an export has for its fields."""
+    match edit:
+        case Within(fields=fields) if isinstance(document, dict):
+            names = {name: own for own, name in names_of(document, dict.fromkeys(fields)).items()}  # type: ignore[arg-type]  # only names are looked at
+            return Within(
+                {
+                    names.get(key, key): _spelled(
+                        one, document.get(names.get(key, key)), whole, dropped
+                    )
+                    for key, one in fields.items()
+                }
+            )
+        case Items(items=items):
+            return Items(tuple(_spelled_item(one, whole, dropped) for one in items))
+        case Within() | Put() | Gone():
+            return edit
+
+
+def _spelled_item(item: Item, whole: Json, dropped: int) -> Item:
+    if item.origin is None:
+        return item
+    origin: Path = ()
+    here: Json = whole
+    for step in item.origin[dropped:]:
+        own = step
+        if isinstance(here, dict) and isinstance(step, str) and step not in here:
+            names = names_of(here, {step: None})  # type: ignore[dict-item]  # as above
+            own = next((raw for raw, name in names.items() if name == step), step)
+        found = value_at(here, (own,))
+        if not isinstance(found, dict | list | str | int | float | bool | None):
+            raise KeyError(own)
+        origin, here = (*origin, own), found
+    edit = None if item.edit is None else _spelled(item.edit, here, whole, dropped)
+    return Item(origin, edit)

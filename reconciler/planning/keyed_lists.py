@@ -1,0 +1,260 @@
+"""A keyed list from three sides: items have names, and may come from other lists. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias
+
+from reconciler.document import (
+    ABSENT,
+    Edit,
+    Item,
+    Items,
+    Json,
+    Key,
+    Missing,
+    Path,
+    Put,
+    Shape,
+    Within,
+    exactly,
+    key_of,
+    same,
+    stored_name,
+    value_at,
+)
+from reconciler.planning.sides import Merged, Rules, Sides, agrees, sides_of
+from reconciler.resource import Adopted, Conflict, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where an item of a keyed list stands: its index path, the list's name path, and itself."""
+
+    at: Path
+    holder: Path
+    item: Json
+
+
+Homes: TypeAlias = dict[Key, list[Home]]
+
+
+class Merge(Protocol):
+    """The walk that a list is met on; `ours`, `base` and `live` tell where items stand."""
+
+    rules: Rules
+    side: Side | None
+    result: Merged
+    whole: Sides
+    ours: Homes
+    base: Homes
+    live: Homes
+
+    def at(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
+        """Give the edit of one place."""
+
+    def note(self, sides: Sides, path: Path, gave_way: str = "") -> None:
+        """Note what is adopted."""
+
+    def take(self, sides: Sides, path: Path, shape: Shape) -> Edit | None:
+        """Take over an edit."""
+
+    def conflict(self, sides: Sides, path: Path, shape: Shape | None = None) -> Edit | None:
+        """Note a conflict, and give its edit where it was resolved so."""
+
+
+@dataclass(slots=True)
+class KeyedList:
+    """One keyed list: items are told apart by their names, and may come from another list."""
+
+    merge: Merge
+    sides: Sides
+    shape: Shape
+    path: Path
+    at: Path
+    ours: Mapping[str, Json]
+    base: Mapping[str, Json]
+    live: Mapping[str, Json]
+    edits: dict[str, Item] = field(default_factory=dict)
+
+    def edit(self) -> Edit | None:
+        """Give the edit of the list."""
+        places = {name: nth for nth, name in enumerate(self.ours)}
+        for name, nth in places.items():
+            self._declared(name, nth)
+        for index, name in enumerate(self.live):
+            if name not in self.ours:
+                self._found(name, index)
+        order = self._order()
+        items = tuple(self.edits[name] for name in order if name in self.edits)
+        before = tuple(Item((*self.at, nth)) for nth in range(len(self.ours)))
+        if items == before:
+            return None
+        origins = [item.origin for item in items] == [item.origin for item in before]
+        if self.merge.rules.names and not origins:
+            items = tuple(self._named(item) for item in items)
+        return Items(items)
+
+    def _named(self, item: Item) -> Item:
+        """Give an item with the identity that nobody wrote, as its place tells it no more."""
+        written = value_at(self.merge.whole.written, item.origin or ())
+        name = value_at(self.merge.whole.ours, (*(item.origin or ()), *self.shape.identity))
+        known = value_at(written, self.shape.identity) is not ABSENT
+        if item.origin is None or known or not isinstance(name, str):
+            return item
+        value: Json = name
+        for step in reversed(self.shape.identity[1:]):
+            value = {step: value}
+        own = item.edit.fields if isinstance(item.edit, Within) else {}
+        return Item(item.origin, Within({self.shape.identity[0]: Put(value), **own}))
+
+    def _declared(self, name: str, nth: int) -> None:
+        """Take an item that git declares here."""
+        place = (*self.path, name)
+        inner = self._sides(name, nth)
+        origin = (*self.at, nth)
+        if name in self.live:
+            inner = replace(inner, base=self._base(name))
+            self.edits[name] = Item(origin, self.merge.at(inner, self.shape.item, place, origin))
+            return
+        if self._moved_away(name):
+            return
+        if self._base(name) is ABSENT:
+            self.edits[name] = Item(origin)
+            return
+        if same(self._base(name), inner.ours, exactly(self.shape.item)):
+            self.merge.note(inner, place)
+            return
+        gone = self.merge.conflict(inner, place, self.shape.item)
+        if gone is None:
+            self.edits[name] = Item(origin)
+
+    def _sides(self, name: str, nth: int) -> Sides:
+        index = list(self.live).index(name) if name in self.live else None
+        sides = sides_of(self.sides, nth, index)
+        return replace(sides, base=self.base.get(name, ABSENT))
+
+    def _key(self, name: str) -> Key:
+        return key_of(self.shape, name)
+
+    def _base(self, name: str) -> Json | Missing:
+        """Give what was last applied of an item, in whatever list it stood then."""
+        if name in self.base:
+            return self.base[name]
+        homes = self.merge.base.get(self._key(name), [])
+        return homes[0].item if len(homes) == 1 else ABSENT
+
+    def _moved_away(self, name: str) -> bool:
+        """Tell whether others put an item into another list, as far as it was here before."""
+        homes = self.merge.live.get(self._key(name), [])
+        was_here = name in self.base or self._base(name) is ABSENT
+        return len(homes) == 1 and was_here and self._once(name)
+
+    def _once(self, name: str) -> bool:
+        return len(self.merge.ours.get(self._key(name), [])) == 1
+
+    def _found(self, name: str, index: int) -> None:
+        """Take an item that is here live only."""
+        place = (*self.path, name)
+        inner = replace(sides_of(self.sides, None, index), base=self._base(name))
+        homes = self.merge.ours.get(self._key(name), [])
+        lone = len(self.merge.live.get(self._key(name), [])) == 1
+        if len(homes) == 1 and lone:
+            self._arrived(name, homes[0], inner)
+            return
+        if inner.base is not ABSENT:
+            if agrees(inner.live, inner.base, self.shape.item) and name in self.base:
+                return
+            edit = self.merge.conflict(inner, place, self.shape.item)
+        else:
+            edit = self.merge.take(inner, place, self.shape.item)
+        if edit is not None:
+            self.edits[name] = Item(None, edit)
+
+    def _arrived(self, name: str, home: Home, inner: Sides) -> None:
+        """Take an item that git declares in another list."""
+        place = (*self.path, name)
+        written = value_at(self.merge.whole.written, home.at)
+        inner = replace(inner, ours=home.item, written=written)
+        was = self.merge.base.get(self._key(name), [])
+        if name in self.base:
+            # Git moved it, and it waits to be applied.
+            return
+        if len(was) == 1 and was[0].holder != home.holder:
+            edit = self.merge.conflict(inner, place, self.shape.item)
+            if edit is None:
+                return
+        else:
+            self.merge.note(inner, place)
+        edit = self.merge.at(inner, self.shape.item, place, home.at)
+        self.edits[name] = Item(home.at, edit)
+
+    def _order(self) -> Sequence[str]:
+        """Give the order of the list: that which changed, what is new behind its neighbour."""
+        ours, base, live = list(self.ours), list(self.base), list(self.live)
+        theirs_moved = _among(base, live) != _among(live, base)
+        ours_moved = _among(base, ours) != _among(ours, base)
+        if theirs_moved and ours_moved and _among(ours, live) != _among(live, ours):
+            names = (_names(one) for one in (base, ours, live))
+            stood, declared, are = names
+            side = self.merge.side
+            self.merge.result.conflicts.append(
+                Conflict(path=self.path, base=stood, git=declared, live=are, side=side)
+            )
+            theirs_moved = side is Side.THEIRS
+        elif theirs_moved and not ours_moved:
+            self.merge.result.adopted.append(
+                Adopted(path=self.path, before=_names(base), after=_names(live))
+            )
+        first, second = (live, ours) if theirs_moved else (ours, live)
+        return _joined(first, second)
+
+
+def _names(names: Sequence[str]) -> Json:
+    return [*names]
+
+
+def _among(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    known = set(others)
+    return [one for one in names if one in known]
+
+
+def _joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Give all names of two lists in the order of the first, others behind their neighbour."""
+    joined = list(first)
+    known = set(joined)
+    after = -1
+    for name in second:
+        if name in known:
+            after = joined.index(name)
+        else:
+            after += 1
+            joined.insert(after, name)
+            known.add(name)
+    return joined
+
+
+def homes_of(document: Json | Missing, shape: Shape) -> Homes:
+    """Give where the items of all keyed lists stand."""
+    homes: Homes = {}
+    for key, place in _places(document, shape, (), ()):
+        homes.setdefault(key, []).append(place)
+    return homes
+
+
+def _places(
+    document: Json | Missing, shape: Shape, path: Path, at: Path
+) -> Iterator[tuple[Key, Home]]:
+    if not shape.known:
+        return
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield from _places(value, shape.at(key), (*path, key), (*at, key))
+    elif isinstance(document, list):
+        for nth, item in enumerate(document):
+            name = value_at(item, shape.identity) if shape.identity else ABSENT
+            place = (*path, stored_name(name) if isinstance(name, str) else nth)
+            if isinstance(name, str):
+                yield key_of(shape, name), Home((*at, nth), path, item)
+            yield from _places(item, shape.item, place, (*at, nth))

@@ -1,0 +1,385 @@
+"""What was adopted: for a terminal, as JSON, and as the body of a pull request. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, JsonValue, with_config
+from typing_extensions import TypedDict
+
+from reconciler.document import ABSENT, Difference, Json, Missing, Operation
+from reconciler.kinds import BY_NAME
+from reconciler.report.changes.document import (
+    FieldDocument,
+    SourceDocument,
+    difference_document,
+    source_document,
+)
+from reconciler.report.changes.fields import FieldChange, drift_changes
+from reconciler.report.changes.markdown import diff_lines
+from reconciler.report.changes.text import subject_lines
+from reconciler.report.complaints.document import fix_diff
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
+from reconciler.report.reasons import words_of
+from reconciler.report.safe import json_text, safe
+from reconciler.report.spoken import spoken_place, spoken_value
+from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
+from reconciler.report.words import plural, value
+from reconciler.resource import (
+    Adopted,
+    Adoption,
+    AdoptionRun,
+    AdoptionState,
+    Conflict,
+    Drift,
+    EditedText,
+    Side,
+)
+
+LONGEST_VALUE: Final = 70
+LONGEST_CELL: Final = 80
+MOST_ROWS: Final = 50
+MOST_NAMED: Final = 3
+SIDES: Final = "applied", "live"
+_SIGNS: Final[dict[AdoptionState, tuple[str, Colour]]] = {
+    "adopted": ("~", Colour.YELLOW),
+    "same": ("=", Colour.DIM),
+    "conflict": ("!", Colour.RED),
+    "refused": ("x", Colour.RED),
+    "blocked": ("x", Colour.RED),
+    "unread": ("x", Colour.RED),
+    "gone": ("-", Colour.RED),
+    "unseen": ("?", Colour.DIM),
+}
+_MEANINGS: Final[dict[AdoptionState, str]] = {
+    "adopted": "adopted",
+    "same": "as live already",
+    "conflict": "git and live changed the same field",
+    "refused": "its manifest is left as it is",
+    "blocked": "cannot be adopted as it is",
+    "unread": "could not be read",
+    "gone": "gone: remove its manifest, or apply to create it again",
+    "unseen": "the API cannot show it",
+}
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AdoptionCounts(TypedDict):
+    """How many resources ended in which way."""
+
+    adopted: int
+    same: Annotated[int, Field(description="Nobody edited them live.")]
+    conflict: Annotated[int, Field(description="Git and live changed the same field.")]
+    refused: Annotated[int, Field(description="Their manifests are left as they are.")]
+    blocked: int
+    unread: Annotated[int, Field(description="They could not be read.")]
+    gone: int
+    unseen: Annotated[int, Field(description="The API cannot show them.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AdoptedField(FieldDocument):
+    """One field that was edited live; in `before` is what was applied."""
+
+    gaveWay: Annotated[  # noqa: N815 - as JSON has it
+        str, Field(description="The expression that gave way, if one did.")
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ConflictDocument(TypedDict):
+    """A field that git and live both changed; a side that has nothing there is left out."""
+
+    path: list[str | int]
+    base: NotRequired[Annotated[JsonValue, Field(description="What was last applied or adopted.")]]
+    git: NotRequired[JsonValue]
+    live: NotRequired[JsonValue]
+    secret: Annotated[bool, Field(description="A secret belongs there: only git can be right.")]
+    resolved: Literal["ours", "theirs"] | None
+
+
+@with_config(ConfigDict(extra="forbid"))
+class LastEditDocument(TypedDict):
+    """The last edit as the service tells it, empty for what it does not tell."""
+
+    who: str
+    at: str
+    how: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AdoptedResource(TypedDict):
+    """One resource, and the files that its edits are written into."""
+
+    ref: str
+    state: AdoptionState
+    source: SourceDocument
+    files: list[str]
+    fields: list[AdoptedField]
+    conflicts: list[ConflictDocument]
+    lastEdit: LastEditDocument
+    note: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ForkDocument(TypedDict):
+    """An alias that was written out."""
+
+    line: int
+    anchor: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EditedFileDocument(TypedDict):
+    """One file, and what changes in it, as `patch -p1` takes it."""
+
+    file: str
+    diff: str
+    forks: list[ForkDocument]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AdoptionDocument(TypedDict):
+    """What `adopt --format json` prints."""
+
+    formatVersion: Literal[1]
+    environment: str
+    target: str
+    dryRun: bool
+    summary: AdoptionCounts
+    resources: list[AdoptedResource]
+    files: list[EditedFileDocument]
+
+
+def adopted_json(run: AdoptionRun) -> str:
+    """Give the JSON of schemas/adopted.schema.json, ending in a line break."""
+    document: AdoptionDocument = {
+        "formatVersion": 1,
+        "environment": run.environment,
+        "target": run.target,
+        "dryRun": run.only_shown,
+        "summary": _counts(run),
+        "resources": [_resource(one, run) for one in run.adoptions],
+        "files": [_file(one) for one in run.files],
+    }
+    return json_text(document)
+
+
+def _counts(run: AdoptionRun) -> AdoptionCounts:
+    found = Counter(one.state for one in run.adoptions)
+    return {
+        "adopted": found["adopted"],
+        "same": found["same"],
+        "conflict": found["conflict"],
+        "refused": found["refused"],
+        "blocked": found["blocked"],
+        "unread": found["unread"],
+        "gone": found["gone"],
+        "unseen": found["unseen"],
+    }
+
+
+def _resource(one: Adoption, run: AdoptionRun) -> AdoptedResource:
+    return {
+        "ref": str(one.ref),
+        "state": one.state,
+        "source": source_document(one.source),
+        "files": [file.name for file in run.files if one.ref in file.refs],
+        "fields": [_field(field) for field in one.adopted],
+        "conflicts": [_conflict(conflict) for conflict in one.conflicts],
+        "lastEdit": {"who": one.last.who, "at": one.last.at, "how": one.last.how},
+        "note": _why(one),
+    }
+
+
+def _field(one: Adopted) -> AdoptedField:
+    return {**difference_document(_difference(one)), "gaveWay": one.gave_way}
+
+
+def _conflict(one: Conflict) -> ConflictDocument:
+    found: ConflictDocument = {
+        "path": list(one.path),
+        "secret": one.holds_secret,
+        "resolved": None if one.side is None else one.side.value,
+    }
+    if one.base is not ABSENT:
+        found["base"] = one.base
+    if one.git is not ABSENT:
+        found["git"] = one.git
+    if one.live is not ABSENT:
+        found["live"] = one.live
+    return found
+
+
+def _file(one: EditedText) -> EditedFileDocument:
+    return {
+        "file": one.name,
+        "diff": fix_diff(one.name, one.before, one.after),
+        "forks": [{"line": fork.line, "anchor": fork.anchor} for fork in one.forks],
+    }
+
+
+def _difference(one: Adopted) -> Difference:
+    operation: Operation = "change"
+    if one.before is ABSENT:
+        operation = "add"
+    elif one.after is ABSENT:
+        operation = "remove"
+    return Difference(one.path, one.before, one.after, operation)
+
+
+def _why(one: Adoption) -> str:
+    said = [one.why, *(words_of(reason, one.ref) for reason in one.reasons)]
+    return "; ".join(filter(None, said)) or (_MEANINGS[one.state] if one.state != "adopted" else "")
+
+
+def adopted_text(run: AdoptionRun, style: Style) -> str:
+    """Give what was adopted field by field, conflicts with all three values, and the diff."""
+    lines: list[str] = []
+    for one in run.adoptions:
+        lines.extend(_lines(one, run, style))
+    if run.only_shown:
+        lines.extend(fix_diff(file.name, file.before, file.after) for file in run.files)
+    lines.append(fitted(style.paint(adoption_summary(run), Colour.BOLD), style))
+    return "\n".join(line.removesuffix("\n") for line in lines) + "\n"
+
+
+def adoption_summary(run: AdoptionRun) -> str:
+    """Say in one line what came of all."""
+    counts: Counter[str] = Counter(one.state for one in run.adoptions)
+    edits = sum(bool(one.adopted) for one in run.adoptions if one.state == "adopted")
+    would = " would be" if run.only_shown else ""
+    head = f"{plural(edits, 'resource')}{would} adopted in {plural(len(run.files), 'file')}"
+    rest = [
+        f"{counts[state]} {said}"
+        for state, said in (
+            ("conflict", "in conflict"),
+            ("refused", "refused"),
+            ("blocked", "blocked"),
+            ("unread", "that could not be read"),
+            ("gone", "gone"),
+            ("unseen", "that the API cannot show"),
+        )
+        if counts[state]
+    ]
+    same = counts["same"] + counts["adopted"] - edits
+    return f"{head}; {', '.join([f'{same} as live already', *rest])}."
+
+
+def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
+    is_quiet = one.state == "same" or (one.state == "adopted" and not one.adopted)
+    if (is_quiet and not one.conflicts) or (one.state == "unseen" and not run.named):
+        if style.verbose:
+            yield style.paint(f"  = {safe(str(one.ref))}  {_MEANINGS['same']}", Colour.DIM)
+        return
+    sign, colour = _SIGNS[one.state]
+    name = style.paint(f"{sign} {safe(str(one.ref))}", colour)
+    yield f"  {name}  {style.paint(safe(str(one.source)), Colour.DIM)}"
+    if one.state != "adopted":
+        yield from wrapped(_why(one), style, Colour.CYAN)
+    if one.last.told:
+        yield from wrapped(f"live was last changed {one.last}", style, Colour.CYAN)
+    if one.adopted and one.state == "adopted":
+        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
+        yield from subject_lines(_changes(one), style)
+    yield from _conflict_lines(one, style)
+    for said in _remarks(one, run):
+        yield from wrapped(said, style, Colour.CYAN)
+    yield ""
+
+
+def _changes(one: Adoption) -> tuple[FieldChange, ...]:
+    found = tuple(_difference(field) for field in one.adopted)
+    return drift_changes(Drift(one.ref, one.source, "drifted", found, live=one.live))
+
+
+def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
+    """Yield what of an edit a reviewer would not expect."""
+    if one.unseen and one.state == "adopted":
+        places = ", ".join(_place(one, path) for path in one.unseen[:MOST_NAMED])
+        more = f" and {len(one.unseen) - MOST_NAMED} more" if len(one.unseen) > MOST_NAMED else ""
+        yield f"the service does not tell {places}{more}: the next plan is about that still"
+    for field in one.adopted:
+        if field.gave_way and one.state == "adopted":
+            yield f"{_place(one, field.path)}: `{field.gave_way}` gave way to the live value"
+    for file in run.files:
+        for fork in file.forks if one.ref in file.refs else ():
+            yield f"{file.name}:{fork.line}: `*{fork.anchor}` was written out, as it differs now"
+
+
+def _place(one: Adoption, path: Sequence[str | int]) -> str:
+    kind = BY_NAME.get(one.ref.kind)
+    unsaid = kind.unsaid if kind is not None else frozenset()
+    return spoken_place(tuple(path), one.live, unsaid=unsaid).words
+
+
+def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:
+    for conflict in one.conflicts:
+        head = f"! {_place(one, conflict.path)}{_resolution(conflict)}"
+        yield INDENT + style.paint(head, Colour.RED)
+        for name, side in _sides(conflict):
+            yield f"{INDENT}    {name:5} {value(side, LONGEST_VALUE)}"
+    if any(conflict.side is None for conflict in one.conflicts):
+        said = "decide with --ours (git stays) or --theirs (live comes in), or edit the manifest"
+        if all(conflict.holds_secret for conflict in one.conflicts if conflict.side is None):
+            said = "a secret was changed live: give it that value, or keep git with --ours"
+        yield from wrapped(said, style, Colour.CYAN)
+
+
+def _resolution(conflict: Conflict) -> str:
+    match conflict.side:
+        case Side.OURS:
+            return ": git stays"
+        case Side.THEIRS:
+            return ": live comes in"
+        case None:
+            return ""
+
+
+def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
+    return ("base", conflict.base), ("git", conflict.git), ("live", conflict.live)
+
+
+def adopted_markdown(
+    run: AdoptionRun, budget: int = COMMENT_BYTES, whole: str = WHOLE, drift_page: str = ""
+) -> str:
+    """Give the body of a pull request: who changed what, when and where, field by field.
+
+    `drift_page` is the name that the page with pictures is kept under, "" for none.
+    """
+    head = "\n".join(_head(run, drift_page))
+    folds = [_fold(one) for one in run.adoptions if one.adopted or one.conflicts]
+    room = budget - len(head.encode()) - 1
+    return head + "\n" + folds_markdown(folds, room, whole)
+
+
+def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
+    yield f"### Live edits of {code(run.environment, LONGEST_CELL)}: {adoption_summary(run)}"
+    yield ""
+    yield "These edits were made live, and are adopted here: after the merge, nothing is to apply."
+    if drift_page:
+        yield f"How it looks is drawn in the artifact {code(drift_page, LONGEST_CELL)}."
+    yield ""
+    found = [one for one in run.adoptions if one.adopted or one.state not in ("same", "unseen")]
+    if not found:
+        return
+    yield "| state | resource | fields | last changed by | at | how |"
+    yield "|---|---|--:|---|---|---|"
+    for one in found[:MOST_ROWS]:
+        last = (one.last.who, one.last.at, one.last.how)
+        cells = " | ".join(code(said, LONGEST_CELL) if said else "" for said in last)
+        name = code(str(one.ref), LONGEST_CELL)
+        yield f"| {one.state} | {name} | {len(one.adopted):,} | {cells} |"
+    if len(found) > MOST_ROWS:
+        yield f"| | and {len(found) - MOST_ROWS:,} more | | | | |"
+    yield ""
+
+
+def _fold(one: Adoption) -> Fold:
+    lines = list(diff_lines(_changes(one), SIDES))
+    for conflict in one.conflicts:
+        lines.append(f"! {_place(one, conflict.path)}{_resolution(conflict)}")
+        lines.extend(f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict))
+    return Fold(str(one.ref), one.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift.py

@@ -1,0 +1,287 @@
+"""Adopt: what was edited live comes into the manifests, and what the journal knows moves along."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from uuid import uuid4
+
+from reconciler.applying.checks import rewritten_entry
+from reconciler.applying.remembering import not_given
+from reconciler.errors import UsageError
+from reconciler.expressions import Word, expression
+from reconciler.journal.entries import Entry, RunEntry, Started, WrittenEntry
+from reconciler.journal.history import History
+from reconciler.journal.store import Patience
+from reconciler.manifests.adopting import Edited, Original, Originals, write_edits
+from reconciler.manifests.expressions import Scope, spelled, withheld_from
+from reconciler.manifests.fixing import Fix, replace_text
+from reconciler.manifests.workspace import Workspace, sources_of
+from reconciler.planning.adopting import Scene, adoption, look, what_is_left
+from reconciler.planning.plan import Place
+from reconciler.points import Point, reached
+from reconciler.project import Embedded
+from reconciler.resource import Adoption, AdoptionRun, EditedText, Manifest, Ref, Side
+from reconciler.session.opening import Bench, open_api, read_workspaces
+from reconciler.session.projects import Asked, applied_commit, manifest_paths
+from reconciler.slips import nearest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be adopted: some resources or `every` one, and who is right in conflicts."""
+
+    refs: tuple[Ref, ...] = ()
+    every: bool = False
+    side: Side | None = None
+    only_shown: bool = False
+
+
+def wanted_refs(bench: Bench, names: Sequence[str]) -> tuple[Ref, ...]:
+    """Give the resources of the manifests by their names. Raises UsageError for another one."""
+    known = {str(one.ref): one.ref for one in bench.workspace.manifests}
+    for name in names:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise UsageError(f"no manifest declares {name}{hint}")
+    return tuple(dict.fromkeys(known[name] for name in names))
+
+
+def adopt(
+    bench: Bench, asked: Asked, wanted: Wanted, patience: Patience | None = None
+) -> AdoptionRun:
+    """Write live edits into the manifests, under the lock of the journal, or only show them.
+
+    Files are written first, then what the journal takes up of them: a run that dies between is
+    made good by the next one. Raises Locked, and what planning raises.
+    """
+    journal, name = bench.journal(), str(uuid4())
+    if wanted.only_shown:
+        return _Run(bench, asked, wanted, journal.history).made()
+    with journal.locked(name, patience):
+        run = _Run(bench, asked, wanted, journal.history)
+        made = run.made()
+        for file in run.files:
+            _write(file, run.roots)
+        entries = [*_entries(made, name, journal.now())]
+        if entries:
+            commit = applied_commit(bench.project)
+            journal.begin(
+                RunEntry(
+                    run=name,
+                    at=journal.now(),
+                    actor=journal.actor,
+                    commit=commit,
+                    digest="",
+                    command="adopt",
+                )
+            )
+            journal.append(entries)
+    return made
+
+
+def _write(file: Edited, roots: tuple[Path, ...]) -> None:
+    fix = Fix(
+        path=file.script.path,
+        name=file.script.name,
+        before=file.script.text,
+        after=file.after,
+        repairs=0,
+        roots=roots,
+    )
+    replace_text(fix)
+    reached(Point.FILE_REPLACED)
+
+
+def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
+    """Yield what the journal takes up: that nothing was sent, and live is what was declared."""
+    for one in made.adoptions:
+        base, change = one.base, one.change
+        if one.state != "adopted" or base is None or change is None:
+            continue
+        yield Started(
+            run=run,
+            at=at,
+            ref=one.ref,
+            operation="replace",
+            declared=base.declared,
+            request_id=change.request_id,
+            remote_id=base.remote_id,
+            seen=base.seen,
+            protect=base.protect,
+        )
+        yield WrittenEntry(
+            run=run,
+            at=at,
+            ref=one.ref,
+            remote_id=base.remote_id,
+            adopted=True,
+            revision=base.revision,
+            instead_of=not_given(change, base.remote_id),
+        )
+        if base.leftover:
+            yield rewritten_entry(run, at, one.ref, base.leftover)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One adoption, up to the texts that the files would have."""
+
+    bench: Bench
+    asked: Asked
+    wanted: Wanted
+    history: History
+    originals: dict[Ref, Original] = field(default_factory=dict)
+    why: dict[Ref, str] = field(default_factory=dict)
+    roots: tuple[Path, ...] = ()
+    files: list[Edited] = field(default_factory=list)
+
+    def made(self) -> AdoptionRun:
+        """Merge all that is wanted, and find out what the files would be."""
+        bench = self.bench
+        manifests = bench.workspace.manifests
+        chosen = set(self.wanted.refs)
+        named = [one for one in manifests if self.wanted.every or one.ref in chosen]
+        self._find(named)
+        scene = asyncio.run(self._look(named))
+        adoptions = {one.ref: self._adoption(one, scene) for one in sorted(named, key=_ref)}
+        self.files = self._files(adoptions, scene)
+        for ref, why in self.why.items():
+            adoptions[ref] = replace(adoptions[ref], state="refused", why=why, edit=None, base=None)
+        return AdoptionRun(
+            environment=bench.name,
+            target=bench.target.name,
+            adoptions=tuple(adoptions.values()),
+            files=tuple(
+                EditedText(
+                    name=one.script.name,
+                    before=one.script.text,
+                    after=one.after,
+                    refs=one.refs,
+                    forks=one.forks,
+                )
+                for one in self.files
+            ),
+            only_shown=self.wanted.only_shown,
+            named=not self.wanted.every,
+        )
+
+    def _find(self, named: Sequence[Manifest]) -> None:
+        """Find where the manifests are written."""
+        project = self.bench.project
+        paths = manifest_paths(self.asked, project)
+        self.roots = sources_of(paths, project.root).roots
+        originals = Originals(project.root, self.roots, self.bench.workspace.read)
+        found = ((one.ref, originals.of(one)) for one in named)
+        self.originals = {ref: original for ref, original in found if original is not None}
+
+    async def _look(self, named: Sequence[Manifest]) -> Scene:
+        bench = self.bench
+        place = Place(
+            bench.name,
+            bench.target.name,
+            embedded=isinstance(bench.target, Embedded),
+            salt=bench.salt(),
+        )
+        variables = bench.environment.variables
+        values = {expression(Word.VARIABLE, key): spelled(one) for key, one in variables.items()}
+        every = (*bench.workspace.manifests, *bench.others)
+        refs = [one.ref for one in named]
+        async with open_api(bench) as api:
+            return await look(
+                api, every, refs, self.history, place, values=values, side=self.wanted.side
+            )
+
+    def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:
+        original = self.originals.get(manifest.ref)
+        if original is None:
+            why = "its manifest was changed while this ran"
+            return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
+        try:
+            return adoption(manifest, original.spec, scene)
+        except RecursionError:
+            why = "what is live is nested too deep"
+            return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
+
+    def _files(self, adoptions: dict[Ref, Adoption], scene: Scene) -> list[Edited]:
+        """Give the files with all edits that hold, until all of them do."""
+        manifests = {one.ref: one for one in self.bench.workspace.manifests}
+        tried: set[Ref] = set()
+        while True:
+            edits = {
+                ref: (self.originals[ref], one.edit)
+                for ref, one in adoptions.items()
+                if one.state == "adopted" and one.edit is not None and ref not in self.why
+            }
+            files, refused = write_edits(edits)
+            self.why |= {one.ref: one.why for one in refused}
+            wrong = self._judged(files, adoptions, scene)
+            again = {ref for ref, why in wrong.items() if not why and ref not in tried}
+            if not wrong:
+                return files
+            tried |= again
+            for ref in again:
+                # What nobody named is told by its place, which does not tell it any more.
+                adoptions[ref] = self._adoption(manifests[ref], replace(scene, names=True))
+            self.why |= {
+                ref: why or "the next plan would still change it: edit it by hand"
+                for ref, why in wrong.items()
+                if ref not in again
+            }
+
+    def _judged(
+        self, files: Sequence[Edited], adoptions: Mapping[Ref, Adoption], scene: Scene
+    ) -> dict[Ref, str]:
+        """Give the resources whose edits are not to be, and why, "" for what a plan would change.
+
+        The files are read as any run reads them, in the place of those that are there.
+        """
+        if not files:
+            return {}
+        after = self._read({one.script.path.resolve(): one.after for one in files})
+        edited = sorted({ref for one in files for ref in one.refs})
+        now = {one.ref: one for one in after.manifests}
+        wrong = _complained_of(after, files)
+        if wrong:
+            return wrong
+        for manifest in self.bench.workspace.manifests:
+            ref = manifest.ref
+            if ref not in edited and (ref not in now or now[ref].spec != manifest.spec):
+                return dict.fromkeys(edited, f"it would change {ref} too: edit it by hand")
+        for ref in edited:
+            one = adoptions[ref]
+            if one.base is None or ref not in now:
+                wrong[ref] = "its manifest would be another one: edit it by hand"
+            elif what_is_left(scene.change_after(now[ref], one.base), one):
+                wrong[ref] = ""
+        return wrong
+
+    def _read(self, instead: Mapping[Path, str]) -> Workspace:
+        bench = self.bench
+        withheld = withheld_from(os.environ)
+        scope = Scope(bench.name, bench.environment.variables, os.environ, bench.salt, withheld)
+        return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
+
+
+def _complained_of(after: Workspace, files: Sequence[Edited]) -> dict[Ref, str]:
+    """Give the resources whose files would be complained of; all, if it is of another file."""
+    wrong: dict[Ref, str] = {}
+    for complaint in after.errors:
+        told = [one for one in files if one.script.name == complaint.file] or files
+        said = f"{complaint.file}:{complaint.line}: {complaint.message} [{complaint.code}]"
+        wrong |= {ref: said for one in told for ref in one.refs}
+    return wrong
+
+
+def _ref(manifest: Manifest) -> Ref:
+    return manifest.ref
+
+
+def check_names(names: Sequence[str], *, every: bool) -> None:
+    """Raise UsageError unless either some resources are named or all are meant."""
+    if bool(names) == every:
+        raise UsageError("name what to adopt, as Kind/name, or give --all")

@@ -1,0 +1,284 @@
+"""`reconciler adopt`: live edits come into the manifests in place, or a person decides."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from harness.doors import Ran, typed
+from harness.workspaces import PROJECT, Workspace, project_at
+
+from reconciler.emulator import create_app
+from reconciler.points import Point, _watchers
+
+ROOT = "/mgmt/openapi/latest"
+DASHBOARDS = f"{ROOT}/v1/dashboards/dashboards"
+BOARD = """\
+# The board of the team.
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata:
+  name: checkout   # kept
+spec:
+  dashboard:
+    name: 'Checkout'
+    description: Of ${var:team}
+    relativeTimeFrame: ${var:window}   # as everywhere
+    layout:
+      sections:
+        - rows:
+            - appearance: {height: 19}
+              widgets:
+                # What matters.
+                - title: "Errors"   # red
+                  definition:
+                    markdown:
+                      markdownText: |
+                        first
+                        second
+                - title: Latency
+                  definition: {markdown: {markdownText: slow}}
+"""
+VARIABLES = PROJECT + "    variables: {team: payments, window: 900s}\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workspace:
+    """Give a workspace with one applied dashboard."""
+    made = project_at(tmp_path.resolve(), VARIABLES, board=BOARD)
+    assert made.apply().code == 0
+    return made
+
+
+def adopt(shop: Workspace, *words: str) -> Ran:
+    """Run adopt on the project."""
+    return typed("adopt", "--project", str(shop.root / "reconciler.yaml"), *words)
+
+
+def text_of(shop: Workspace, name: str = "board.yaml") -> str:
+    return (shop.root / name).read_text(encoding="utf-8")
+
+
+def journal_of(shop: Workspace) -> str:
+    return (shop.root / ".reconciler" / "local.journal.jsonl").read_text(encoding="utf-8")
+
+
+def edit_live(shop: Workspace, edit: Callable[[Any], None], slug: str = "checkout") -> None:
+    """Let somebody edit a dashboard live."""
+
+    async def ask() -> None:
+        transport = httpx.ASGITransport(create_app(shop.root / ".reconciler" / "local.db"))
+        headers = {"Authorization": "someone"}
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://emulator", headers=headers
+        ) as client:
+            found = await client.get(f"{ROOT}/v1/dashboards/by-slug/{slug}")
+            board = found.json()["dashboard"]
+            edit(board)
+            body = {"dashboard": board, "requestId": "theirs"}
+            assert (await client.put(DASHBOARDS, json=body)).is_success
+
+    asyncio.run(ask())
+
+
+def widgets(board: Any) -> Any:
+    return board["layout"]["sections"][0]["rows"][0]["widgets"]
+
+
+def rename(board: Any) -> None:
+    board["name"] = "Live"
+
+
+def test_edits_come_in(shop: Workspace) -> None:
+    """Only the lines that changed live change in the manifest, and the next plan is all keep."""
+
+    def edit(board: Any) -> None:
+        rename(board)
+        board["description"] = "Owned by payments"
+        widgets(board)[0]["definition"]["markdown"]["markdownText"] = "first\nthird\n"
+        widgets(board).reverse()
+
+    edit_live(shop, edit)
+    ran = adopt(shop, "--all")
+
+    wanted = BOARD.replace("'Checkout'", "'Live'").replace("Of ${var:team}", "Owned by ${var:team}")
+    head, mark, rest = wanted.partition("                # What matters.\n")
+    errors, title, latency = rest.partition("                - title: Latency\n")
+    assert ran.code == 0, ran.err
+    moved = mark + errors.replace("second", "third")
+    assert text_of(shop) == head + title + latency + moved
+    assert {one["action"] for one in shop.plan()["changes"]} == {"keep"}
+    assert adopt(shop, "--all", "--format", "json").json["summary"]["same"] == 1
+
+
+def test_dry_run(shop: Workspace) -> None:
+    """A dry run shows the diff and writes neither manifest nor journal."""
+    edit_live(shop, rename)
+    book = journal_of(shop)
+
+    ran = adopt(shop, "Dashboard/checkout", "--dry-run")
+
+    assert ran.code == 0
+    assert "-    name: 'Checkout'\n+    name: 'Live'\n" in ran.out
+    assert (text_of(shop), journal_of(shop)) == (BOARD, book)
+
+
+@pytest.mark.parametrize("side", ["--ours", "--theirs"])
+def test_conflict(shop: Workspace, side: str) -> None:
+    """What git changed too is shown from three sides, and touched only once somebody decides."""
+    mine = BOARD.replace("'Checkout'", "'Git'")
+    shop.write("board.yaml", mine)
+    edit_live(shop, rename)
+    book = journal_of(shop)
+
+    ran = adopt(shop, "--all", "--format", "json")
+    (told,) = ran.json["resources"]
+
+    assert ran.code == 3
+    assert (text_of(shop), journal_of(shop)) == (mine, book)
+    assert told["conflicts"] == [
+        {
+            "path": ["dashboard", "name"],
+            "base": "Checkout",
+            "git": "Git",
+            "live": "Live",
+            "secret": False,
+            "resolved": None,
+        }
+    ]
+    shown = adopt(shop, "--all").out
+    assert all(one in shown for one in ("Checkout", "Git", "Live", "--theirs"))
+
+    assert adopt(shop, "Dashboard/checkout", side).code == 0
+    assert text_of(shop) == (mine if side == "--ours" else mine.replace("'Git'", "'Live'"))
+    assert shop.apply().code == 0
+
+
+def test_one_conflict_stops_no_other(shop: Workspace) -> None:
+    """A conflict of one resource leaves the others of its file to be adopted."""
+    other = BOARD.replace("name: checkout ", "name: other ").replace("'Checkout'", "'Other'")
+    both = f"{BOARD}---\n{other}"
+    shop.write("board.yaml", both)
+    assert shop.apply().code == 0
+    shop.write("board.yaml", both.replace("'Checkout'", "'Git'"))
+    edit_live(shop, rename)
+    edit_live(shop, rename, "other")
+
+    ran = adopt(shop, "--all")
+
+    assert ran.code == 3
+    assert text_of(shop) == both.replace("'Checkout'", "'Git'").replace("'Other'", "'Live'")
+
+
+def test_git_edits_wait(shop: Workspace) -> None:
+    """An edit of git elsewhere in a resource is neither lost nor taken for adopted."""
+    mine = BOARD.replace("title: Latency", "title: Speed")
+    shop.write("board.yaml", mine)
+    edit_live(shop, rename)
+
+    assert adopt(shop, "--all").code == 0
+
+    assert text_of(shop) == mine.replace("'Checkout'", "'Live'")
+    (change,) = shop.plan()["changes"]
+    assert [(one["before"], one["after"]) for one in change["fields"]] == [("Latency", "Speed")]
+    assert shop.apply().code == 0
+
+
+def test_exports(shop: Workspace) -> None:
+    """The JSON behind `spec.file` is rewritten in its own layout, what it alone has too."""
+    content = {"dashboard": {"name": "Export", "created_at": "x", "layout": {"sections": []}}}
+    text = json.dumps(content, indent="\t")
+    shop.write("exports/board.json", text)
+    manifest = (
+        BOARD.split("spec:", maxsplit=1)[0].replace("checkout ", "export ")
+        + "spec: {file: exports/board.json}\n"
+    )
+    shop.write("export.yaml", manifest)
+    assert shop.apply().code == 0
+
+    edit_live(shop, rename, "export")
+    assert adopt(shop, "--all").code == 0
+
+    assert text_of(shop, "exports/board.json") == text.replace("Export", "Live")
+    assert text_of(shop, "export.yaml") == manifest
+
+
+def test_secrets_stay_out(shop: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A live value where a secret belongs is never written, nor shown, whoever is right."""
+    monkeypatch.setenv("TOKEN", "first-secret-value")
+    mine = BOARD.replace("Of ${var:team}", "${secret:TOKEN}")
+    shop.write("board.yaml", mine)
+    assert shop.apply().code == 0
+
+    def edit(board: Any) -> None:
+        board["description"] = "another-secret-value"
+        widgets(board)[1]["title"] = "first-secret-value"
+
+    edit_live(shop, edit)
+    ran = adopt(shop, "--all", "--theirs")
+
+    assert ran.code == 3
+    assert text_of(shop) == mine
+    assert "secret-value" not in ran.out + ran.err
+    assert adopt(shop, "--all", "--ours").code == 0
+    assert text_of(shop) == mine.replace("title: Latency", "title: ${secret:TOKEN}")
+
+
+def test_shared_anchors_are_forked(shop: Workspace) -> None:
+    """A part that repeats another is written out once it differs, and that is said."""
+    mine = BOARD.replace("title: Latency", "title: *title").replace('"Errors"', '&title "Errors"')
+    shop.write("board.yaml", mine)
+    assert shop.apply().code == 0
+
+    def edit(board: Any) -> None:
+        widgets(board)[1]["title"] = "Other"
+
+    edit_live(shop, edit)
+    ran = adopt(shop, "--all")
+
+    assert text_of(shop) == mine.replace("*title", '"Other"')
+    assert "`*title` was written out" in ran.out
+
+
+@pytest.mark.parametrize("point", [Point.FILE_KEPT, Point.FILE_REPLACED, Point.JOURNAL_OPENED])
+def test_a_run_that_dies_is_made_good(shop: Workspace, point: Point) -> None:
+    """Wherever a run dies, the manifest is whole, and the next run finishes what is left."""
+    edit_live(shop, rename)
+
+    def die(reached: Point) -> None:
+        if reached is point:
+            raise SystemError
+
+    _watchers.append(die)
+    try:
+        assert adopt(shop, "--all").code == 1
+    finally:
+        _watchers.remove(die)
+    assert text_of(shop) in (BOARD, BOARD.replace("'Checkout'", "'Live'"))
+    assert [one.name for one in shop.root.iterdir() if one.name.endswith(".new")] == []
+
+    assert adopt(shop, "--all").code == 0
+    assert text_of(shop) == BOARD.replace("'Checkout'", "'Live'")
+    assert {one["action"] for one in shop.plan()["changes"]} == {"keep"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "--all"),
+        (("Dashboard/checkout", "--all"), "--all"),
+        (("Dashboard/chekout",), "did you mean Dashboard/checkout"),
+        (("--all", "--ours", "--theirs"), "exclude each other"),
+    ],
+)
+def test_bad_lines(shop: Workspace, words: tuple[str, ...], said: str) -> None:
+    """A line that does not say what to adopt is a usage error that says how."""
+    ran = adopt(shop, *words)
+
+    assert ran.code == 64
+    assert said in ran.err
