@@ -50,6 +50,13 @@ NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
     help="With --from: make variables of what differs between exports of these environments, "
     "one path each, in this order.",
 )
+@click.option(
+    "--id",
+    "given_ids",
+    multiple=True,
+    metavar="NAME=ID",
+    help="With --from: the id of what another tool calls NAME; may be repeated.",
+)
 @options.connected
 @lock_timeout
 @options.formats("text", "json")
@@ -62,6 +69,7 @@ def import_(  # noqa: PLR0913 - one for each option
     keep_json: bool,
     dry_run: bool,
     parameterise: str | None,
+    given_ids: tuple[str, ...],
     asked: Asked,
     patience: Patience,
     form: str,
@@ -79,7 +87,8 @@ def import_(  # noqa: PLR0913 - one for each option
             "`import policies`, `import --from PATH`, `import --all`"
         )
     names = environments_in(parameterise, len(paths))
-    what = Sources(live=live, exports=paths, everything=everything, environments=names)
+    ids = ids_in(given_ids, is_used=bool(paths))
+    what = Sources(live=live, exports=paths, everything=everything, environments=names, ids=ids)
     wanted = Wanted(what=what, to=to, keep_json=keep_json, dry_run=dry_run)
     result = import_now(asked, wanted, patience)
     code = worst(result.exit_codes)
@@ -105,6 +114,20 @@ def environments_in(given: str | None, paths: int) -> tuple[str, ...]:
             "one for each in the same order"
         )
     return names
+
+
+def ids_in(given: tuple[str, ...], *, is_used: bool) -> dict[str, str]:
+    """Read ids by names. Raises UsageError."""
+    ids: dict[str, str] = {}
+    for one in given:
+        name, equals, remote_id = one.rpartition("=")
+        if not (equals and name and remote_id) or name in ids:
+            said = "is there twice" if name in ids else "is not of the form NAME=ID"
+            raise UsageError(f"--id `{one}` {said}")
+        ids[name] = remote_id
+    if ids and not is_used:
+        raise UsageError("--id is for exports: it wants --from")
+    return ids
 
 
 def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:

@@ -67,7 +67,7 @@ class Brief:
     @property
     def is_remembered(self) -> bool:
         """Whether the journal is told of it: what was seen, and exports of what never can be."""
-        if self.record.elsewhere:
+        if self.record.elsewhere or self.record.is_converted:
             return False
         return self.origin == "live" or (not self.kind.readable and self.thing is not None)
 

@@ -32,7 +32,8 @@ class Record:
     `untold` is what an answer lacked: in what, and what it is called. `expressions` are written
     instead of values, by their paths. `ids` are those that environments have for it, where
     there are several, and `only` those that it is limited to. A `suffix` tells names apart, and
-    what is `elsewhere` is nothing to the environment of this run.
+    what is `elsewhere` is nothing to the environment of this run. What `is_converted` is what
+    another tool held: the service was not seen to hold it.
     """
 
     kind: Kind
@@ -47,6 +48,7 @@ class Record:
     only: tuple[str, ...] = ()
     suffix: str = ""
     elsewhere: bool = False
+    is_converted: bool = False
 
     @property
     def title(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TypeAlias
 
@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from reconciler.document import Json
 from reconciler.errors import ExitCode
+from reconciler.importing.foreign import ALONE, Beside, converted_in
 from reconciler.importing.records import Left, Record, record_of
 from reconciler.kinds import KINDS
 from reconciler.kinds.judging import kind_hinted, kind_like
@@ -23,23 +24,21 @@ DEEPEST_WRAPPER = 4
 MOST_RECORDS = 50_000
 Found: TypeAlias = Record | Left
 
-Reader: TypeAlias = Callable[[Json, str, Withheld], "Iterator[Found] | None"]
-"""Reads a document of another tool, or gives None for what is none of it."""
 
-READERS: tuple[Reader, ...] = ()
-
-
-def found_in(document: Json, where: str, withheld: Withheld) -> Iterator[Found]:
+def found_in(
+    document: Json, where: str, withheld: Withheld, beside: Beside = ALONE
+) -> Iterator[Found]:
     """Yield what a document holds; what is not known is said, too."""
-    yield from _found(document, where, withheld, DEEPEST_WRAPPER)
+    yield from _found(document, where, withheld, beside, DEEPEST_WRAPPER)
 
 
-def _found(document: Json, where: str, withheld: Withheld, depth: int) -> Iterator[Found]:
-    for reader in READERS:
-        read = reader(document, where, withheld)
-        if read is not None:
-            yield from read
-            return
+def _found(
+    document: Json, where: str, withheld: Withheld, beside: Beside, depth: int
+) -> Iterator[Found]:
+    read = converted_in(document, where, withheld, beside)
+    if read is not None:
+        yield from read
+        return
     if isinstance(document, dict) and document.get("apiVersion") == API_VERSION:
         yield Left(where, "it is a manifest already")
         return
@@ -58,7 +57,7 @@ def _found(document: Json, where: str, withheld: Withheld, depth: int) -> Iterat
         return
     for number, member in inner:
         place = f"{where}, {number}" if number else where
-        yield from _found(member, place, withheld, depth - 1)
+        yield from _found(member, place, withheld, beside, depth - 1)
 
 
 def _as_whole(document: Json) -> Json:

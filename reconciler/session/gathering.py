@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 from reconciler.document import Json, value_at
 from reconciler.document import Path as Place
 from reconciler.errors import ExitCode, ReconcilerError, UsageError
+from reconciler.importing.foreign import Beside
 from reconciler.importing.matching import Brief, Origin
 from reconciler.importing.names import content_mark
 from reconciler.importing.parameters import parameterised
@@ -84,13 +85,15 @@ class Spool:
 class Sources:
     """What is to be imported: things of the service by what they are asked for, or exports.
 
-    Exports of `environments`, one path for each, become manifests with variables.
+    Exports of `environments`, one path for each, become manifests with variables, and `ids` are
+    those of what other tools have no id for, by the names that it has there.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
     exports: tuple[Path, ...] = ()
     everything: bool = False
     environments: tuple[str, ...] = ()
+    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -124,14 +127,14 @@ def gather(asked: Asked, bench: Bench, what: Sources, history: History, spool: S
         return asyncio.run(_from_service(bench, what, history, withheld, spool))
     root, gathered = bench.project.root.resolve(), Gathered()
     if not what.environments:
-        for one in read_exports(what.exports, root, withheld, asked.waits):
+        for one in read_exports(what.exports, root, withheld, asked.waits, what.ids):
             gathered.take(one if isinstance(one, Left) else spool.keep(one, "export"))
         return gathered
     environments = bench.project.settings.environments
     _check_environments(what.environments, environments, bench.name)
     found: dict[str, list[Record]] = {}
     for name, path in zip(what.environments, what.exports, strict=True):
-        read = [*read_exports([path], root, withheld, asked.waits)]
+        read = [*read_exports([path], root, withheld, asked.waits, what.ids)]
         found[name] = [one for one in read if isinstance(one, Record)]
         gathered.left.extend(one for one in read if isinstance(one, Left))
     known = {name: one.variables for name, one in environments.items()}
@@ -280,9 +283,9 @@ def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
 
 
 def read_exports(
-    paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits
+    paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, ids: Mapping[str, str]
 ) -> Iterator[Record | Left]:
-    """Read files and folders of exports, and yield what they hold."""
+    """Read files and folders of exports, and yield what they hold; `ids` are given by names."""
     for path in paths:
         files = find_files([path], root)
         sources = sources_of([path], root)
@@ -290,7 +293,7 @@ def read_exports(
         for file in waits.each(Deed.LOADING, files.files):
             reading = sources.read(file.path, file.name, is_json=file.is_json)
             if isinstance(reading, Reading) and not reading.has_errors:
-                yield from _in_file(file.name, reading, withheld)
+                yield from _in_file(file.name, reading, withheld, ids)
             elif isinstance(reading, Reading):
                 wrong = (one for one in complaints_of_text(file.name, reading) if one.is_error)
                 yield _unread(next(wrong))
@@ -300,11 +303,14 @@ def read_exports(
             yield Left(str(path), "it holds no file of JSON or YAML", ExitCode.INVALID)
 
 
-def _in_file(name: str, reading: Reading, withheld: Withheld) -> Iterator[Record | Left]:
+def _in_file(
+    name: str, reading: Reading, withheld: Withheld, ids: Mapping[str, str]
+) -> Iterator[Record | Left]:
     documents = [one for one in reading.documents if one.value is not None]
+    beside = Beside([one.value for one in documents], ids)
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}" if len(documents) > 1 else name
-        yield from found_in(document.value, where, withheld)
+        yield from found_in(document.value, where, withheld, beside)
 
 
 def _unread(complaint: Complaint) -> Left:
