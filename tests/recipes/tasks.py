@@ -197,7 +197,7 @@ def reason(bench: Workbench) -> None:
         '    code: ClassVar[str] = "first-of-all"\n\n\n'
         "Reason: TypeAlias = (",
     )
-    bench.replace(reasons, "    | IncidentsUnread\n)", "    | IncidentsUnread\n    | FirstOfAll\n)")
+    bench.after(reasons, "    | IncidentsUnread", "    | FirstOfAll")
     resource = "reconciler/resource/__init__.py"
     bench.after(resource, "    EditedBy,", "    FirstOfAll,")
     bench.after(resource, '    "EditedBy",', '    "FirstOfAll",')

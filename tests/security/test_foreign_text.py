@@ -231,6 +231,7 @@ ALLOWED = {
     "reconciler/kinds/dashboard/remote.py": "an id or slug as one part of a path",
     "reconciler/kinds/slo/remote.py": "an id as one part of a path",
     "reconciler/report/complaints/sarif.py": "a path as a relative URI",
+    "reconciler/session/starting.py": "a pattern of the address in its own templates",
     "reconciler/session/projects.py": "a path in a command to type",
     "reconciler/advice.py": "a name in a command to type",
     "reconciler/report/reasons.py": "a file in a command to type",
