@@ -18,15 +18,19 @@ from reconciler.report.imported import ImportDocument
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.session.gathering import Sources
-from reconciler.session.importing import Result, Wanted, import_now, noun_of
+from reconciler.session.importing import Result, Wanted, import_now
 from reconciler.session.projects import Asked
 from reconciler.slips import nearest
 
-NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
+NOUNS = {kind.noun: kind for kind in KINDS}
 
 
 @click.command("import")
-@click.argument("words_given", nargs=-1, metavar="[dashboard ID|SLUG... | slo ID... | policies]")
+@click.argument(
+    "words_given",
+    nargs=-1,
+    metavar="[dashboard ID|SLUG... | slo ID... | policies | alert ID... | view ID...]",
+)
 @click.option(
     "--from",
     "exports",
@@ -84,7 +88,8 @@ def import_(  # noqa: PLR0913 - one for each option
     if sum(map(bool, (paths, live, everything))) != 1:
         raise UsageError(
             "say what to import, one of: `import dashboard ID`, `import slo ID`, "
-            "`import policies`, `import --from PATH`, `import --all`"
+            "`import policies`, `import --from PATH`, `import --all`, and `import alert ID` or "
+            "`import view ID` where `api: reads:` of the project file says how to read them"
         )
     names = environments_in(parameterise, len(paths))
     ids = ids_in(given_ids, is_used=bool(paths))
@@ -150,7 +155,7 @@ def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
     if not names:
         raise UsageError(f"`import {noun}` wants ids: one {kind.name} or more")
     for name in names:
-        if kind.id_form.parse(name) is None and not kind.findable:
+        if kind.id_form.typed(name) is None and not kind.findable:
             raise UsageError(f"`{name}` is no id of this kind: it must be {kind.id_form.words}")
     return tuple((kind, name) for name in names)
 
