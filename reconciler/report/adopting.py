@@ -292,7 +292,9 @@ def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
 
 def _changes(one: Adoption) -> tuple[FieldChange, ...]:
     found = tuple(_difference(field) for field in one.adopted)
-    return drift_changes(Drift(one.ref, one.source, "drifted", found, live=one.live))
+    return drift_changes(
+        Drift(one.ref, one.source, "drifted", found, live=one.live, applied=one.applied)
+    )
 
 
 def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
@@ -312,7 +314,7 @@ def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
 def _place(one: Adoption, path: Sequence[str | int]) -> str:
     kind = BY_NAME.get(one.ref.kind)
     unsaid = kind.unsaid if kind is not None else frozenset()
-    return spoken_place(tuple(path), one.live, unsaid=unsaid).words
+    return spoken_place(tuple(path), one.live, one.applied, unsaid=unsaid).words
 
 
 def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:

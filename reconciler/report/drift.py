@@ -259,7 +259,7 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
 
 def _ignored_lines(drift: Drift, style: Style) -> Iterator[str]:
     for one in drift.ignored:
-        place = spoken_place(one.difference.path, drift.live).words
+        place = spoken_place(one.difference.path, drift.live, drift.applied).words
         yield from wrapped(f"ignored: {place} ({safe(one.reason)})", style, Colour.DIM)
 
 

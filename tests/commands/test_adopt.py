@@ -282,3 +282,23 @@ def test_bad_lines(shop: Workspace, words: tuple[str, ...], said: str) -> None:
 
     assert ran.code == 64
     assert said in ran.err
+
+
+@pytest.mark.parametrize("way", [["--format", "text"], ["--format", "markdown"]])
+def test_removed_part_by_its_title(shop: Workspace, way: list[str]) -> None:
+    """A widget that somebody removed live is called by its title, which live does not tell."""
+    ids = []
+
+    def edit(board: Any) -> None:
+        removed = widgets(board).pop(1)
+        ids.append(str(removed["id"]))
+
+    edit_live(shop, edit)
+
+    drifted = typed("drift", str(shop.root), *way).out
+    adopted = adopt(shop, "--all", *way).out
+
+    assert ids[0]
+    for told in (drifted, adopted):
+        assert 'widget "Latency"' in told
+        assert all(one not in told for one in (ids[0], ids[0].partition("'")[0]))
