@@ -21,7 +21,7 @@ from reconciler.report.changes.fields import FieldChange, drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.complaints.document import fix_diff
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place, spoken_value
@@ -344,9 +344,7 @@ def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
     return ("base", conflict.base), ("git", conflict.git), ("live", conflict.live)
 
 
-def adopted_markdown(
-    run: AdoptionRun, budget: int = COMMENT_BYTES, whole: str = WHOLE, drift_page: str = ""
-) -> str:
+def adopted_markdown(run: AdoptionRun, budget: int = COMMENT_BYTES, drift_page: str = "") -> str:
     """Give the body of a pull request: who changed what, when and where, field by field.
 
     `drift_page` is the name that the page with pictures is kept under, "" for none.
@@ -354,7 +352,7 @@ def adopted_markdown(
     head = "\n".join(_head(run, drift_page))
     folds = [_fold(one) for one in run.adoptions if one.adopted or one.conflicts]
     room = budget - len(head.encode()) - 1
-    return head + "\n" + folds_markdown(folds, room, whole)
+    return head + "\n" + folds_markdown(folds, room, WHOLE_ADOPTION)
 
 
 def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
