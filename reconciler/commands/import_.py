@@ -59,7 +59,7 @@ NOUNS = {kind.noun: kind for kind in KINDS}
     "given_ids",
     multiple=True,
     metavar="NAME=ID",
-    help="With --from: the id of what another tool calls NAME; may be repeated.",
+    help="With --from: the id of what is called NAME and has none there; may be repeated.",
 )
 @options.connected
 @lock_timeout
@@ -172,14 +172,16 @@ def document_of(result: Result) -> ImportDocument:
             {"ref": str(one.ref), "file": one.file, "remoteId": one.remote_id}
             for one in result.imported
         ],
-        "skipped": [{"what": one.what, "why": one.why} for one in result.skipped],
+        "skipped": [{"what": one.what, "why": one.told} for one in result.skipped],
     }
 
 
 def tell_skipped(result: Result) -> None:
-    """Say what was not imported, and why."""
+    """Say what was not imported, and why; and what to do about it once for all alike."""
     for one in result.skipped:
         words(safe(f"{'not imported: ' if one.exit_code else ''}{one.what}: {one.why}"))
+    for way_out in dict.fromkeys(one.way_out for one in result.skipped if one.way_out):
+        words(safe(f"to import what is named above: {way_out}"))
 
 
 def summary_of(result: Result, *, dry_run: bool) -> str:

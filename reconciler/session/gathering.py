@@ -101,7 +101,7 @@ class Sources:
     """What is to be imported: things of the service by what they are asked for, or exports.
 
     Exports of `environments`, one path for each, become manifests with variables, and `ids` are
-    those of what other tools have no id for, by the names that it has there.
+    those of what has no id there, by its names.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()

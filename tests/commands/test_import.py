@@ -472,6 +472,45 @@ def test_exports_of_what_can_be_read(shop: Shop) -> None:
     assert set(actions(shop).values()) == {"keep"}
 
 
+def without_ids(shop: Shop) -> list[dict[str, Any]]:
+    """Write an export of alerts that tells no ids; gives what they were."""
+    alerts = stored(shop, "alert_definitions")[:3]
+    bare = [{"alertDefProperties": one["alertDefProperties"]} for one in alerts]
+    export(shop, "alerts.json", bare)
+    return alerts
+
+
+def test_alerts_without_ids(shop: Shop) -> None:
+    """Each alert without an id is named, and what to do about it is said once for all of them."""
+    alerts = without_ids(shop)
+
+    ran = shop.run("import", "--from", "alerts.json")
+    told = shop.run("import", "--from", "alerts.json", "--format", "json").json
+
+    assert ran.code == 4
+    assert ran.err.count("it has no id, which this kind needs") == 3
+    assert all(one["alertDefProperties"]["name"] in ran.err for one in alerts)
+    assert ran.err.count('add `"id": "<uuid>"` beside its content') == 1
+    assert ran.err.count("`--id NAME=UUID`") == 1
+    assert "drift cannot be seen" not in ran.err
+    assert all("--id NAME=UUID" in one["why"] for one in told["skipped"])
+
+
+def test_ids_given_by_names(shop: Shop) -> None:
+    """An alert whose export tells no id gets that of `--id`; what is none is refused by name."""
+    alerts = without_ids(shop)
+    names = [one["alertDefProperties"]["name"] for one in alerts]
+    given = [f"--id={name}={one['id']}" for name, one in zip(names, alerts, strict=True)]
+
+    wrong = shop.run("import", "--from", "alerts.json", "--id", f"{names[0]}=7", *given[1:])
+    right = shop.run("import", "--from", "alerts.json", *given)
+
+    assert (wrong.code, right.code) == (4, 0)
+    assert "`7` is no id of it: it must be a uuid" in wrong.err
+    assert set(actions(shop).values()) == {"keep"}
+    assert len(actions(shop)) == 3
+
+
 class Died(BaseException):
     """The process ends here."""
 
