@@ -154,9 +154,6 @@ def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
         return ((kind, kind.name),)
     if not names:
         raise UsageError(f"`import {noun}` wants ids: one {kind.name} or more")
-    for name in names:
-        if kind.id_form.typed(name) is None and not kind.findable:
-            raise UsageError(f"`{name}` is no id of this kind: it must be {kind.id_form.words}")
     return tuple((kind, name) for name in names)
 
 

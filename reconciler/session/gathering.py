@@ -135,10 +135,10 @@ class Gathered:
 def gather(asked: Asked, bench: Bench, what: Sources, history: History, spool: Spool) -> Gathered:
     """Read all that is wanted.
 
-    Raises UsageError for environments there are not and for kinds that this one has no read of,
-    and what is about the service as a whole.
+    Raises UsageError for environments there are not, for kinds that this one has no read of and
+    for what is no id, and what is about the service as a whole.
     """
-    _check_readable(what.live, bench)
+    _check_wanted(what.live, bench)
     withheld = withheld_from(os.environ)
     if what.live or what.everything:
         return asyncio.run(_from_service(bench, what, history, withheld, spool))
@@ -175,9 +175,9 @@ async def _from_service(
         return gathered
 
 
-def _check_readable(wanted: Sequence[tuple[Kind, str]], bench: Bench) -> None:
-    """Raise UsageError for a kind that nothing tells how to ask for."""
-    for kind, _ in wanted:
+def _check_wanted(wanted: Sequence[tuple[Kind, str]], bench: Bench) -> None:
+    """Raise UsageError for a kind that nothing tells how to ask for, and for what is no id."""
+    for kind, name in wanted:
         if not kind.readable_by(bench.environment.api):
             raise UsageError(
                 f"`{kind.noun}` cannot be imported from the service: the API document has no read "
@@ -185,6 +185,8 @@ def _check_readable(wanted: Sequence[tuple[Kind, str]], bench: Bench) -> None:
                 f"reconciler.yaml, as `api: {{reads: {{{kind.name}: {{path: …}}}}}}`; else export "
                 "it in the web interface, and import that file: `import --from PATH`"
             )
+        if not kind.singleton and not kind.findable and kind.id_form.typed(name) is None:
+            raise UsageError(f"`{name}` is no id of this kind: it must be {kind.id_form.words}")
 
 
 def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
