@@ -117,7 +117,7 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
                 differences=found,
                 cause=cause,
                 edit=edit,
-                applied=veiled(wanted, written, kind.shape),
+                applied=veiled(last.declared, written, kind.shape),
             )
         case Absent(why=why):
             return Drift(ref, source, "gone", note=why, cause="gone")

@@ -234,8 +234,8 @@ class Drift:
 
     `unseen` is one that the API cannot show, `unapplied` one the journal has no
     write of. In `differences`, `before` is what was applied and `after` is live;
-    `live` is the whole live document as it may be shown, and `applied` what it should
-    be, by which what was removed has a name. `unread` is one that
+    `live` is the whole live document as it may be shown, and `applied` what was
+    applied, by which what was removed has a name. `unread` is one that
     was asked for with an answer of no use; only then there is an `exit_code`.
     The fields in `unseen` are left out of the answer, and nobody knows them: they are
     not among the differences, whatever they are by now. Nor are those in `ignored`.

@@ -339,3 +339,21 @@ def test_long_markdown() -> None:
     told = adopted_markdown(AdoptionRun(environment="e", target="t", adoptions=(wide,)))
 
     assert told.endswith("1 of 1 diffs left out: see the diff of the manifests.\n")
+
+
+@pytest.mark.parametrize("way", ["text", "markdown", "json", "html"])
+def test_removed_part_with_a_secret_title(
+    tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A secret that was the title of what was removed is shown in no format."""
+    monkeypatch.setenv("NAME", "hunter2hunter2")
+    secret = BOARD.replace("title: Latency", "title: '${secret:NAME}'")
+    shop = project_at(tmp_path.resolve(), VARIABLES, board=secret)
+    assert shop.apply().code == 0
+    edit_live(shop, lambda board: widgets(board).pop(1))
+
+    drifted = typed("drift", str(shop.root), "--format", way)
+    adopted = adopt(shop, "--all", "--dry-run", *([] if way == "html" else ["--format", way]))
+
+    assert (drifted.code, "slow" in drifted.out) == (2, True)
+    assert "hunter2" not in drifted.out + adopted.out
