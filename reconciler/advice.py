@@ -57,15 +57,24 @@ def on_manifests(command: str, rest: str = "") -> str:
 def on_file(command: str, file: str) -> str:
     """Give a command that reads one file of manifests, named as in the project's folder."""
     here = _here.get(_NOWHERE)
-    place = os.path.normpath(os.path.join(here.root, file))  # noqa: PTH118 - text, as it is typed
-    safe = f"./{place}" if place.startswith("-") else place
-    return _line(command, here.environment, here.to_project, shlex.quote(safe))
+    return _line(command, here.environment, here.to_project, _typed(file, here))
+
+
+def from_export(file: str) -> str:
+    """Give the command that makes a manifest of an export, named as in the project's folder."""
+    here = _here.get(_NOWHERE)
+    return _line("import", here.environment, here.to_project, f"--from {_typed(file, here)}")
 
 
 def on_service(command: str, rest: str = "") -> str:
     """Give a command that only talks to the service."""
     here = _here.get(_NOWHERE)
     return _line(command, here.environment, here.to_project, rest)
+
+
+def _typed(file: str, here: Here) -> str:
+    place = os.path.normpath(os.path.join(here.root, file))  # noqa: PTH118 - text, as it is typed
+    return shlex.quote(f"./{place}" if place.startswith("-") else place)
 
 
 def _line(command: str, environment: str, place: str, rest: str) -> str:

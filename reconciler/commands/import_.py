@@ -18,15 +18,19 @@ from reconciler.report.imported import ImportDocument
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.session.gathering import Sources
-from reconciler.session.importing import Result, Wanted, import_now, noun_of
+from reconciler.session.importing import Result, Wanted, import_now
 from reconciler.session.projects import Asked
 from reconciler.slips import nearest
 
-NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
+NOUNS = {kind.noun: kind for kind in KINDS}
 
 
 @click.command("import")
-@click.argument("words_given", nargs=-1, metavar="[dashboard ID|SLUG... | slo ID... | policies]")
+@click.argument(
+    "words_given",
+    nargs=-1,
+    metavar="[dashboard ID|SLUG... | slo ID... | policies | alert ID... | view ID...]",
+)
 @click.option(
     "--from",
     "exports",
@@ -55,7 +59,7 @@ NOUNS = {noun: kind for kind in KINDS if (noun := noun_of(kind))}
     "given_ids",
     multiple=True,
     metavar="NAME=ID",
-    help="With --from: the id of what another tool calls NAME; may be repeated.",
+    help="With --from: the id of what is called NAME and has none there; may be repeated.",
 )
 @options.connected
 @lock_timeout
@@ -84,7 +88,8 @@ def import_(  # noqa: PLR0913 - one for each option
     if sum(map(bool, (paths, live, everything))) != 1:
         raise UsageError(
             "say what to import, one of: `import dashboard ID`, `import slo ID`, "
-            "`import policies`, `import --from PATH`, `import --all`"
+            "`import policies`, `import --from PATH`, `import --all`, and `import alert ID` or "
+            "`import view ID` where `api: reads:` of the project file says how to read them"
         )
     names = environments_in(parameterise, len(paths))
     ids = ids_in(given_ids, is_used=bool(paths))
@@ -149,9 +154,6 @@ def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
         return ((kind, kind.name),)
     if not names:
         raise UsageError(f"`import {noun}` wants ids: one {kind.name} or more")
-    for name in names:
-        if kind.id_form.parse(name) is None and not kind.findable:
-            raise UsageError(f"`{name}` is no id of this kind: it must be {kind.id_form.words}")
     return tuple((kind, name) for name in names)
 
 
@@ -167,14 +169,16 @@ def document_of(result: Result) -> ImportDocument:
             {"ref": str(one.ref), "file": one.file, "remoteId": one.remote_id}
             for one in result.imported
         ],
-        "skipped": [{"what": one.what, "why": one.why} for one in result.skipped],
+        "skipped": [{"what": one.what, "why": one.told} for one in result.skipped],
     }
 
 
 def tell_skipped(result: Result) -> None:
-    """Say what was not imported, and why."""
+    """Say what was not imported, and why; and what to do about it once for all alike."""
     for one in result.skipped:
         words(safe(f"{'not imported: ' if one.exit_code else ''}{one.what}: {one.why}"))
+    for way_out in dict.fromkeys(one.way_out for one in result.skipped if one.way_out):
+        words(safe(f"to import what is named above: {way_out}"))
 
 
 def summary_of(result: Result, *, dry_run: bool) -> str:

@@ -10,7 +10,7 @@ from reconciler.document import Json
 from reconciler.errors import ExitCode
 from reconciler.importing import grafana, openslo, prometheus
 from reconciler.importing.converting import Converted, Converter, LeftBehind, named
-from reconciler.importing.records import Left, Record, judged
+from reconciler.importing.records import Left, Record, id_given, judged
 from reconciler.manifests.expressions import Withheld
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
@@ -19,7 +19,7 @@ MOST_SAID: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a document of another tool does not say: those of its file, and ids by names."""
+    """What a document does not say itself: those of its file, and ids by names."""
 
     documents: Sequence[Json] = ()
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -52,11 +52,9 @@ def _records(
 def _record(
     one: Converted, where: str, withheld: Withheld, ids: Mapping[str, str]
 ) -> Record | Left:
-    given = ids.get(one.name)
-    remote_id = one.kind.id_form.parse(given) if given is not None else None
-    if given is not None and remote_id is None:
-        said = f"`{named(given)}` is no id of it: it must be {one.kind.id_form.words}"
-        return Left(f"{one.kind.name} `{named(one.name)}` ({where})", said, ExitCode.INVALID)
+    remote_id = id_given(one.kind, one.name, where, ids)
+    if isinstance(remote_id, Left):
+        return remote_id
     if remote_id is None and one.kind.id_form.required:
         said = (
             "the API cannot create one: make one in the web interface, whatever it says, and "

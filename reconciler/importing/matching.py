@@ -31,7 +31,8 @@ class Brief:
 
     The `spec` of `record` is empty; the document is `length` bytes from `offset` on where it is
     kept. `mark` follows from what it holds, `slugs` are other identities by what people call
-    them, and `mentions` are ids of others in it.
+    them, and `mentions` are ids of others in it. `can_be_read` says whether the service can be
+    asked for it.
     """
 
     record: Record
@@ -40,6 +41,7 @@ class Brief:
     mentions: tuple[Mention, ...]
     slugs: tuple[tuple[str, str], ...]
     origin: Origin
+    can_be_read: bool
     revision: str
     offset: int
     length: int
@@ -69,7 +71,7 @@ class Brief:
         """Whether the journal is told of it: what was seen, and exports of what never can be."""
         if self.record.elsewhere or self.record.is_converted:
             return False
-        return self.origin == "live" or (not self.kind.readable and self.thing is not None)
+        return self.origin == "live" or (not self.can_be_read and self.thing is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from types import MappingProxyType
 
 from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
@@ -20,7 +21,14 @@ from reconciler.source.diagnostic import Finding, Severity
 
 LITERAL_KEY = "M313"
 MISSING = "M302"
+NO_ID = "it has no id, which this kind needs"
+GIVE_ID = (
+    'give the id that it has in the service: add `"id": "<uuid>"` beside its content in the '
+    "export, or say `--id NAME=UUID` with its name"
+)
 MOST_COMMENTS = 1_000
+MOST_SHOWN = 200
+NO_IDS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +73,39 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is not imported, and why; 0 is the exit code where that is all right."""
+    """What is not imported, and why; 0 is the exit code where that is all right.
+
+    `way_out` is what to do about it, which may be the same for many.
+    """
 
     what: str
     why: str
     exit_code: int = ExitCode.DONE
+    way_out: str = ""
+
+    @property
+    def told(self) -> str:
+        """The whole reason."""
+        return ": ".join(filter(None, (self.why, self.way_out)))
 
 
-def record_of(document: Json, kind: Kind, where: str, withheld: Withheld) -> Record | Left:
+def id_given(kind: Kind, name: str, where: str, ids: Mapping[str, str]) -> RemoteId | Left | None:
+    """Give the id that something was given by its name, None for none, Left for what is none."""
+    given = ids.get(name)
+    known = None if given is None else kind.id_form.typed(given)
+    if given is None or known is not None:
+        return known
+    said = f"`{given[:MOST_SHOWN]}` is no id of it: it must be {kind.id_form.words}"
+    return Left(f"{kind.name} `{name[:MOST_SHOWN]}` ({where})", said, ExitCode.INVALID)
+
+
+def record_of(
+    document: Json, kind: Kind, where: str, withheld: Withheld, ids: Mapping[str, str] = NO_IDS
+) -> Record | Left:
     """Give a stored thing of a kind as a record, or what stands in its way, by its own name.
 
     Wrappers, read-only fields and other spellings are dropped as `validate --fix` does, and the
-    id is kept.
+    id is kept; one that has none gets that which `ids` have for its name.
     """
     mould = Mould(kind.spec, kind.id_form, has_id=False)
     document = in_told_order(document, kind.spec)
@@ -94,6 +123,11 @@ def record_of(document: Json, kind: Kind, where: str, withheld: Withheld) -> Rec
         remote_id = kind.id_form.parse(_json(value_at(spec, kind.inner_id)))
     spec = _without(spec, kind.inner_id)
     record = Record(kind=kind, spec=spec, remote_id=remote_id, where=where)
+    if remote_id is None and record.title:
+        given = id_given(kind, record.title, where, ids)
+        if isinstance(given, Left):
+            return given
+        record = replace(record, remote_id=given)
     return judged(record, withheld)
 
 
@@ -101,8 +135,7 @@ def judged(record: Record, withheld: Withheld) -> Record | Left:
     """Give a record that a manifest can hold, with what is to be said of it; or why none can."""
     kind, spec = record.kind, record.spec
     if kind.id_form.required and record.remote_id is None:
-        why = f"it has no id, which this kind needs. {kind.limits}"
-        return _refused(record, why)
+        return replace(_refused(record, NO_ID), way_out=GIVE_ID)
     try:
         check_writable(spec)
     except UnwritableError as error:

@@ -45,11 +45,11 @@ def _found(
     whole = _as_whole(document)
     kind = kind_like(whole)
     if kind is not None:
-        yield record_of(whole, kind, where, withheld)
+        yield record_of(whole, kind, where, withheld, beside.ids)
         return
     hinted = kind_hinted(whole)
     if hinted is not None:
-        yield record_of(whole, hinted, where, withheld)
+        yield record_of(whole, hinted, where, withheld, beside.ids)
         return
     inner = [*_members(document)]
     if not (inner and depth and len(inner) <= MOST_RECORDS):

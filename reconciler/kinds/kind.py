@@ -106,6 +106,9 @@ def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
     )
 
 
+MOST_DIGITS = len(str(INT32_MAX))
+
+
 @dataclass(frozen=True, slots=True)
 class IdForm:
     """How `metadata.id` of a kind is written. `parse` gives None for any other form.
@@ -123,6 +126,13 @@ class IdForm:
         """Give an id in its one spelling; a service may write a uuid in capitals."""
         known = self.parse(remote_id)
         return remote_id if known is None else known
+
+    def typed(self, text: str) -> RemoteId | None:
+        """Read an id as somebody types it; None for any other form."""
+        is_number = (
+            self.counted and text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+        )
+        return self.parse(int(text) if is_number else text)
 
     def check(self, asked: RemoteId, told: Json | Missing) -> None:
         """Raise AnotherRecord where an answer tells another id than was asked for.
@@ -244,7 +254,8 @@ async def _no_problems(_: Api, __: Sending) -> Sequence[str]:
 class Kind:
     """One kind of resource. Source: docs/manifests.md.
 
-    `readable`: whether the API document has a read of it. `findable`: whether
+    `noun` is what a command line calls one. `readable`: whether the API document has a read
+    of it. `findable`: whether
     a create whose answer was lost can be looked up. `check` yields findings on
     `spec`, `identities` gives what no two manifests may share, `complete` adds
     to the declaration what the service needs and nobody writes (a slug, nested
@@ -259,6 +270,7 @@ class Kind:
     observe: Observe
     write: Write
     limits: str
+    noun: str
     readable: bool = True
     findable: bool = False
     singleton: bool = False

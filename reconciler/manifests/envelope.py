@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from reconciler.advice import from_export
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judging import kind_like
@@ -282,18 +283,18 @@ def _spelled(value: Json) -> str:
 
 
 def record_finding(file: File, value: Json, code: str, severity: Severity) -> Finding | None:
-    """Say what a bare record is, with a manifest for it; None where it is nothing that we know."""
+    """Say what a bare record is, and how it becomes a manifest; None for what is not known."""
     kind = kind_like(value)
     if kind is None:
         return None
-    name = better_name(file.path.stem) or "NAME"
     said = f"this looks like an exported {kind.name}, and is no manifest"
-    head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {_plain(name)}}}"
     if kind.from_export is not None and file.is_json:
+        name = better_name(file.path.stem) or "NAME"
+        head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {_plain(name)}}}"
         manifest = f"{{{head}, spec: {{file: {_plain(file.path.name)}}}}}"
         return Finding(code, (), said, severity, Advice(f"write a manifest beside it: {manifest}"))
-    way_out = f"write a manifest of it: {{{head}, spec: …}} with all of this as its spec"
-    return Finding(code, (), said, severity, Advice(f"{way_out}, then `reconciler validate --fix`"))
+    way_out = f"make a manifest of it with `{from_export(file.name)}`, then remove it here"
+    return Finding(code, (), said, severity, Advice(way_out))
 
 
 def _plain(text: str) -> str:

@@ -204,7 +204,8 @@ def _merged(
         # Most are so, and looking at all their fields would be felt.
         return Adoption(ref=manifest.ref, source=manifest.source, state="same", last=seen.edit)
     told, made = _as_expected(kind, seen, base, memory, scene.place.salt)
-    hidden = veiled(told, tuple(filter(None, (*memory.candidates, ours))), kind.shape)
+    may_hold = tuple(filter(None, (*memory.candidates, ours)))
+    hidden = veiled(told, may_hold, kind.shape)
     sides = Sides(written=written, ours=ours, base=base, live=told, shown=hidden)
     found = merged(sides, kind.shape, scene.rules)
     new = _new_base(kind, sides, change, memory, made)
@@ -223,6 +224,7 @@ def _merged(
         unseen=seen.unseen,
         settled=settled,
         live=hidden,
+        applied=base if base is ABSENT else veiled(base, may_hold, kind.shape),
         change=change,
     )
 

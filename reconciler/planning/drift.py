@@ -111,7 +111,14 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             if not found and not lost:
                 return drift
             cause = "edited" if lost else _cause(found, observation, memory)
-            return replace(drift, state="drifted", differences=found, cause=cause, edit=edit)
+            return replace(
+                drift,
+                state="drifted",
+                differences=found,
+                cause=cause,
+                edit=edit,
+                applied=veiled(last.declared, written, kind.shape),
+            )
         case Absent(why=why):
             return Drift(ref, source, "gone", note=why, cause="gone")
         case Unread(why=why, exit_code=exit_code):

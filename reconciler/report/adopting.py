@@ -21,7 +21,7 @@ from reconciler.report.changes.fields import FieldChange, drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.complaints.document import fix_diff
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place, spoken_value
@@ -292,7 +292,9 @@ def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
 
 def _changes(one: Adoption) -> tuple[FieldChange, ...]:
     found = tuple(_difference(field) for field in one.adopted)
-    return drift_changes(Drift(one.ref, one.source, "drifted", found, live=one.live))
+    return drift_changes(
+        Drift(one.ref, one.source, "drifted", found, live=one.live, applied=one.applied)
+    )
 
 
 def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
@@ -312,7 +314,7 @@ def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
 def _place(one: Adoption, path: Sequence[str | int]) -> str:
     kind = BY_NAME.get(one.ref.kind)
     unsaid = kind.unsaid if kind is not None else frozenset()
-    return spoken_place(tuple(path), one.live, unsaid=unsaid).words
+    return spoken_place(tuple(path), one.live, one.applied, unsaid=unsaid).words
 
 
 def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:
@@ -342,9 +344,7 @@ def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
     return ("base", conflict.base), ("git", conflict.git), ("live", conflict.live)
 
 
-def adopted_markdown(
-    run: AdoptionRun, budget: int = COMMENT_BYTES, whole: str = WHOLE, drift_page: str = ""
-) -> str:
+def adopted_markdown(run: AdoptionRun, budget: int = COMMENT_BYTES, drift_page: str = "") -> str:
     """Give the body of a pull request: who changed what, when and where, field by field.
 
     `drift_page` is the name that the page with pictures is kept under, "" for none.
@@ -352,7 +352,7 @@ def adopted_markdown(
     head = "\n".join(_head(run, drift_page))
     folds = [_fold(one) for one in run.adoptions if one.adopted or one.conflicts]
     room = budget - len(head.encode()) - 1
-    return head + "\n" + folds_markdown(folds, room, whole)
+    return head + "\n" + folds_markdown(folds, room, WHOLE_ADOPTION)
 
 
 def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from reconciler.report.changes.document import (
 from reconciler.report.changes.fields import drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, folds_markdown
 from reconciler.report.reasons import WAYS, drift_note, look_notes, way_out_words
 from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place
@@ -259,7 +259,7 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
 
 def _ignored_lines(drift: Drift, style: Style) -> Iterator[str]:
     for one in drift.ignored:
-        place = spoken_place(one.difference.path, drift.live).words
+        place = spoken_place(one.difference.path, drift.live, drift.applied).words
         yield from wrapped(f"ignored: {place} ({safe(one.reason)})", style, Colour.DIM)
 
 
@@ -281,7 +281,7 @@ def drift_markdown(look: Look, environment: str) -> str:
     head = "\n".join((*_head(look, environment), *_table(found), *_ways_out(found)))
     room = COMMENT_BYTES - len(head.encode()) - 1
     folds = [_fold(drift) for drift in found if drift.differences]
-    return head + "\n" + folds_markdown(folds, room, WHOLE)
+    return head + "\n" + folds_markdown(folds, room, WHOLE_DRIFT)
 
 
 def _head(look: Look, environment: str) -> Iterator[str]:

@@ -65,6 +65,8 @@ def _longest_run(text: str) -> int:
 
 
 WHOLE = "the whole plan"
+WHOLE_DRIFT = "what `drift -v` prints"
+WHOLE_ADOPTION = "the diff of the manifests"
 NOTICE_BYTES = 200
 
 

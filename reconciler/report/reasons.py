@@ -87,7 +87,8 @@ def telling_notes(change: Change) -> tuple[str, ...]:
 def drift_note(drift: Drift) -> str:
     """Say of a drift what its fields do not; "" for nothing."""
     facts = facts_of_kind(BY_NAME.get(drift.ref.kind))
-    named = last_steps(drift.unseen, lambda path: spoken_place(path, drift.live, facts=facts))
+    documents = drift.live, drift.applied
+    named = last_steps(drift.unseen, lambda path: spoken_place(path, *documents, facts=facts))
     unseen = f"{named} cannot be seen" if drift.unseen else ""
     cause = _CAUSES.get(drift.cause or "gone", "") if drift.cause else ""
     return "; ".join(filter(None, (cause, unseen, drift.note, drift_age(drift))))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from reconciler.document import Difference, Edit, Json, Missing, Path
+from reconciler.document import ABSENT, Difference, Edit, Json, Missing, Path
 from reconciler.errors import ExitCode, worst
 from reconciler.resource.declared import Ref, RemoteId, Source
 from reconciler.resource.observation import NOBODY
@@ -73,8 +73,8 @@ class Adoption:
 
     `edit` is one of `spec`, and `base` what the journal takes up. `last` says who edited live
     last, and `why`, or `reasons` of a plan, what stands in the way. It is `settled` where git
-    declared nothing that was not applied; `live` is the live document as it may be shown, and of
-    what is `unseen` nobody can tell what it is.
+    declared nothing that was not applied; `live` is the live document as it may be shown, `applied`
+    what it was, and of what is `unseen` nobody can tell what it is.
     """
 
     ref: Ref
@@ -91,6 +91,7 @@ class Adoption:
     settled: bool = False
     unseen: tuple[Path, ...] = ()
     live: Json = None
+    applied: Json | Missing = ABSENT
     change: Change | None = field(default=None, repr=False)
 
 

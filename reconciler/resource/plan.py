@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
-from reconciler.document import Difference, Json, Path
+from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import NOBODY, Absent, Edit, Observation, Unread
@@ -234,7 +234,8 @@ class Drift:
 
     `unseen` is one that the API cannot show, `unapplied` one the journal has no
     write of. In `differences`, `before` is what was applied and `after` is live;
-    `live` is the whole live document as it may be shown. `unread` is one that
+    `live` is the whole live document as it may be shown, and `applied` what was
+    applied, by which what was removed has a name. `unread` is one that
     was asked for with an answer of no use; only then there is an `exit_code`.
     The fields in `unseen` are left out of the answer, and nobody knows them: they are
     not among the differences, whatever they are by now. Nor are those in `ignored`.
@@ -256,6 +257,7 @@ class Drift:
     ways_out: tuple[WayOut, ...] = ()
     is_new: bool | None = None
     since: str = ""
+    applied: Json | Missing = ABSENT
 
     @property
     def drifted(self) -> bool:

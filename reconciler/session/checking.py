@@ -11,7 +11,7 @@ from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.session.opening import advice_on_nothing, read_workspaces
-from reconciler.session.projects import Asked, project_file, read_project
+from reconciler.session.projects import Asked, lead_here, project_file, read_project
 from reconciler.source.files import folder_in_repository
 
 
@@ -65,6 +65,7 @@ def check_in(
     environments: Mapping[str, Environment] = project.settings.environments
     if not in_all or asked.environment is not None or len(environments) <= 1:
         environments = dict([choose_environment(project, asked.environment)])
+    lead_here(asked, project, next(iter(environments)) if len(environments) == 1 else "")
     withheld = withheld_from(os.environ)
     scopes = [
         Scope(name, one.variables, secrets, withheld=withheld) for name, one in environments.items()

@@ -10,9 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from reconciler.assumptions import Assumptions
 from reconciler.document import Json, value_at
 from reconciler.document import Path as Place
-from reconciler.errors import ExitCode, ReconcilerError, UsageError
+from reconciler.errors import (
+    ExitCode,
+    ReconcilerError,
+    ServiceRefused,
+    UnreadableReply,
+    UsageError,
+)
 from reconciler.importing.foreign import Beside
 from reconciler.importing.matching import Brief, Origin
 from reconciler.importing.names import content_mark
@@ -22,6 +29,7 @@ from reconciler.importing.references import mentions_in
 from reconciler.importing.shapes import found_in
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import KINDS
+from reconciler.kinds.assumed_reads import list_existing
 from reconciler.kinds.kind import Kind, observe
 from reconciler.manifests.expressions import Withheld, withheld_from
 from reconciler.manifests.workspace import sources_of
@@ -41,15 +49,21 @@ if TYPE_CHECKING:
 
 
 NO_LIST = (
-    "no list of them is known here: import each by its id, or with `import --from` from exports"
+    "no list of them is known here: import each by its id, or with `import --from` from exports, "
+    "or say under `api: reads: lists:` where this deployment has one"
+)
+NO_READ = (
+    "nothing tells how to read them: import exports of them with `import --from`, or say under "
+    "`api: reads:` where this deployment has a read"
 )
 
 
 class Spool:
     """Documents in a file until their names are known."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], assumptions: Assumptions) -> None:
         self._stream = stream
+        self._assumptions = assumptions
 
     def keep(self, record: Record, origin: Origin, revision: str = "") -> Brief:
         """Put a record's document aside."""
@@ -65,6 +79,7 @@ class Spool:
             mentions=tuple(mentions_in(record.spec, record.kind)),
             slugs=tuple((what, value) for what, value in slugs.items() if value),
             origin=origin,
+            can_be_read=record.kind.readable_by(self._assumptions),
             revision=revision,
             offset=offset,
             length=len(content),
@@ -86,7 +101,7 @@ class Sources:
     """What is to be imported: things of the service by what they are asked for, or exports.
 
     Exports of `environments`, one path for each, become manifests with variables, and `ids` are
-    those of what other tools have no id for, by the names that it has there.
+    those of what has no id there, by its names.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
@@ -120,8 +135,10 @@ class Gathered:
 def gather(asked: Asked, bench: Bench, what: Sources, history: History, spool: Spool) -> Gathered:
     """Read all that is wanted.
 
-    Raises UsageError for environments there are not, and what is about the service as a whole.
+    Raises UsageError for environments there are not, for kinds that this one has no read of and
+    for what is no id, and what is about the service as a whole.
     """
+    _check_wanted(what.live, bench)
     withheld = withheld_from(os.environ)
     if what.live or what.everything:
         return asyncio.run(_from_service(bench, what, history, withheld, spool))
@@ -156,6 +173,20 @@ async def _from_service(
         gathered.left.extend(left)
         gathered.mentioned = await mentioned_alerts(api)
         return gathered
+
+
+def _check_wanted(wanted: Sequence[tuple[Kind, str]], bench: Bench) -> None:
+    """Raise UsageError for a kind that nothing tells how to ask for, and for what is no id."""
+    for kind, name in wanted:
+        if not kind.readable_by(bench.environment.api):
+            raise UsageError(
+                f"`{kind.noun}` cannot be imported from the service: the API document has no read "
+                f"of it. Where this deployment has one, say so in environments.{bench.name} of "
+                f"reconciler.yaml, as `api: {{reads: {{{kind.name}: {{path: …}}}}}}`; else export "
+                "it in the web interface, and import that file: `import --from PATH`"
+            )
+        if not kind.singleton and not kind.findable and kind.id_form.typed(name) is None:
+            raise UsageError(f"`{name}` is no id of this kind: it must be {kind.id_form.words}")
 
 
 def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
@@ -209,23 +240,31 @@ async def list_all(api: Api) -> tuple[list[tuple[Kind, str]], list[Left]]:
     left: list[Left] = []
     for kind in KINDS:
         names = await _listed(api, kind)
-        if names is None:
-            left.append(Left(kind.name, NO_LIST))
+        if isinstance(names, Left):
+            left.append(names)
         else:
             found.extend((kind, name) for name in names)
     return found, left
 
 
-async def _listed(api: Api, kind: Kind) -> Sequence[str] | None:
-    """Give what a kind's things can be asked for by; None where nothing lists them."""
-    del api
-    return (kind.name,) if kind.singleton and kind.readable else None
+async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
+    """Give what a kind's things can be asked for by; else why they cannot be told."""
+    if kind.singleton:
+        return (kind.name,)
+    if not kind.readable_by(api.assumptions):
+        return Left(kind.name, NO_READ)
+    try:
+        existing = await list_existing(api, kind)
+    except (UnreadableReply, ServiceRefused) as error:
+        return Left(kind.name, str(error), error.exit_code)
+    if existing is None:
+        return Left(kind.name, NO_LIST)
+    return [str(one.remote_id) for one in existing]
 
 
 def _probe(kind: Kind, name: str) -> Manifest:
     """Give a manifest that means what is asked for: by its id, and by the slug of its name."""
-    known: Json = int(name) if kind.id_form.counted and name.isdecimal() else name
-    return Manifest(Ref(kind.name, name), {}, Source("", 1), kind.id_form.parse(known))
+    return Manifest(Ref(kind.name, name), {}, Source("", 1), kind.id_form.typed(name))
 
 
 def _memory_of_only(kind: Kind, history: History) -> Memory:

@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from uuid import uuid4
 
 from reconciler.advice import on_manifests, on_service
+from reconciler.assumptions import Assumptions
 from reconciler.document import Json, covers
 from reconciler.errors import InvalidInput
 from reconciler.expressions import Word, expression
@@ -88,13 +89,6 @@ class Result:
         return {one.exit_code for one in self.skipped} - {0}
 
 
-def noun_of(kind: Kind) -> str:
-    """Give what a kind is called on the command line, "" where it cannot be asked for."""
-    if not kind.readable:
-        return ""
-    return kind.destroyable[0] if kind.singleton else kind.name.lower()
-
-
 def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     """Read what is wanted, write a manifest of each that has none, and journal what was seen.
 
@@ -107,7 +101,7 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
     with TemporaryFile() as stream:
-        spool = Spool(stream)
+        spool = Spool(stream, bench.environment.api)
         gathered = gather(asked, bench, wanted.what, journal.history, spool)
         work = _Work(asked, wanted, bench, journal, spool, gathered)
         work.match()
@@ -182,7 +176,8 @@ class _Work:
                 self._note_found(ALERTS, alert, said)
 
     def _note_found(self, kind: str, remote_id: RemoteId, said: str) -> None:
-        why = f"found, not imported: {said}; {how_to_get(kind, remote_id)}"
+        how = how_to_get(kind, remote_id, self.bench.environment.api)
+        why = f"found, not imported: {said}; {how}"
         self.result.skipped.append(Left(f"{kind} {remote_id}", why))
 
     def _declared(self, one: Brief, manifest: Manifest) -> Left:
@@ -387,10 +382,11 @@ def _names(key: str, text: str) -> bool:
     return expression(Word.VARIABLE, key) in text
 
 
-def how_to_get(kind: str, remote_id: RemoteId) -> str:
+def how_to_get(kind: str, remote_id: RemoteId, assumptions: Assumptions) -> str:
     """Say how to import what is only mentioned."""
-    noun, shown = noun_of(BY_NAME[kind]), str(remote_id)
-    if noun:
+    known, shown = BY_NAME[kind], str(remote_id)
+    if known.readable_by(assumptions):
         # What begins with a dash would be taken for an option.
-        return f"`{on_service(f'import {noun}', f'-- {shown}' if shown[0] == '-' else shown)}`"
+        words = f"-- {shown}" if shown[0] == "-" else shown
+        return f"`{on_service(f'import {known.noun}', words)}`"
     return "export it in the web interface, and import that file with `import --from`"

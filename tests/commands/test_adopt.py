@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,11 @@ import pytest
 from harness.doors import Ran, typed
 from harness.workspaces import PROJECT, Workspace, project_at
 
+from reconciler.document import ABSENT
 from reconciler.emulator import create_app
 from reconciler.points import Point, _watchers
+from reconciler.report.adopting import adopted_markdown
+from reconciler.resource import Adopted, Adoption, AdoptionRun, Ref, Source
 
 ROOT = "/mgmt/openapi/latest"
 DASHBOARDS = f"{ROOT}/v1/dashboards/dashboards"
@@ -282,3 +287,73 @@ def test_bad_lines(shop: Workspace, words: tuple[str, ...], said: str) -> None:
 
     assert ran.code == 64
     assert said in ran.err
+
+
+@pytest.mark.parametrize("way", [["--format", "text"], ["--format", "markdown"]])
+def test_removed_part_by_its_title(shop: Workspace, way: list[str]) -> None:
+    """A widget that somebody removed live is called by its title, which live does not tell."""
+    ids = []
+
+    def edit(board: Any) -> None:
+        removed = widgets(board).pop(1)
+        ids.append(str(removed["id"]))
+
+    edit_live(shop, edit)
+
+    drifted = typed("drift", str(shop.root), *way).out
+    adopted = adopt(shop, "--all", *way).out
+
+    assert ids[0]
+    for told in (drifted, adopted):
+        assert 'widget "Latency"' in told
+        assert all(one not in told for one in (ids[0], ids[0].partition("'")[0]))
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_advised_by_drift(shop: Workspace, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command that drift advises takes the edit over as printed: then all is kept."""
+    monkeypatch.chdir(shop.root.parent)
+    edit_live(shop, rename)
+
+    told = typed("drift", str(shop.root), "--format", form).out
+    (advised,) = set(re.findall(r"reconciler (adopt [^`\"\n]*)", told.replace("\n      ", " ")))
+    ran = typed(*shlex.split(advised))
+
+    assert ran.code == 0, ran.err
+    assert text_of(shop) == BOARD.replace("'Checkout'", "'Live'")
+    assert {one["action"] for one in shop.plan()["changes"]} == {"keep"}
+    assert typed("drift", str(shop.root)).code == 0
+
+
+def test_long_markdown() -> None:
+    """Where diffs are left out of a comment, it says where all of them stand."""
+    wide = Adoption(
+        ref=Ref("Dashboard", "a"),
+        source=Source("a.yaml", 1),
+        state="adopted",
+        adopted=tuple(
+            Adopted(path=(f"f{nth}",), before=ABSENT, after="x" * 80) for nth in range(2_000)
+        ),
+    )
+
+    told = adopted_markdown(AdoptionRun(environment="e", target="t", adoptions=(wide,)))
+
+    assert told.endswith("1 of 1 diffs left out: see the diff of the manifests.\n")
+
+
+@pytest.mark.parametrize("way", ["text", "markdown", "json", "html"])
+def test_removed_part_with_a_secret_title(
+    tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A secret that was the title of what was removed is shown in no format."""
+    monkeypatch.setenv("NAME", "hunter2hunter2")
+    secret = BOARD.replace("title: Latency", "title: '${secret:NAME}'")
+    shop = project_at(tmp_path.resolve(), VARIABLES, board=secret)
+    assert shop.apply().code == 0
+    edit_live(shop, lambda board: widgets(board).pop(1))
+
+    drifted = typed("drift", str(shop.root), "--format", way)
+    adopted = adopt(shop, "--all", "--dry-run", *([] if way == "html" else ["--format", way]))
+
+    assert (drifted.code, "slow" in drifted.out) == (2, True)
+    assert "hunter2" not in drifted.out + adopted.out

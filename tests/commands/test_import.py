@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from harness.profiles import profile, reads_of
 from harness.workspaces import SEEDED, Shop
 
 from reconciler import points
@@ -377,6 +379,136 @@ def test_listed(shop: Shop) -> None:
     assert "AlertDefinition a1e47000-0000-4000-8000-000000000001" in [
         one["what"] for one in told["skipped"]
     ]
+
+
+def reading(shop: Shop, switches: dict[str, str]) -> None:
+    """Let the service have more reads, and the project file say so."""
+    shop.options["profile"] = profile(switches)
+    settings: dict[str, Any] = yaml.safe_load(SEEDED)
+    settings["environments"]["local"]["api"] = {"reads": reads_of(switches)}
+    shop.settle(yaml.safe_dump(settings))
+
+
+@pytest.mark.parametrize("shape", ["wrapped", "bare"])
+def test_everything_listed(shop: Shop, shape: str) -> None:
+    """Where the project file says how, `--all` imports all there is live, and all of it is kept."""
+    reading(shop, {"reads": shape, "lists": "some"})
+
+    ran = shop.run("import", "--all")
+    before = files(shop)
+    planned = actions(shop)
+    again = shop.run("import", "--all")
+
+    assert (ran.code, again.code) == (0, 0), ran.err
+    assert set(planned.values()) == {"keep"}
+    assert len(planned) == 3 + 2 + 1 + 15 + 2
+    assert files(shop) == before
+    assert "no list of them" not in ran.err
+    assert {one for one in shop.asked if one[0] != "GET"} == {("POST", "/cases/cases/v1")}
+    assert shop.run("drift").code == 0
+
+
+def test_alert_and_view_by_id(shop: Shop) -> None:
+    """Where alerts and views can be read, each is imported by its id, and live."""
+    reading(shop, {"reads": "wrapped"})
+    alert = stored(shop, "alert_definitions")[0]["id"]
+    view = stored(shop, "saved_views")[0]["id"]
+
+    found = shop.run("import", "alert", alert), shop.run("import", "view", str(view))
+    lost = shop.run("import", "view", "99999")
+    no_list = shop.run("import", "--all")
+
+    assert [one.code for one in found] == [0, 0]
+    assert set(actions(shop).values()) == {"keep"}
+    entries = shop.run("journal", "show", "--format", "json").json
+    listed = entries["entries"] if isinstance(entries, dict) else entries
+    assert sum(one["entry"] == "imported" for one in listed) == 3
+    assert lost.code == 4
+    assert "the service has no saved view 99999" in lost.err
+    assert "AlertDefinition: no list of them is known here" in no_list.err
+    assert "reconciler import alert -e local a1e47000" in no_list.err
+
+
+@pytest.mark.parametrize(("noun", "name"), [("alert", SLOS[0]), ("view", "1")])
+def test_cannot_be_read(shop: Shop, noun: str, name: str) -> None:
+    """What nothing tells how to read is refused before anything is asked, with both ways out."""
+    ran = shop.run("import", noun, name)
+
+    assert ran.code == 64
+    assert "`api: {reads: {" in ran.err
+    assert "import --from" in ran.err
+    assert shop.asked == []
+
+
+def test_wrong_list(shop: Shop) -> None:
+    """A list that is not where the project file says is said by its kind; the rest is imported."""
+    reading(shop, {"reads": "wrapped", "lists": "some"})
+    file = shop.root / "reconciler.yaml"
+    file.write_text(file.read_text().replace("data.alertDefs", "data.other"))
+
+    ran = shop.run("import", "--all", "--format", "json")
+
+    assert ran.code == 9
+    (said,) = [one["why"] for one in ran.json["skipped"] if one["what"] == "AlertDefinition"]
+    assert "`api.reads.lists.AlertDefinition`" in said
+    assert {one["ref"].partition("/")[0] for one in ran.json["imported"]} == {
+        "SLO",
+        "Dashboard",
+        "LogPolicySet",
+        "SavedView",
+    }
+
+
+def test_exports_of_what_can_be_read(shop: Shop) -> None:
+    """An export of an alert is no memory of it where the service can be asked."""
+    reading(shop, {"reads": "wrapped"})
+    export(shop, "alerts.json", stored(shop, "alert_definitions")[:1])
+
+    assert shop.run("import", "--from", "alerts.json").code == 0
+
+    entries = shop.run("journal", "show", "--format", "json").json
+    listed = entries["entries"] if isinstance(entries, dict) else entries
+    assert [one for one in listed if one["entry"] == "imported"] == []
+    assert set(actions(shop).values()) == {"keep"}
+
+
+def without_ids(shop: Shop) -> list[dict[str, Any]]:
+    """Write an export of alerts that tells no ids; gives what they were."""
+    alerts = stored(shop, "alert_definitions")[:3]
+    bare = [{"alertDefProperties": one["alertDefProperties"]} for one in alerts]
+    export(shop, "alerts.json", bare)
+    return alerts
+
+
+def test_alerts_without_ids(shop: Shop) -> None:
+    """Each alert without an id is named, and what to do about it is said once for all of them."""
+    alerts = without_ids(shop)
+
+    ran = shop.run("import", "--from", "alerts.json")
+    told = shop.run("import", "--from", "alerts.json", "--format", "json").json
+
+    assert ran.code == 4
+    assert ran.err.count("it has no id, which this kind needs") == 3
+    assert all(one["alertDefProperties"]["name"] in ran.err for one in alerts)
+    assert ran.err.count('add `"id": "<uuid>"` beside its content') == 1
+    assert ran.err.count("`--id NAME=UUID`") == 1
+    assert "drift cannot be seen" not in ran.err
+    assert all("--id NAME=UUID" in one["why"] for one in told["skipped"])
+
+
+def test_ids_given_by_names(shop: Shop) -> None:
+    """An alert whose export tells no id gets that of `--id`; what is none is refused by name."""
+    alerts = without_ids(shop)
+    names = [one["alertDefProperties"]["name"] for one in alerts]
+    given = [f"--id={name}={one['id']}" for name, one in zip(names, alerts, strict=True)]
+
+    wrong = shop.run("import", "--from", "alerts.json", "--id", f"{names[0]}=7", *given[1:])
+    right = shop.run("import", "--from", "alerts.json", *given)
+
+    assert (wrong.code, right.code) == (4, 0)
+    assert "`7` is no id of it: it must be a uuid" in wrong.err
+    assert set(actions(shop).values()) == {"keep"}
+    assert len(actions(shop)) == 3
 
 
 class Died(BaseException):

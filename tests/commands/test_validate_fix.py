@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from typing import Any
 
 import pytest
+from harness.doors import typed
 from harness.workspaces import Workspace
 
 pytestmark = pytest.mark.promise("P39")
@@ -185,8 +187,9 @@ def test_foreign_text_in_a_diff(workspace: Workspace) -> None:
     assert "##[" not in ran.out
 
 
-def test_a_bare_export(workspace: Workspace) -> None:
-    """A record that is no manifest is told by its kind, with a manifest for it that validates."""
+def test_a_bare_export(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that is no manifest is told by its kind, with what makes one that validates."""
+    monkeypatch.chdir(workspace.root.parent)
     workspace.write("shop.json", json.dumps({"name": "Shop", "layout": {"sections": []}}))
     workspace.write("view.yaml", "name: x\ntimeSelection: {quickSelection: {seconds: 9}}\n")
 
@@ -198,6 +201,11 @@ def test_a_bare_export(workspace: Workspace) -> None:
     assert told["view.yaml"]["message"].startswith("this looks like an exported SavedView")
     _, _, manifest = told["shop.json"]["suggestion"].partition("write a manifest beside it: ")
     workspace.write("shop.yaml", manifest)
+    way_out = told["view.yaml"]["suggestion"]
+    assert way_out.endswith("`, then remove it here")
+    advised = shlex.split(way_out.split("`")[1].removeprefix("reconciler "))
+    assert typed(*advised).code == 0
     (workspace.root / "view.yaml").unlink()
     assert workspace.run("validate").code == 0
+    assert (workspace.root / "SavedView" / "x.yaml").exists()
     assert workspace.run("validate", "--format", "json").json["complaints"] == []

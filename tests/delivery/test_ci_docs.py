@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import yaml
 from write_ci_docs import TARGET, tables, written
 
 from reconciler.ci.result import OUTPUTS
@@ -22,3 +29,41 @@ def test_every_input_and_output_is_there() -> None:
 
     assert [name for name in INPUTS if f"| `{name}` |" not in inputs] == []
     assert [name for name in OUTPUTS if f"| `{name}` |" not in outputs] == []
+
+
+def steps_in(document: Any) -> Iterator[dict[str, Any]]:
+    """Yield the steps that run the action, wherever they stand."""
+    if isinstance(document, dict):
+        if str(document.get("uses", "")).startswith("OWNER/reconciler@"):
+            yield document
+        for value in document.values():
+            yield from steps_in(value)
+    elif isinstance(document, list):
+        for item in document:
+            yield from steps_in(item)
+
+
+@pytest.mark.parametrize("name", ["adopt.md", "ci.md"])
+def test_every_step_is_one(name: str) -> None:
+    """Each step that a page shows names inputs there are, with values that they take."""
+    page = (TARGET.parent / name).read_text(encoding="utf-8")
+    blocks = [yaml.safe_load(dedent(one)) for one in re.findall(r"(?s)```yaml\n(.*?)```", page)]
+    given = [step["with"] for block in blocks for step in steps_in(block)]
+
+    assert given
+    for one in given:
+        assert one.keys() <= INPUTS.keys()
+        for key, value in one.items():
+            said = str(value).lower() if isinstance(value, bool) else value
+            assert len(INPUTS[key]) == 1 or said in INPUTS[key], (key, value)
+
+
+def test_drift_that_proposes() -> None:
+    """The nightly variant asks for both, may push, and its checkout has the credentials for it."""
+    page = TARGET.read_text(encoding="utf-8").partition("## A night that proposes")[2]
+    job = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])["jobs"]["drift"]
+    checkout, step, _ = job["steps"]
+
+    assert (step["with"]["remember"], step["with"]["adopt"]) == (True, "pull-request")
+    assert job["permissions"] == {"contents": "write", "pull-requests": "write"}
+    assert checkout["with"]["persist-credentials"] is True

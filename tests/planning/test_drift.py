@@ -67,6 +67,7 @@ def test_changed(site: Site) -> None:
             WayOut("put-back", "reconciler apply a.yaml"),
             WayOut("take-over", "reconciler adopt SLO/checkout"),
         ),
+        applied={"name": "Checkout"},
     )
 
 

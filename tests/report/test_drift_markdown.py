@@ -73,7 +73,7 @@ def test_a_long_drift_leaves_out_whole_diffs() -> None:
     markdown = drift_markdown(Look(many), "local")
 
     assert len(markdown.encode()) <= COMMENT_BYTES
-    assert " of 400 diffs left out: see the whole plan." in markdown
+    assert " of 400 diffs left out: see what `drift -v` prints." in markdown
     assert "and 350 more" in markdown
     assert markdown.count("```") % 2 == 0
 

@@ -45,6 +45,7 @@ ESSENTIALS = (
 
 ALERT_DEFINITION = Kind(
     name=NAME,
+    noun="alert",
     spec=AlertDefinitionSpec,
     id_form=REQUIRED_UUID,
     observe=observe,

@@ -35,6 +35,7 @@ ESSENTIALS = (
 
 DASHBOARD = Kind(
     name="Dashboard",
+    noun="dashboard",
     spec=DashboardSpec,
     id_form=DASHBOARD_ID,
     observe=observe,

@@ -6,6 +6,7 @@ from reconciler.kinds.log_policy_set.remote import observe, write
 
 LOG_POLICY_SET = Kind(
     name="LogPolicySet",
+    noun="policies",
     spec=LogPolicySetSpec,
     id_form=NO_ID,
     observe=observe,

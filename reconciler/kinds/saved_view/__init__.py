@@ -15,6 +15,7 @@ ESSENTIALS = (
 
 SAVED_VIEW = Kind(
     name=NAME,
+    noun="view",
     spec=SavedViewSpec,
     id_form=INT32,
     observe=observe,

@@ -25,6 +25,7 @@ ESSENTIALS = (
 
 SLO = Kind(
     name="SLO",
+    noun="slo",
     spec=SloSpec,
     id_form=UUID,
     observe=observe,

@@ -162,7 +162,7 @@ def field_changes(change: Change) -> tuple[FieldChange, ...]:
 def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
     """Give what became of the fields since they were applied; `after` is live."""
     kind = BY_NAME.get(drift.ref.kind)
-    return _together(_said(one, drift.live, ABSENT, kind) for one in drift.differences)
+    return _together(_said(one, drift.live, drift.applied, kind) for one in drift.differences)
 
 
 def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldChange]]]:
