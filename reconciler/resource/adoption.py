@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias
 from reconciler.document import Difference, Edit, Json, Missing, Path
 from reconciler.errors import ExitCode, worst
 from reconciler.resource.declared import Ref, RemoteId, Source
-from reconciler.resource.observation import NOBODY
-from reconciler.resource.observation import Edit as LastEdit
+from reconciler.resource.observation import NOBODY, LastEdit
 from reconciler.resource.plan import Change
 from reconciler.resource.reason import Reason
 
