@@ -92,6 +92,11 @@ class Adoption:
     live: Json = None
     change: Change | None = field(default=None, repr=False)
 
+    @property
+    def is_only_noted(self) -> bool:
+        """Whether nothing of its manifest changes, and only the journal takes up what is live."""
+        return self.state == "adopted" and self.edit is None
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fork:
