@@ -81,15 +81,13 @@ def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[F
 
     Raises InvalidInput for a file that cannot be written.
     """
-    from reconciler.manifests.fixing import (  # noqa: PLC0415 - for --fix only
-        find_fixes,
-        replace_text,
-    )
+    from reconciler.manifests.fixing import find_fixes  # noqa: PLC0415 - for --fix only
+    from reconciler.manifests.placing import replace_text  # noqa: PLC0415 - the same
 
     paths = manifest_paths(asked, project)
     fixes = find_fixes(paths, project.root, project.settings.exclude)
     for one in () if only_shown else fixes:
-        replace_text(one)
+        replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
     return fixes
 
 

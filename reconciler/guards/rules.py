@@ -19,7 +19,7 @@ from reconciler.project.settings import OVERWRITES_EDIT, SEEN_LIVE, TAKES_OVER
 from reconciler.resource import (
     Action,
     Change,
-    Edit,
+    LastEdit,
     LooksLike,
     NoJournal,
     Objection,
@@ -265,7 +265,7 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Obj
     return Objection(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
 
 
-def _seen_live(change: Change, code: str, said: str, edit: Edit, environment: str) -> Objection:
+def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment: str) -> Objection:
     who = f" (live was last changed {edit})" if edit.told else ""
     ways_out = (
         _REVIEW,

@@ -224,6 +224,17 @@ class Journal:
         """Give the time as entries carry it: UTC, to the second."""
         return moment(self.clock())
 
+    def run_entry(self, run: str, command: str, commit: str = "", digest: str = "") -> RunEntry:
+        """Give the entry that a run which begins now is known by; `digest` is that of its plan."""
+        return RunEntry(
+            run=run,
+            at=self.now(),
+            actor=self.actor,
+            commit=commit,
+            digest=digest,
+            command=command,
+        )
+
     def begin(self, run: RunEntry) -> None:
         """Let a run's next append, if there is one, begin with the entry that names the run."""
         self._begun = run

@@ -1,4 +1,4 @@
-"""New manifests as text, in the one layout that they have: the only place that writes YAML anew.
+"""New manifests as text, in the one layout that they have (`layout.py` follows a file's own).
 
 Made by hand and not by a library: thousands are written at once, long lines must stay as they
 are, and what a reader of ours refuses must be known by its place before a file is begun.
@@ -49,21 +49,12 @@ class UnwritableError(Exception):
         self.why = why
 
 
-def composed(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHING) -> str:
-    """Give a manifest's text, ending in a line break.
+def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHING) -> str:
+    """Give the text of a manifest that `check_writable` lets pass, ending in a line break.
 
     A comment stands above the line in which what is at its path begins. Texts of several
     lines become block texts, small objects of plain values stay on one line, and the order
-    of fields is that of the document. Raises UnwritableError for what cannot be read back.
-    """
-    check_writable(dict(document))
-    return laid_out(document, comments)
-
-
-def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHING) -> str:
-    """Give the text of a document that `check_writable` lets pass, as `composed` does.
-
-    Raises UnwritableError for one that is too large.
+    of fields is that of the document. Raises UnwritableError for one that is too large.
     """
     layout = _Layout(comments)
     layout.entries(document, "", ())
@@ -71,7 +62,7 @@ def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHI
 
 
 def composed_json(document: Json) -> str:
-    """Give a document as the text of a JSON file. Raises UnwritableError as `composed` does."""
+    """Give a document as the text of a JSON file. Raises UnwritableError for another."""
     check_writable(document)
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     text = _UNSEEN.sub(lambda found: _escaped(found[0]), text)

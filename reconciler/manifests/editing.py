@@ -1,10 +1,11 @@
 """Edits of a text by the places of its parts, so that nothing else of it moves.
 
-A library that writes YAML back, as the one that `writing.py` puts an id in with, lays
-the whole file out anew: long lines are wrapped, lists indented, quotes changed where
-it knows better. A repair should be as small as what a careful person does by hand,
-and these repairs are few: so they are made by line and column, in JSON alike. What
-comes of it is read again and compared by who asks for it (`fixing.py`).
+A library that writes YAML back, as `with_id` and `with_variables` do with one key of a
+manifest or a project file, lays the whole file out anew: long lines are wrapped, lists
+indented, quotes changed where it knows better. A repair should be as small as what a
+careful person does by hand, and these repairs are few: so they are made by line and
+column, in JSON alike. What comes of it is read again and compared by who asks for it
+(`fixing.py`).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ METADATA: Path = ("metadata",)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class Splice:
     """What stands from `start` to `end`, and what to write instead."""
 
     start: int
@@ -50,7 +51,7 @@ class Edit:
     text: str
 
 
-def edited(text: str, edits: Sequence[Edit]) -> str:
+def edited(text: str, edits: Sequence[Splice]) -> str:
     """Give a text with edits made, the same one once; of two that overlap the later is left."""
     parts: list[str] = []
     place = 0
@@ -72,7 +73,7 @@ class Editor:
     document: Node
     prefix: Path
 
-    def edits(self, made: Round) -> Iterator[Edit]:
+    def edits(self, made: Round) -> Iterator[Splice]:
         """Yield the edits that a round of repairs takes."""
         gone: dict[Path, set[str]] = defaultdict(set)
         for repair in made:
@@ -91,7 +92,7 @@ class Editor:
     def _at(self, path: Path) -> Node:
         return self.document.at((*self.prefix, *path))
 
-    def _edit(self, repair: Rename | Negate | Unquote | Unwrap | Wrap) -> Iterator[Edit]:
+    def _edit(self, repair: Rename | Negate | Unquote | Unwrap | Wrap) -> Iterator[Splice]:
         match repair:
             case Rename():
                 yield self._renamed(repair.path, repair.name)
@@ -107,25 +108,25 @@ class Editor:
             case _:
                 assert_never(repair)
 
-    def _renamed(self, path: Path, name: str) -> Edit:
+    def _renamed(self, path: Path, name: str) -> Splice:
         holder = self._at(path[:-1])
         key = holder.keys[holder.place_of(str(path[-1]))]
         return _instead(key, _quoted_as(key, name))
 
-    def _identified(self, value: Node) -> Edit:
+    def _identified(self, value: Node) -> Splice:
         """Write an id behind the name, in the metadata."""
         metadata = self.document.at(METADATA)
         empty = next((one for one in metadata.keys if one.text == "id"), None)
         if empty is not None:
             null = metadata.at(("id",))
-            return Edit(empty.end, null.end, f": {self._shown(value)}")
+            return Splice(empty.end, null.end, f": {self._shown(value)}")
         nth = metadata.place_of("name")
         key, name = metadata.keys[nth], metadata.values[nth]
         entry = f"{_quoted_as(key, 'id')}: {self._shown(value)}"
         if metadata.is_flow:
-            return Edit(name.end, name.end, f", {entry}")
+            return Splice(name.end, name.end, f", {entry}")
         end = self.written.line_end(max(key.end, name.end))
-        return Edit(end, end, f"{self._break}{' ' * self.written.column(key.start)}{entry}")
+        return Splice(end, end, f"{self._break}{' ' * self.written.column(key.start)}{entry}")
 
     def _shown(self, node: Node) -> str:
         return self.written.text[node.start : node.end]
@@ -135,7 +136,7 @@ class Editor:
         first = self.written.text.find("\n")
         return "\r\n" if self.written.text[: first + 1].endswith("\r\n") else "\n"
 
-    def without(self, holder: Node, names: set[str]) -> Iterator[Edit]:
+    def without(self, holder: Node, names: set[str]) -> Iterator[Splice]:
         """Take fields away, neighbours together."""
         marked = [(nth, key.text in names) for nth, key in enumerate(holder.keys)]
         if all(is_gone for _, is_gone in marked):
@@ -147,59 +148,59 @@ class Editor:
                 cut = self._cut_in_line if holder.is_flow else self._cut_lines
                 yield cut(holder, places[0], places[-1])
 
-    def _emptied(self, holder: Node) -> Edit:
+    def _emptied(self, holder: Node) -> Splice:
         if holder.is_flow:
             kept = self._kept(holder.start, holder.end, self.written.column(holder.start))
-            return Edit(holder.start, holder.end, "{" + (f" {kept}" if kept else "") + "}")
+            return Splice(holder.start, holder.end, "{" + (f" {kept}" if kept else "") + "}")
         end = self.written.line_end(holder.end)
         column = self.written.column(holder.start)
         kept = self._kept(holder.start, end, column).rstrip(" ")
         after = f"{self._break}{' ' * column}{kept.rstrip()}" if kept else ""
-        return Edit(holder.start, end, "{}" + after)
+        return Splice(holder.start, end, "{}" + after)
 
     def _kept(self, start: int, end: int, column: int) -> str:
         """Give the comments of what goes, each on its line, and the indentation after them."""
         comments = self.written.comments(start, end)
         return "".join(f"{one}{self._break}{' ' * column}" for one in comments)
 
-    def _cut_lines(self, holder: Node, first: int, last: int) -> Edit:
+    def _cut_lines(self, holder: Node, first: int, last: int) -> Splice:
         start = holder.keys[first].start
         column = self.written.column(start)
         if not self.written.opens_line(start):
             # The dash of a list stands before it.
             end = holder.keys[last + 1].start
-            return Edit(start, end, self._kept(start, end, column))
+            return Splice(start, end, self._kept(start, end, column))
         start = self.written.line_start(start)
         end = self.written.line_end(max(holder.keys[last].end, holder.values[last].end))
         comments = self.written.comments(start, end)
         kept = self._break.join(f"{' ' * column}{one}" for one in comments)
         if comments:
-            return Edit(start, end, kept)
+            return Splice(start, end, kept)
         after = self.written.text.find("\n", end)
-        return Edit(start, len(self.written.text) if after < 0 else after + 1, "")
+        return Splice(start, len(self.written.text) if after < 0 else after + 1, "")
 
-    def _cut_in_line(self, holder: Node, first: int, last: int) -> Edit:
+    def _cut_in_line(self, holder: Node, first: int, last: int) -> Splice:
         if last + 1 < len(holder.keys):
             start, end = holder.keys[first].start, holder.keys[last + 1].start
             kept = self._kept(start, end, self.written.column(start))
-            return Edit(start, end, f" {kept}" if kept else "")
+            return Splice(start, end, f" {kept}" if kept else "")
         before = holder.values[first - 1]
         start = max(before.end, holder.keys[first - 1].end)
         end = max(holder.values[last].end, holder.keys[last].end)
         kept = self._kept(start, end, self.written.column(holder.keys[first].start))
-        return Edit(start, end, f" {kept}" if kept else "")
+        return Splice(start, end, f" {kept}" if kept else "")
 
-    def _wrapped(self, holder: Node, name: str) -> Iterator[Edit]:
+    def _wrapped(self, holder: Node, name: str) -> Iterator[Splice]:
         if holder.is_flow:
             first = holder.keys[0]
-            yield Edit(holder.start, holder.start, f"{{{_quoted_as(first, name)}: ")
-            yield Edit(holder.end, holder.end, "}")
+            yield Splice(holder.start, holder.start, f"{{{_quoted_as(first, name)}: ")
+            yield Splice(holder.end, holder.end, "}")
             return
         column = self.written.column(holder.start)
         inner = f"{self._break}{' ' * (column + STEP)}"
-        yield Edit(holder.start, holder.start, f"{name}:{inner}")
+        yield Splice(holder.start, holder.start, f"{name}:{inner}")
         for start in self._lines_after(holder.start, holder.end):
-            yield Edit(start, start, " " * STEP)
+            yield Splice(start, start, " " * STEP)
 
     def _lines_after(self, start: int, end: int) -> Iterator[int]:
         """Yield where the lines begin that follow that of `start`, those of nothing left out."""
@@ -209,7 +210,7 @@ class Editor:
                 yield place
             place = self.written.text.find("\n", place, end) + 1
 
-    def _unwrapped(self, holder: Node, steps: Path) -> Iterator[Edit]:
+    def _unwrapped(self, holder: Node, steps: Path) -> Iterator[Splice]:
         nth = holder.place_of(str(steps[0]))
         key, value = holder.keys[nth], holder.values[nth]
         inner = holder.at(steps)
@@ -230,7 +231,7 @@ class Editor:
             dedented = re.sub(rf"(?<=\n) {{1,{less}}}", "", body) if less > 0 else body
             lines.append(f"{' ' * column}{dedented}")
         start = self.written.line_start(key.start)
-        yield Edit(start, end, self._break.join(lines))
+        yield Splice(start, end, self._break.join(lines))
 
     def _between(self, inner: Node, end: int) -> list[str]:
         """Give the comments of a mapping that stand in none of its values, and after it."""
@@ -241,7 +242,7 @@ class Editor:
         spans = zip(places[::2], places[1::2], strict=True)
         return [one for start, stop in spans for one in self.written.comments(start, stop)]
 
-    def _spilled(self, key: Node, value: Node, inner: Node) -> Edit:
+    def _spilled(self, key: Node, value: Node, inner: Node) -> Splice:
         """Put the content of braces in the place of the entry that they stand in."""
         content = self.written.text[inner.start + 1 : inner.end - 1]
         comments = self.written.comments(key.end, inner.start)
@@ -253,11 +254,13 @@ class Editor:
         if not self.written.comments(inner.start, inner.end):
             content = content.strip().removesuffix(",").rstrip()
         kept = "".join(f"{one}{self._break}{' ' * column}" for one in comments)
-        return Edit(key.start, max(value.end, inner.end), f" {kept}{content}" if kept else content)
+        return Splice(
+            key.start, max(value.end, inner.end), f" {kept}{content}" if kept else content
+        )
 
 
-def _instead(node: Node, text: str) -> Edit:
-    return Edit(node.start, node.end, text)
+def _instead(node: Node, text: str) -> Splice:
+    return Splice(node.start, node.end, text)
 
 
 def _quoted_as(key: Node, name: str) -> str:

@@ -1,14 +1,12 @@
-"""What of the files of a run can be repaired, the texts they have then, and writing them."""
+"""What of the files of a run can be repaired, and the texts they have then."""
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reconciler.document import Json, identical
-from reconciler.errors import InvalidInput
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judging import Judged
 from reconciler.kinds.kind import Kind
@@ -18,11 +16,9 @@ from reconciler.manifests.editing import Editor, edited
 from reconciler.manifests.envelope import has_id
 from reconciler.manifests.workspace import sources_of
 from reconciler.resource import API_VERSION
-from reconciler.source.diagnostic import Complaint
-from reconciler.source.files import Sources, display_name, find_files, read_file
+from reconciler.source.files import Sources, display_name, find_files
 from reconciler.source.parsed import Reading
 from reconciler.source.reading import read_text
-from reconciler.source.writing import replace_file
 from reconciler.source.written import written
 
 SPEC = ("spec",)
@@ -211,23 +207,3 @@ def _in_export(content: dict[str, Json], kind: Kind) -> list[Unquote]:
         if isinstance(repair, Unquote)
         for origin in [Origins(rounds[:nth]).of(repair.path)]
     ]
-
-
-def replace_text(fix: Fix) -> None:
-    """Write a repaired text in place of what it was; mode and byte-order mark stay.
-
-    A link stays one, and what it leads to is written, inside the roots only. Raises
-    InvalidInput where the file cannot be written, or holds another text by now.
-    """
-    found = read_file(fix.path, fix.name, fix.roots)
-    if isinstance(found, Complaint):
-        raise InvalidInput(f"{fix.name}: {found.message}")
-    if found != fix.before:
-        raise InvalidInput(f"{fix.name} was changed while it was repaired: it is left as it is")
-    real = fix.path.resolve()
-    try:
-        with real.open("rb") as stream:
-            mark = BOM_UTF8 if stream.read(len(BOM_UTF8)) == BOM_UTF8 else b""
-        replace_file(real, mark + fix.after.encode("utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"{fix.name} cannot be written: {error.strerror}") from error

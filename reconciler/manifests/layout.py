@@ -16,7 +16,6 @@ STEP = 2
 _KEY_SEPARATOR = re.compile(r'"[ \t]*:([ \t]*)')
 _ITEM_SEPARATOR = re.compile(r"[^\s,],([ \t]*)(?=[^\s])")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
-_BLOCKS = ("|", ">")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +166,7 @@ def _indented(line: str, by: int) -> str:
     return " " * by + line if line else line
 
 
-def block_text(value: str, header: str = "|") -> list[str] | None:
+def block_text(value: str) -> list[str] | None:
     """Give the lines of a block text, its header first, not indented; None where it cannot be one.
 
     What is of one line needs none.
@@ -180,7 +179,7 @@ def block_text(value: str, header: str = "|") -> list[str] | None:
     if not body or lines[0][:1] in ("", " ", "\t"):
         return None
     chomping = {0: "-", 1: ""}.get(ended, "+")
-    return [header + chomping, *lines, *[""] * max(0, ended - 1)]
+    return ["|" + chomping, *lines, *[""] * max(0, ended - 1)]
 
 
 def rewrapped(source: Sequence[str], value: str) -> list[str] | None:

@@ -16,18 +16,17 @@ from reconciler.document import (
     Within,
     followed,
 )
-from reconciler.manifests.editing import Edit as Splice
-from reconciler.manifests.editing import Editor
+from reconciler.manifests.editing import Editor, Splice
 from reconciler.manifests.layout import (
     dash_of,
     item_like,
 )
-from reconciler.manifests.splicing import Placing, spliced
+from reconciler.manifests.splicing import Splicing, spliced
 from reconciler.source.written import Node
 
 
 @dataclass(slots=True)
-class Listing(Placing):
+class Listing(Splicing):
     """Writes the members of containers; `go_on` follows an edit into one of them.
 
     `arrived` are the items that come from another list.
@@ -116,7 +115,7 @@ class Listing(Placing):
         if not stays:
             self._replace(node, followed([], Items(tuple(items)), self.value), node)
             return
-        self._editstaying(node, path, stays)
+        self._edit_staying(node, path, stays)
         runs = _runs(items, path, stays)
         margin = self._margin(node)
         for after, new in runs.items():
@@ -168,7 +167,7 @@ class Listing(Placing):
         if not in_place and (not items or not (opens or stays)):
             self._replace(node, followed([], Items(tuple(items)), self.value), node)
             return
-        self._editstaying(node, path, stays)
+        self._edit_staying(node, path, stays)
         for after, new in _runs(items, path, stays).items():
             texts = [self._block_item(node, one) for one in new]
             self._insert_items(node, after, texts, stays)
@@ -188,7 +187,7 @@ class Listing(Placing):
         comments = self._left_comments(start, end, chunks)
         self.splices.append(Splice(start, end, "".join(one + margin for one in comments)))
 
-    def _editstaying(self, node: Node, path: Path, stays: Mapping[int, Item]) -> None:
+    def _edit_staying(self, node: Node, path: Path, stays: Mapping[int, Item]) -> None:
         for nth, item in stays.items():
             if item.edit is not None:
                 self.go_on(node.values[nth], item.edit, (*path, nth))

@@ -1,8 +1,9 @@
-"""New files of a project: where they may be, what is there already, and writing them for good."""
+"""Files of a project: where new ones may be, what is there already, and writing them for good."""
 
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -67,6 +68,26 @@ def write_new(texts: Sequence[tuple[Path, str]], root: Path) -> None:
         raise InvalidInput(f"{name}: there by now, and nothing is written over it") from error
     except OSError as error:
         name = display_name(Path(str(error.filename or root)), root)
+        raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
+
+
+def replace_text(path: Path, name: str, roots: Sequence[Path], *, before: str, after: str) -> None:
+    """Write a text in place of what it was; mode and byte-order mark stay.
+
+    A link stays one, and what it leads to is written, inside the roots only; `name` is for people.
+    Raises InvalidInput where the file cannot be written, or holds another text by now.
+    """
+    found = read_file(path, name, roots)
+    if isinstance(found, Complaint):
+        raise InvalidInput(f"{name}: {found.message}")
+    if found != before:
+        raise InvalidInput(f"{name} was changed while this ran: it is left as it is")
+    real = path.resolve()
+    try:
+        with real.open("rb") as stream:
+            mark = BOM_UTF8 if stream.read(len(BOM_UTF8)) == BOM_UTF8 else b""
+        replace_file(real, mark + after.encode("utf-8"))
+    except OSError as error:
         raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
 
 

@@ -19,7 +19,7 @@ from reconciler.document import (
     towards,
     value_at,
 )
-from reconciler.manifests.editing import Edit as Splice
+from reconciler.manifests.editing import Splice
 from reconciler.manifests.layout import (
     Layout,
 )

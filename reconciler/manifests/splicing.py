@@ -9,7 +9,7 @@ from reconciler.document import (
     Json,
     Path,
 )
-from reconciler.manifests.editing import Edit as Splice
+from reconciler.manifests.editing import Splice
 from reconciler.manifests.layout import (
     Layout,
     block_text,
@@ -23,7 +23,7 @@ _BLOCKS = ("|", ">")
 
 
 @dataclass(slots=True)
-class Placing:
+class Splicing:
     """One document of a text; `value` is what that was read as.
 
     `parents` tell what holds each node, and which of its values it is. What stands in `chunks`

@@ -30,15 +30,14 @@ from reconciler.document import (
     exactly,
     same,
 )
-from reconciler.expressions import Expression, Word, parts_of
+from reconciler.expressions import Expression, Word, escaped, parts_of
 from reconciler.planning.keyed_lists import KeyedList, homes_of
 from reconciler.planning.sides import (
-    ASKING,
+    DEFAULT,
     Merged,
     Rules,
     Sides,
     agrees,
-    escaped,
     has_expressions,
     holds_hidden,
     items_of,
@@ -52,7 +51,7 @@ MOST_ALIGNED: Final = 400
 """Items between a common head and tail of two lists that are paired by what they hold."""
 
 
-def merged(sides: Sides, shape: Shape, rules: Rules = ASKING) -> Merged:
+def merged(sides: Sides, shape: Shape, rules: Rules = DEFAULT) -> Merged:
     """Merge a resource."""
     walk = _Merge(shape, sides, rules)
     walk.result.edit = walk.at(sides, shape, (), ())
@@ -194,7 +193,17 @@ class _Merge:
                 return None
             before, rest = rest.split(value)
             said += escaped(before) + one.spot.written
-        return said + escaped(rest) if found else None
+        said += escaped(rest)
+        return said if found and self._filled(said) == live else None
+
+    def _filled(self, text: str) -> str | None:
+        """Give a text with its expressions filled in; None where something else is in it."""
+        filled = ""
+        for one in parts_of(text):
+            if not isinstance(one, str | Expression):
+                return None
+            filled += one if isinstance(one, str) else self.rules.values.get(one.spot.written, "")
+        return filled
 
     def _list(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
         named = [

@@ -15,7 +15,7 @@ from reconciler.document import (
     covers,
     is_zero,
 )
-from reconciler.expressions import LITERAL, OPEN, Expression, Word, expression, parts_of
+from reconciler.expressions import OPEN, Expression, Word, escaped, expression, parts_of
 from reconciler.resource import Adopted, Conflict, Side
 from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template
 
@@ -75,7 +75,7 @@ class Rules:
     names: bool = False
 
 
-ASKING: Final = Rules()
+DEFAULT: Final = Rules()
 
 
 def sides_of(sides: Sides, nth: int | None, index: int | None) -> Sides:
@@ -108,13 +108,6 @@ def _part(part: str | SecretHole | RefHole) -> str:
             return expression(Word.REFERENCE, str(ref))
         case str():
             return escaped(part)
-
-
-def escaped(text: str) -> str:
-    """Give a text as a manifest has to say it, so that none of it is an expression."""
-    if OPEN not in text or list(parts_of(text)) == [text]:
-        return text
-    return text.replace(OPEN, LITERAL)
 
 
 def has_expressions(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Final, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, JsonValue, with_config
@@ -54,13 +54,13 @@ _SIGNS: Final[dict[AdoptionState, tuple[str, Colour]]] = {
     "unseen": ("?", Colour.DIM),
 }
 _MEANINGS: Final[dict[AdoptionState, str]] = {
-    "adopted": "adopted",
+    "adopted": "its manifest stays: only the journal takes up what is live",
     "same": "as live already",
     "conflict": "git and live changed the same field",
     "refused": "its manifest is left as it is",
     "blocked": "cannot be adopted as it is",
     "unread": "could not be read",
-    "gone": "gone: remove its manifest, or apply to create it again",
+    "gone": "gone live: remove its manifest, or apply to create it again",
     "unseen": "the API cannot show it",
 }
 
@@ -190,7 +190,7 @@ def _resource(one: Adoption, run: AdoptionRun) -> AdoptedResource:
         "fields": [_field(field) for field in one.adopted],
         "conflicts": [_conflict(conflict) for conflict in one.conflicts],
         "lastEdit": {"who": one.last.who, "at": one.last.at, "how": one.last.how},
-        "note": _why(one),
+        "note": "; ".join(_notes(one)),
     }
 
 
@@ -230,9 +230,11 @@ def _difference(one: Adopted) -> Difference:
     return Difference(one.path, one.before, one.after, operation)
 
 
-def _why(one: Adoption) -> str:
-    said = [one.why, *(words_of(reason, one.ref) for reason in one.reasons)]
-    return "; ".join(filter(None, said)) or (_MEANINGS[one.state] if one.state != "adopted" else "")
+def _notes(one: Adoption) -> list[str]:
+    """Give what its state means, and why it has it; nothing for what its fields tell."""
+    meaning = _MEANINGS[one.state] if one.state != "adopted" or one.is_only_noted else ""
+    said = [meaning, one.why, *(words_of(reason, one.ref) for reason in one.reasons)]
+    return [*filter(None, said)]
 
 
 def adopted_text(run: AdoptionRun, style: Style) -> str:
@@ -248,10 +250,12 @@ def adopted_text(run: AdoptionRun, style: Style) -> str:
 
 def adoption_summary(run: AdoptionRun) -> str:
     """Say in one line what came of all."""
-    counts: Counter[str] = Counter(one.state for one in run.adoptions)
-    edits = sum(bool(one.adopted) for one in run.adoptions if one.state == "adopted")
+    counts: Mapping[str, int] = Counter(one.state for one in run.adoptions)
+    noted = sum(one.is_only_noted for one in run.adoptions)
     would = " would be" if run.only_shown else ""
-    head = f"{plural(edits, 'resource')}{would} adopted in {plural(len(run.files), 'file')}"
+    head = f"{plural(counts['adopted'], 'resource')}{would} adopted"
+    head += f" in {plural(len(run.files), 'file')}"
+    head += f", {noted:,} of them in the journal alone" if noted else ""
     rest = [
         f"{counts[state]} {said}"
         for state, said in (
@@ -264,21 +268,22 @@ def adoption_summary(run: AdoptionRun) -> str:
         )
         if counts[state]
     ]
-    same = counts["same"] + counts["adopted"] - edits
-    return f"{head}; {', '.join([f'{same} as live already', *rest])}."
+    same = f"{counts['same']} as live already"
+    return f"{head}; {', '.join([same, *rest])}."
 
 
 def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
-    is_quiet = one.state == "same" or (one.state == "adopted" and not one.adopted)
+    sign, colour = _SIGNS[one.state]
+    is_quiet = one.state == "same" or one.is_only_noted
     if (is_quiet and not one.conflicts) or (one.state == "unseen" and not run.named):
         if style.verbose:
-            yield style.paint(f"  = {safe(str(one.ref))}  {_MEANINGS['same']}", Colour.DIM)
+            said = f"  {sign} {safe(str(one.ref))}  {_MEANINGS[one.state]}"
+            yield style.paint(said, Colour.DIM)
         return
-    sign, colour = _SIGNS[one.state]
     name = style.paint(f"{sign} {safe(str(one.ref))}", colour)
     yield f"  {name}  {style.paint(safe(str(one.source)), Colour.DIM)}"
-    if one.state != "adopted":
-        yield from wrapped(_why(one), style, Colour.CYAN)
+    for said in _notes(one):
+        yield from wrapped(said, style, Colour.CYAN)
     if one.last.told:
         yield from wrapped(f"live was last changed {one.last}", style, Colour.CYAN)
     if one.adopted and one.state == "adopted":

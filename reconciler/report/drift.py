@@ -24,7 +24,7 @@ from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import drift_summary, plural
-from reconciler.resource import Drift, Edit, Look
+from reconciler.resource import Drift, LastEdit, Look
 from reconciler.resource.plan import Cause, State
 
 
@@ -191,7 +191,7 @@ def _resource(drift: Drift) -> DriftedDocument:
     }
 
 
-def _edit(edit: Edit) -> EditDocument | None:
+def _edit(edit: LastEdit) -> EditDocument | None:
     told: EditDocument = {}
     if edit.who:
         told["who"] = edit.who

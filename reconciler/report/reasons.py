@@ -23,11 +23,11 @@ from reconciler.resource import (
     CreateLost,
     DependsOn,
     Drift,
-    Edit,
     EditedBy,
     GoneSince,
     Imported,
     IncidentsUnread,
+    LastEdit,
     Look,
     LooksLike,
     LostUnseen,
@@ -294,7 +294,7 @@ def _same(reason: SameObject) -> str:
     return f"about the same {thing} as {listed(reason.refs)}: declare it once"
 
 
-def _by(edit: Edit) -> str:
+def _by(edit: LastEdit) -> str:
     return f", last {edit}" if edit.told else ""
 
 

@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias
 from reconciler.document import ABSENT, Difference, Edit, Json, Missing, Path
 from reconciler.errors import ExitCode, worst
 from reconciler.resource.declared import Ref, RemoteId, Source
-from reconciler.resource.observation import NOBODY
-from reconciler.resource.observation import Edit as LastEdit
+from reconciler.resource.observation import NOBODY, LastEdit
 from reconciler.resource.plan import Change
 from reconciler.resource.reason import Reason
 
@@ -93,6 +92,11 @@ class Adoption:
     live: Json = None
     applied: Json | Missing = ABSENT
     change: Change | None = field(default=None, repr=False)
+
+    @property
+    def is_only_noted(self) -> bool:
+        """Whether nothing of its manifest changes, and only the journal takes up what is live."""
+        return self.state == "adopted" and self.edit is None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -10,7 +10,7 @@ from reconciler.resource.declared import RemoteId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class LastEdit:
     """The last edit as the service tells it; "" for what it does not tell."""
 
     who: str = ""
@@ -29,7 +29,7 @@ class Edit:
         return " ".join(word for word in words if word)
 
 
-NOBODY = Edit()
+NOBODY = LastEdit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Seen:
     document: dict[str, Json]
     version: str = ""
     recalled: tuple[Path, ...] = ()
-    edit: Edit = NOBODY
+    edit: LastEdit = NOBODY
     by_hand: bool = False
     revision: str = ""
     unseen: tuple[Path, ...] = ()

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from reconciler.document import Difference, Json
 from reconciler.errors import ExitCode
 from reconciler.resource.declared import Ref, RemoteId
-from reconciler.resource.observation import Edit
+from reconciler.resource.observation import LastEdit
 from reconciler.resource.reason import Reason
 
 
@@ -86,5 +86,5 @@ class Overtaken:
     In `differences`, `before` is what was sent and `after` what is live.
     """
 
-    edit: Edit
+    edit: LastEdit
     differences: tuple[Difference, ...]

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
-from reconciler.resource.observation import NOBODY, Absent, Edit, Observation, Unread
+from reconciler.resource.observation import NOBODY, Absent, LastEdit, Observation, Unread
 from reconciler.resource.reason import Reason, Remark, RenamedFrom
 
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
@@ -252,7 +252,7 @@ class Drift:
     exit_code: int = ExitCode.DONE
     unseen: tuple[Path, ...] = ()
     cause: Cause | None = None
-    edit: Edit = NOBODY
+    edit: LastEdit = NOBODY
     ignored: tuple[Ignored, ...] = ()
     ways_out: tuple[WayOut, ...] = ()
     is_new: bool | None = None

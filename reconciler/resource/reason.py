@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from reconciler.document import Path
 from reconciler.resource.declared import Ref, RemoteId
-from reconciler.resource.observation import Edit
+from reconciler.resource.observation import LastEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class EditedBy:
     """Someone else changed it after our last write."""
 
     code: ClassVar[str] = "edited-by"
-    edit: Edit
+    edit: LastEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class OverwritesEdit:
 
     code: ClassVar[str] = "overwrites-edit"
     paths: tuple[Path, ...]
-    edit: Edit
+    edit: LastEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class OverwrittenSince:
 
     code: ClassVar[str] = "overwritten-since"
     paths: tuple[Path, ...]
-    edit: Edit
+    edit: LastEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class TakesOver:
     """It is there, and this journal never wrote it; `differs` unless what may cannot be seen."""
 
     code: ClassVar[str] = "takes-over"
-    edit: Edit
+    edit: LastEdit
     differs: bool = True
 
 

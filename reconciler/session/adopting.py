@@ -13,12 +13,12 @@ from reconciler.applying.checks import rewritten_entry
 from reconciler.applying.remembering import not_given
 from reconciler.errors import UsageError
 from reconciler.expressions import Word, expression
-from reconciler.journal.entries import Entry, RunEntry, Started, WrittenEntry
+from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.manifests.adopting import Edited, Original, Originals, write_edits
 from reconciler.manifests.expressions import Scope, spelled, withheld_from
-from reconciler.manifests.fixing import Fix, replace_text
+from reconciler.manifests.placing import replace_text
 from reconciler.manifests.workspace import Workspace, sources_of
 from reconciler.planning.adopting import Scene, adoption, look, what_is_left
 from reconciler.planning.plan import Place
@@ -70,30 +70,14 @@ def adopt(
         entries = [*_entries(made, name, journal.now())]
         if entries:
             commit = applied_commit(bench.project)
-            journal.begin(
-                RunEntry(
-                    run=name,
-                    at=journal.now(),
-                    actor=journal.actor,
-                    commit=commit,
-                    digest="",
-                    command="adopt",
-                )
-            )
+            journal.begin(journal.run_entry(name, "adopt", commit))
             journal.append(entries)
     return made
 
 
 def _write(file: Edited, roots: tuple[Path, ...]) -> None:
-    fix = Fix(
-        path=file.script.path,
-        name=file.script.name,
-        before=file.script.text,
-        after=file.after,
-        repairs=0,
-        roots=roots,
-    )
-    replace_text(fix)
+    script = file.script
+    replace_text(script.path, script.name, roots, before=script.text, after=file.after)
     reached(Point.FILE_REPLACED)
 
 
@@ -125,6 +109,17 @@ def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
         )
         if base.leftover:
             yield rewritten_entry(run, at, one.ref, base.leftover)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """Resources that files as they would be say wrongly: `refused` for a reason, in words.
+
+    Of `unsettled` ones, the next plan would still change something.
+    """
+
+    refused: Mapping[Ref, str] = field(default_factory=dict)
+    unsettled: frozenset[Ref] = frozenset()
 
 
 @dataclass(slots=True)
@@ -220,45 +215,46 @@ class _Run:
             files, refused = write_edits(edits)
             self.why |= {one.ref: one.why for one in refused}
             wrong = self._judged(files, adoptions, scene)
-            again = {ref for ref, why in wrong.items() if not why and ref not in tried}
-            if not wrong:
+            if not wrong.refused and not wrong.unsettled:
                 return files
+            again = wrong.unsettled - tried
             tried |= again
             for ref in again:
                 # What nobody named is told by its place, which does not tell it any more.
                 adoptions[ref] = self._adoption(manifests[ref], replace(scene, names=True))
-            self.why |= {
-                ref: why or "the next plan would still change it: edit it by hand"
-                for ref, why in wrong.items()
-                if ref not in again
-            }
+            self.why |= wrong.refused
+            self.why |= dict.fromkeys(
+                wrong.unsettled - again, "the next plan would still change it: edit it by hand"
+            )
 
     def _judged(
         self, files: Sequence[Edited], adoptions: Mapping[Ref, Adoption], scene: Scene
-    ) -> dict[Ref, str]:
-        """Give the resources whose edits are not to be, and why, "" for what a plan would change.
+    ) -> _Wrong:
+        """Give the resources whose edits are not to be.
 
         The files are read as any run reads them, in the place of those that are there.
         """
         if not files:
-            return {}
+            return _Wrong()
         after = self._read({one.script.path.resolve(): one.after for one in files})
         edited = sorted({ref for one in files for ref in one.refs})
         now = {one.ref: one for one in after.manifests}
-        wrong = _complained_of(after, files)
-        if wrong:
-            return wrong
+        refused = _complained_of(after, files)
+        if refused:
+            return _Wrong(refused)
         for manifest in self.bench.workspace.manifests:
             ref = manifest.ref
             if ref not in edited and (ref not in now or now[ref].spec != manifest.spec):
-                return dict.fromkeys(edited, f"it would change {ref} too: edit it by hand")
+                said = f"it would change {ref} too: edit it by hand"
+                return _Wrong(dict.fromkeys(edited, said))
+        unsettled: set[Ref] = set()
         for ref in edited:
             one = adoptions[ref]
             if one.base is None or ref not in now:
-                wrong[ref] = "its manifest would be another one: edit it by hand"
+                refused[ref] = "its manifest would be another one: edit it by hand"
             elif what_is_left(scene.change_after(now[ref], one.base), one):
-                wrong[ref] = ""
-        return wrong
+                unsettled.add(ref)
+        return _Wrong(refused, frozenset(unsettled))
 
     def _read(self, instead: Mapping[Path, str]) -> Workspace:
         bench = self.bench

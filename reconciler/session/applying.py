@@ -138,14 +138,7 @@ def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: s
         commit = applied_commit(bench.project)
     else:
         command = f"{command} {bench.restoring.remark.run[:SHORT_RUN]}"
-    return RunEntry(
-        run=name,
-        at=journal.now(),
-        actor=journal.actor,
-        commit=commit,
-        digest=made.digest,
-        command=command,
-    )
+    return journal.run_entry(name, command, commit, made.digest)
 
 
 async def _apply_now(

@@ -276,14 +276,7 @@ class _Work:
     def write(self) -> None:
         """Write files first, and then what the journal rests on them, some at a time."""
         journal, run = self.journal, str(uuid4())
-        begun = RunEntry(
-            run=run,
-            at=journal.now(),
-            actor=journal.actor,
-            commit=applied_commit(self.bench.project),
-            digest="",
-            command="import",
-        )
+        begun = journal.run_entry(run, "import", applied_commit(self.bench.project))
         journal.begin(begun)
         new = self.matched.new
         self._declare_variables()

@@ -13,10 +13,11 @@ from typing import Any
 import httpx
 import pytest
 from harness.doors import Ran, typed
-from harness.workspaces import PROJECT, Workspace, project_at
+from harness.workspaces import ALERT, PROJECT, VIEW, Workspace, project_at
 
 from reconciler.document import ABSENT
 from reconciler.emulator import create_app
+from reconciler.errors import InvalidInput
 from reconciler.points import Point, _watchers
 from reconciler.report.adopting import adopted_markdown
 from reconciler.resource import Adopted, Adoption, AdoptionRun, Ref, Source
@@ -131,6 +132,68 @@ def test_dry_run(shop: Workspace) -> None:
     assert ran.code == 0
     assert "-    name: 'Checkout'\n+    name: 'Live'\n" in ran.out
     assert (text_of(shop), journal_of(shop)) == (BOARD, book)
+
+
+def test_changed_meanwhile(shop: Workspace) -> None:
+    """A manifest that somebody saves while adopt runs is left as it is, and that is said."""
+    theirs = BOARD.replace("Latency", "Speed")
+
+    def save(reached: Point) -> None:
+        if reached is Point.REPLY_READ:
+            shop.write("board.yaml", theirs)
+
+    edit_live(shop, rename)
+    _watchers.append(save)
+    try:
+        ran = adopt(shop, "--all")
+    finally:
+        _watchers.remove(save)
+
+    assert ran.code == InvalidInput.exit_code
+    assert "board.yaml was changed while this ran: it is left as it is" in ran.err
+    assert text_of(shop) == theirs
+
+
+def test_what_cannot_be_shown(shop: Workspace) -> None:
+    """What the API cannot show is never told to be as live: not in the lines, nor in the sum."""
+    shop.write("more.yaml", f"{ALERT}---\n{VIEW}")
+
+    ran = adopt(shop, "--all", "-v")
+
+    lines = [line.strip() for line in ran.out.splitlines()]
+    assert "= Dashboard/checkout  as live already" in lines
+    assert "? AlertDefinition/errors  the API cannot show it" in lines
+    assert "? SavedView/errors  the API cannot show it" in lines
+    assert lines[-1].endswith("; 1 as live already, 2 that the API cannot show.")
+
+
+def test_gone(shop: Workspace) -> None:
+    """Of what is gone live, adopt says how to go on, and why it thinks so."""
+    (shop.root / ".reconciler" / "local.db").unlink()
+
+    told = adopt(shop, "Dashboard/checkout")
+    note = adopt(shop, "Dashboard/checkout", "--format", "json").json["resources"][0]["note"]
+
+    assert told.code == 3
+    for said in (" ".join(told.out.split()), note):
+        assert "gone live: remove its manifest, or apply to create it again" in said
+        assert "the service has no dashboard" in said
+
+
+def test_only_the_journal(shop: Workspace) -> None:
+    """What git says already is counted alike as text and as JSON, and then it is as live."""
+    edit_live(shop, rename)
+    mine = BOARD.replace("'Checkout'", "'Live'")
+    shop.write("board.yaml", mine)
+
+    counted = adopt(shop, "--all", "--dry-run", "--format", "json").json["summary"]
+    told = adopt(shop, "--all", "-v").out
+
+    assert (counted["adopted"], counted["same"]) == (1, 0)
+    assert "~ Dashboard/checkout  its manifest stays: only the journal" in told
+    assert "1 resource adopted in 0 files, 1 of them in the journal alone; 0 as live" in told
+    assert text_of(shop) == mine
+    assert "; 1 as live already." in adopt(shop, "--all").out
 
 
 @pytest.mark.parametrize("side", ["--ours", "--theirs"])

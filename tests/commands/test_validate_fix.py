@@ -11,6 +11,9 @@ import pytest
 from harness.doors import typed
 from harness.workspaces import Workspace
 
+from reconciler.errors import InvalidInput
+from reconciler.manifests import fixing
+
 pytestmark = pytest.mark.promise("P39")
 
 PASTED = """\
@@ -53,6 +56,24 @@ def test_repaired(workspace: Workspace) -> None:
     assert file.stat().st_mode & 0o777 == 0o640
     assert sorted(one.name for one in workspace.root.iterdir()) == ["reconciler.yaml", "slo.yaml"]
     assert [change["action"] for change in workspace.plan()["changes"]] == ["create"]
+
+
+def test_changed_meanwhile(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that somebody saves between reading and repairing stays as they saved it."""
+    workspace.write("slo.yaml", PASTED)
+
+    def then_saved(*asked: Any) -> list[fixing.Fix]:
+        found = find_fixes(*asked)
+        workspace.write("slo.yaml", PASTED + "# more\n")
+        return found
+
+    find_fixes = fixing.find_fixes
+    monkeypatch.setattr(fixing, "find_fixes", then_saved)
+    ran = workspace.run("validate", "--fix")
+
+    assert ran.code == InvalidInput.exit_code
+    assert "slo.yaml was changed while this ran: it is left as it is" in ran.err
+    assert (workspace.root / "slo.yaml").read_text(encoding="utf-8") == PASTED + "# more\n"
 
 
 def test_shown(workspace: Workspace) -> None:

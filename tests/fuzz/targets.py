@@ -75,15 +75,15 @@ class Foreign:
 
     def read(self, content: bytes) -> None:
         """Convert one, and judge what it became."""
-        from reconciler.importing import grafana, openslo, prometheus  # noqa: PLC0415 - as above
+        from reconciler.importing.foreign import CONVERTERS  # noqa: PLC0415 - as above
         from reconciler.kinds.judging import judge  # noqa: PLC0415 - as above
         from reconciler.source.diagnostic import Severity  # noqa: PLC0415 - as above
 
         document = json.loads(content)
-        for module in (openslo, prometheus, grafana):
-            if not module.recognise(document):
+        for converter in CONVERTERS:
+            if not converter.recognise(document):
                 continue
-            done = module.convert(document, "f", [document])
+            done = converter.convert(document, "f", [document])
             left = [*done.left_behind, *(each for one in done.made for each in one.left_behind)]
             for one in done.made:
                 self.notes[one.kind.name] = self.notes.get(one.kind.name, 0) + 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reconciler.document import Json
 from reconciler.importing import grafana, openslo, prometheus
 from reconciler.importing.converting import Conversion, Converted
+from reconciler.importing.foreign import CONVERTERS
 from reconciler.importing.prometheus import compared_in
 from reconciler.kinds.judging import judge
 from reconciler.source.diagnostic import Severity
@@ -290,9 +291,9 @@ def grown(seed: Json, odd: Json, path: list[int]) -> Json:
 def test_hostile_documents(seed: Json, odd: Json, path: list[int]) -> None:
     """Whatever stands at any place of a document, something is made or left, and none fails."""
     for document in (odd, grown(seed, odd, path)):
-        for module in (openslo, prometheus, grafana):
-            if module.recognise(document):
-                for one in module.convert(document, "f", [document]).made:
+        for converter in CONVERTERS:
+            if converter.recognise(document):
+                for one in converter.convert(document, "f", [document]).made:
                     found = judge(one.kind, one.spec, one.spec, has_id=True).findings
                     assert [each for each in found if each.severity is Severity.ERROR] == []
 

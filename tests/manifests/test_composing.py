@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reconciler.document import Json, identical
+from reconciler.document import Json, Path, identical
 from reconciler.expressions import escaped, parts_of
-from reconciler.manifests.composing import UnwritableError, composed, composed_json
+from reconciler.manifests.composing import UnwritableError, check_writable, composed_json, laid_out
 from reconciler.source.reading import read_text
 
 SIGNS = "ab \n\t'\"#:-{}[],&*!|>%@`$~\\?=<.0159eExo_/\ré\u200b\u200d\ufeff\u2028\u202e\u05e9\u00a0"
@@ -27,6 +27,12 @@ values: st.SearchStrategy[Json] = st.recursive(
     max_leaves=15,
 )
 documents = st.dictionaries(texts, values, min_size=1, max_size=4)
+
+
+def composed(document: dict[str, Json], comments: dict[Path, str] | None = None) -> str:
+    """Check and lay out a document as drafts of manifests are."""
+    check_writable(document)
+    return laid_out(document, comments or {})
 
 
 @given(documents)

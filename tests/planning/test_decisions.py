@@ -20,10 +20,10 @@ from reconciler.resource import (
     Change,
     CouldNotBeRead,
     CreateLost,
-    Edit,
     EditedBy,
     Evidence,
     GoneSince,
+    LastEdit,
     Manifest,
     Observation,
     OverwritesEdit,
@@ -49,7 +49,7 @@ ALERT = Ref("AlertDefinition", "errors")
 POLICIES = Ref("LogPolicySet", "all")
 SPEC: dict[str, Json] = {"name": "Checkout", "description": "d"}
 NO_READ = CannotBeAsked("no read")
-EDIT = Edit(who="a person", at="2025")
+EDIT = LastEdit(who="a person", at="2025")
 KEY = Template((SecretHole("KEY", "hunter2", seal("hunter2", "KEY", "salt")),))
 
 
@@ -220,7 +220,7 @@ def test_as_the_kind_compares() -> None:
     written = Memory(
         remote_id="id", last=LastWrite(remote_id="id", declared=declared, at=AT, rewritten=())
     )
-    signed = Seen("id", {**turned, "name": "x"}, edit=Edit(who="a person"))
+    signed = Seen("id", {**turned, "name": "x"}, edit=LastEdit(who="a person"))
 
     assert decided(SLO, declared, Seen("id", turned)).action is Action.KEEP
     assert decided(SLO, declared, Seen("id", turned), lost).action is Action.KEEP

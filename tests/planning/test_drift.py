@@ -9,7 +9,7 @@ from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
 from reconciler.planning.drift import find_drift
-from reconciler.resource import Drift, Edit, Manifest, Ref, WayOut
+from reconciler.resource import Drift, LastEdit, Manifest, Ref, WayOut
 from reconciler.sealed import HIDDEN, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
@@ -62,7 +62,7 @@ def test_changed(site: Site) -> None:
         f"live was last changed at {AT} (revision 3)",
         shown(name="Theirs", more=1),
         cause="edited",
-        edit=Edit(at=AT, revision="3"),
+        edit=LastEdit(at=AT, revision="3"),
         ways_out=(
             WayOut("put-back", "reconciler apply a.yaml"),
             WayOut("take-over", "reconciler adopt SLO/checkout"),

@@ -174,10 +174,12 @@ def test_a_secret_is_never_written_out() -> None:
         ("${var:team}", "x-team", "y-team", "y-team"),
         ("${ref:SLO/a}", "id-a", "id-b", "${ref:SLO/b}"),
         ("plain", "plain", "${var:team} {", "$${var:team} {"),
+        ("plain", "plain", "rate(x[${__rate}]) ${var:x}", "rate(x[${__rate}]) $${var:x}"),
+        ("of ${var:team} a", "of x-team a", "of $x-team a", "of $x-team a"),
     ],
 )
 def test_expressions(written: str, ours: str, live: str, wanted: str) -> None:
-    """An expression stays where its value still stands, a text that looks like one is escaped."""
+    """An expression stays where its value still stands; only what looks like one is escaped."""
     values = {"${var:team}": "x-team"}
     refs = {"id-a": "${ref:SLO/a}", "id-b": "${ref:SLO/b}"}
 

@@ -19,8 +19,8 @@ from reconciler.resource import (
     Action,
     Change,
     DependsOn,
-    Edit,
     Evidence,
+    LastEdit,
     Manifest,
     Objected,
     Observation,
@@ -177,7 +177,9 @@ def test_what_moves_by_itself() -> None:
     moved = replace(
         one,
         manifest=replace(one.manifest, source=Source("b.yaml", 9), labels={"a": "b"}),
-        observation=Seen("id", {"name": "old"}, "v2", (("x",),), Edit(who="someone"), by_hand=True),
+        observation=Seen(
+            "id", {"name": "old"}, "v2", (("x",),), LastEdit(who="someone"), by_hand=True
+        ),
         reasons=(Objected("other"),),
         request_id="x",
     )

@@ -13,8 +13,8 @@ from reconciler.resource import (
     Absent,
     Action,
     Change,
-    Edit,
     Evidence,
+    LastEdit,
     Manifest,
     Objected,
     Observation,
@@ -107,7 +107,7 @@ def filled(kind: Kind, text: str) -> dict[str, Json]:
 
 
 OBSERVATIONS: st.SearchStrategy[Observation] = st.one_of(
-    st.builds(Seen, TEXTS, VALUES.map(_object), edit=st.builds(Edit, who=TEXTS)),
+    st.builds(Seen, TEXTS, VALUES.map(_object), edit=st.builds(LastEdit, who=TEXTS)),
     st.builds(Absent, TEXTS),
     st.builds(Remembered, TEXTS, VALUES.map(_object)),
     st.builds(Unknown, st.none(), TEXTS),

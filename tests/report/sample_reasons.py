@@ -6,7 +6,7 @@ import dataclasses
 from typing import get_args, get_type_hints
 
 from reconciler.report.reasons import words_of
-from reconciler.resource import CreateLost, Edit, ProtectionTurns, Reason, Ref, Remark
+from reconciler.resource import CreateLost, LastEdit, ProtectionTurns, Reason, Ref, Remark
 
 REF = Ref("SLO", "checkout")
 EXAMPLES: dict[object, object] = {
@@ -14,7 +14,7 @@ EXAMPLES: dict[object, object] = {
     int: 9,
     bool: True,
     Ref: REF,
-    Edit: Edit(who="Ann", at="2025-01-31T09:00:00Z"),
+    LastEdit: LastEdit(who="Ann", at="2025-01-31T09:00:00Z"),
     tuple[Ref, ...]: (REF,),
     tuple[str, ...]: ("severities",),
     tuple[tuple[str | int, ...], ...]: (("policies", 0, "name"),),

@@ -18,9 +18,9 @@ from reconciler.report.drift import MOST_FIELDS, drift_json, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import (
     Drift,
-    Edit,
     Ignored,
     InDoubt,
+    LastEdit,
     Look,
     Outcome,
     Ref,
@@ -58,7 +58,7 @@ DRIFTS = st.builds(
     TEXTS,
     VALUES,
     cause=st.sampled_from([None, "edited", "rewritten"]),
-    edit=st.builds(Edit, who=TEXTS, at=TEXTS, how=TEXTS, revision=TEXTS),
+    edit=st.builds(LastEdit, who=TEXTS, at=TEXTS, how=TEXTS, revision=TEXTS),
     ignored=st.lists(st.builds(Ignored, a_difference(), TEXTS, TEXTS), max_size=2).map(tuple),
     ways_out=st.lists(
         st.builds(WayOut, st.sampled_from(["put-back", "take-over"]), TEXTS, TEXTS, TEXTS),

@@ -30,7 +30,7 @@ from reconciler.report.plan.document import changed_since, plan_json, read_plan
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import Change, Edit, Objection, OverwritesEdit, Plan, Recalled
+from reconciler.resource import Change, LastEdit, Objection, OverwritesEdit, Plan, Recalled
 
 ID = "819c93ea-2f1b-4d52-9d4c-0c9a6ee7c6c1"
 ELSEWHERE = re.compile(r'title="[^"]*"|&quot;|&#34;|&#x27;|</?[a-z]+[^>]*>')
@@ -56,7 +56,7 @@ def edited() -> Change:
         dashboard("Board", called("Errors")),
     )
     paths = tuple(one.path for one in change.differences)
-    return replace(change, reasons=(OverwritesEdit(paths, Edit()),))
+    return replace(change, reasons=(OverwritesEdit(paths, LastEdit()),))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -80,7 +80,7 @@ def test_reasons_name_members(form: str) -> None:
         policies(policy("block debug", "HIGH")),
     )
     reasons = (
-        OverwritesEdit((("policies", "block debug", "logRules"),), Edit()),
+        OverwritesEdit((("policies", "block debug", "logRules"),), LastEdit()),
         Recalled((("policies", "block debug"),)),
     )
 

@@ -56,14 +56,7 @@ def hint_at_places(asked: Asked) -> str:
 def run_entry(asked: Asked, journal: Journal, command: str) -> RunEntry:
     """Give the entry that says who runs this command, and from which commit."""
     commit = applied_commit(open_project(asked))
-    return RunEntry(
-        run=str(uuid4()),
-        at=journal.now(),
-        actor=journal.actor,
-        commit=commit,
-        digest="",
-        command=command,
-    )
+    return journal.run_entry(str(uuid4()), command, commit)
 
 
 def ref_of(text: str | None) -> Ref:

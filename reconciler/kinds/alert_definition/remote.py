@@ -26,7 +26,7 @@ from reconciler.resource import (
     Absent,
     Action,
     Change,
-    Edit,
+    LastEdit,
     Manifest,
     Observation,
     Outcome,
@@ -119,7 +119,7 @@ async def _read(api: Api, remote_id: RemoteId) -> Observation:
     updated = text(found.record, "updatedTime")
     # A version alone proves no write: a service may keep it over one.
     version = f"{text(found.record, 'alertVersionId')}/{updated}" if updated else ""
-    return Seen(remote_id, found.spec, version, edit=Edit(at=updated))
+    return Seen(remote_id, found.spec, version, edit=LastEdit(at=updated))
 
 
 def _no_alert(remote_id: RemoteId | None) -> str:

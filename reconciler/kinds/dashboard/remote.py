@@ -37,7 +37,7 @@ from reconciler.resource import (
     Absent,
     Action,
     Change,
-    Edit,
+    LastEdit,
     Manifest,
     Observation,
     Outcome,
@@ -133,7 +133,7 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
     assert isinstance(own, dict)  # noqa: S101 - an object stays one
     updated, who = text(record, "updatedAt"), text(record, "updaterName")
     origin = text(record, "updatedOriginType")
-    edit = Edit(who=who, at=updated, how=_ORIGINS.get(origin, ""))
+    edit = LastEdit(who=who, at=updated, how=_ORIGINS.get(origin, ""))
     return Seen(remote_id, own, updated, edit=edit, by_hand=origin == BY_HAND)
 
 

@@ -37,7 +37,7 @@ from reconciler.kinds.answers import all_members, members, text
 from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
-from reconciler.resource import Edit, Manifest, Observation, Outcome, Seen, Unconfirmed, Written
+from reconciler.resource import LastEdit, Manifest, Observation, Outcome, Seen, Unconfirmed, Written
 from reconciler.slips import nearest
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
         {"policies": policies},
         version,
         tuple(recalled),
-        edit=Edit(at=updated),
+        edit=LastEdit(at=updated),
         revision=_revision(stored),
         unseen=tuple(unseen),
         overwritten=tuple(overwritten),

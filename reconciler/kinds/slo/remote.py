@@ -28,8 +28,8 @@ from reconciler.resource import (
     Absent,
     Action,
     Change,
-    Edit,
     InDoubt,
+    LastEdit,
     Manifest,
     Observation,
     Outcome,
@@ -93,7 +93,7 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
         remote_id,
         own,
         version=f"{revision}/{updated}",
-        edit=Edit(at=updated, revision=revision if updated else ""),
+        edit=LastEdit(at=updated, revision=revision if updated else ""),
         revision=revision,
     )
 

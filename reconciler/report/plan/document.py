@@ -28,7 +28,7 @@ from reconciler.report.changes.document import (
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
 from reconciler.report.spoken import Place, places_in
-from reconciler.resource import Action, ActionWord, Change, Edit, Plan, Reason, Ref, Remark
+from reconciler.resource import Action, ActionWord, Change, LastEdit, Plan, Reason, Ref, Remark
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -228,7 +228,7 @@ def _plain(value: object) -> Json:
             return str(value)
         case tuple():
             return [_plain(one) for one in value]
-        case Edit():
+        case LastEdit():
             return {name: said for name, said in _members(value).items() if said}
         case None | bool() | int() | str():
             return value
