@@ -64,7 +64,7 @@ from reconciler.resource import (
     Unread,
     WriteLost,
 )
-from reconciler.sealed import HIDDEN, references_in, resolve
+from reconciler.sealed import HIDDEN, holds_seal, references_in, resolve
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
@@ -211,12 +211,14 @@ def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -
 
 
 def _lost(
-    kind: Kind, live: Json, destroyed: Iterable[str], written: Sequence[Json]
+    kind: Kind, live: Json, destroyed: Mapping[str, Json], written: Sequence[Json]
 ) -> Iterator[Json]:
     """Yield what is destroyed as it may be printed."""
     members = members_by_name(kind, veiled(live, written, kind.shape))
-    # A list whose names say nothing is hidden as a whole.
-    yield from (members.get(name, HIDDEN) for name in destroyed)
+    secret = any(map(holds_seal, written))
+    for name, member in destroyed.items():
+        # Of one without a name nobody can tell which it is.
+        yield members.get(name, HIDDEN if secret else member)
 
 
 def _others(
