@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from reconciler.document import (
     ABSENT,
@@ -134,13 +135,14 @@ OtherHomes: TypeAlias = Mapping[Key, Sequence[Home]]
 
 
 def shown(
-    found: Iterable[Difference], written: Sequence[Json], shape: Shape
+    found: Iterable[Difference], live: Json, written: Sequence[Json], shape: Shape
 ) -> Iterator[Difference]:
     """Hide what stands live where a secret belongs, or did: it may be an older secret.
 
-    `written` is all that live may hold of what was declared: with a write in doubt, several.
+    `written` is all that live may hold of what was declared: with a write in doubt, several;
+    what was sent before what is to be.
     """
-    sealed = [(one, _with_seals(one, shape)) for one in written if holds_seal(one)]
+    sealed = _sealed_homes(live, written, shape)
     for difference in found:
         if difference.before is ABSENT or difference.operation == "move":
             yield difference
@@ -167,7 +169,7 @@ def _places(
             if named is None:
                 break
             if str(step) not in named:
-                for home in elsewhere.get(key_of(shape, str(step)), ()):
+                for home in _homes_at(step, shape, elsewhere):
                     yield from _places(home.item, path[index + 1 :], shape.item, elsewhere)
             document, shape = named.get(str(step), ABSENT), shape.item
         elif isinstance(step, str) and (document is ABSENT or isinstance(document, dict)):
@@ -178,10 +180,19 @@ def _places(
     yield document
 
 
+def _homes_at(step: str | int, shape: Shape, elsewhere: OtherHomes) -> Iterator[Home]:
+    """Yield what the item of a path may be; one that is only counted may be any."""
+    kind = id(shape)
+    for key, homes in elsewhere.items():
+        if key[0] == kind and (isinstance(step, int) or key == key_of(shape, step)):
+            yield from homes
+
+
 def veiled(live: Json, written: Sequence[Json | Missing], shape: Shape) -> Json:
     """Give a live document with the hidden text where one of `written` holds a secret.
 
-    `written` is all that live may hold of what was declared, secrets sealed.
+    `written` is all that live may hold of what was declared, secrets sealed; what was sent
+    before what is to be.
     """
     return _all_veiled(live, written, shape, _hidden)
 
@@ -217,19 +228,50 @@ def _hidden(_live: Json, _sealed: Json) -> Json:
 
 
 def _all_veiled(live: Json, written: Sequence[Json | Missing], shape: Shape, veil: Veil) -> Json:
-    for sealed in written:
-        if holds_seal(sealed):
-            live = _veiled(live, sealed, shape, _with_seals(sealed, shape), veil)
+    for sealed, elsewhere in _sealed_homes(live, written, shape):
+        live = _veiled(live, sealed, shape, elsewhere, veil)
     return live
 
 
-def _with_seals(sealed: Json | Missing, shape: Shape) -> OtherHomes:
-    """Give where the items stand that hold a secret."""
-    return {
+def _sealed_homes(
+    live: Json, written: Sequence[Json | Missing], shape: Shape
+) -> list[tuple[Json | Missing, OtherHomes]]:
+    """Give each document that holds a secret, and which items of it live items may be."""
+    found: list[tuple[Json | Missing, OtherHomes]] = []
+    if not any(map(holds_seal, written)):
+        return found
+    there = homes_in(live, shape)
+    known: set[Key] = set()
+    for one in written:
+        homes = homes_in(one, shape)
+        known.update(homes)
+        if holds_seal(one):
+            found.append((one, _with_seals(homes, there, known)))
+    return found
+
+
+def _with_seals(homes: OtherHomes, there: OtherHomes, known: AbstractSet[Key]) -> OtherHomes:
+    """Give by item of live or of what was written where the items stand that hold a secret.
+
+    A live item that nobody knows may be any of its kind that is not live any more, deleted
+    and made anew by hand.
+    """
+    held = {
         key: secret
-        for key, homes in homes_in(sealed, shape).items()
-        if (secret := [home for home in homes if holds_seal(home.item)])
+        for key, found in homes.items()
+        if (secret := [home for home in found if holds_seal(home.item)])
     }
+    gone: dict[int, list[Home]] = defaultdict(list)
+    for key, secret in held.items():
+        if key not in there:
+            gone[key[0]].extend(secret)
+    new = {key: gone[key[0]] for key in there if key not in known and key[0] in gone}
+    nameless = {(kind, NAMELESS): secret for kind, secret in gone.items()}
+    return {**nameless, **held, **new}
+
+
+NAMELESS: Final = ""
+"""Stands for the identity of items that have none."""
 
 
 def _veiled(
@@ -264,7 +306,8 @@ def _veiled_list(
 
 def _veiled_item(item: Json, shape: Shape, elsewhere: OtherHomes, veil: Veil) -> Json:
     name = value_at(item, shape.identity) if shape.identity else ABSENT
-    homes = elsewhere.get(key_of(shape, name), ()) if isinstance(name, str) else ()
+    key = key_of(shape, name if isinstance(name, str) else NAMELESS)
+    homes = elsewhere.get(key, ()) if shape.identity else ()
     for home in homes:
         item = _veiled(item, home.item, shape.item, elsewhere, veil)
     return item if homes else _veiled(item, ABSENT, shape.item, elsewhere, veil)

@@ -64,7 +64,7 @@ from reconciler.resource import (
     Unread,
     WriteLost,
 )
-from reconciler.sealed import references_in, resolve
+from reconciler.sealed import HIDDEN, holds_seal, references_in, resolve
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
@@ -153,7 +153,8 @@ def _against_live(
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
     compared = tuple(differences(live, body, kind.shape))
     expected = tuple(unexpected(compared, memory, kind.shape))
-    found = tuple(shown(expected, memory.candidates, kind.shape))
+    written = (*memory.candidates, declared)
+    found = tuple(shown(expected, live, written, kind.shape))
     recalled = [Recalled(seen.recalled)] if seen.recalled else []
     wrong = _what_is_wrong(kind, manifest, seen, memory)
     if wrong is not None:
@@ -165,14 +166,13 @@ def _against_live(
             declared=declared,
             body=body,
             reasons=(wrong, *recalled),
-            before=veiled(live, (*memory.candidates, declared), kind.shape),
+            before=veiled(live, written, kind.shape),
         )
     reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
     if seen.overwritten:
         reasons.append(OverwrittenSince(seen.overwritten, seen.edit))
     if found:
         reasons.extend(_others(kind, seen, knowledge, found))
-    written = (*memory.candidates, declared)
     destroyed = {}
     if found:
         # What the service makes anew by itself, whatever is written, is not lost with a write.
@@ -189,7 +189,7 @@ def _against_live(
         body=body,
         differences=found,
         destroys=tuple(destroyed),
-        lost=tuple(_lost(kind, destroyed, written)),
+        lost=tuple(_lost(kind, live, destroyed, written)) if destroyed else (),
         foreign=tuple(name for name in destroyed if ours.get(name) is None),
         reasons=tuple(reasons),
         before=veiled(live, written, kind.shape) if found else live,
@@ -210,12 +210,15 @@ def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -
     return AnotherId(declared, seen.remote_id)
 
 
-def _lost(kind: Kind, destroyed: Mapping[str, Json], written: Sequence[Json]) -> Iterator[Json]:
+def _lost(
+    kind: Kind, live: Json, destroyed: Mapping[str, Json], written: Sequence[Json]
+) -> Iterator[Json]:
     """Yield what is destroyed as it may be printed."""
-    members = [members_by_name(kind, one) for one in written]
+    members = members_by_name(kind, veiled(live, written, kind.shape))
+    secret = any(map(holds_seal, written))
     for name, member in destroyed.items():
-        ours = [one.get(name) for one in members]
-        yield veiled(member, ours, kind.shape.at(kind.destroyable[0]).item)
+        # Of one without a name nobody can tell which it is.
+        yield members.get(name, HIDDEN if secret else member)
 
 
 def _others(
@@ -339,7 +342,7 @@ def _against_memory(
 ) -> Change:
     before = remembered.document
     changed = differences(before, declared, kind.exact_shape)
-    found = tuple(shown(changed, [before], kind.shape))
+    found = tuple(shown(changed, before, [before], kind.shape))
     return Change(
         manifest=manifest,
         action=Action.UPDATE if found else Action.KEEP,

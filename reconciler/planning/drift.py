@@ -101,7 +101,7 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             expected = (one for one in otherwise if not observation.cannot_tell(one.path))
             # What is declared a secret by now may have been one before anybody said so.
             written = (*memory.candidates, declared)
-            hidden = shown(without_own_secrets(expected, salt), written, kind.shape)
+            hidden = shown(without_own_secrets(expected, salt), live, written, kind.shape)
             found = tuple(turned(hidden))
             lost = any(one in overwritten for one in unseen)
             notes = ["overwritten by someone since"] if overwritten else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
@@ -18,14 +18,16 @@ from reconciler.document import (
     Put,
     Shape,
     Within,
+    by_identity,
     exactly,
     key_of,
     same,
     stored_name,
     value_at,
 )
-from reconciler.planning.sides import Merged, Rules, Sides, agrees, sides_of
+from reconciler.planning.sides import Merged, Rules, Sides, agrees, holds_hidden, sides_of
 from reconciler.resource import Adopted, Conflict, Side
+from reconciler.sealed import HIDDEN, holds_seal
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Merge(Protocol):
     ours: Homes
     base: Homes
     live: Homes
+    remade: bool
+    """Whether a new item may be one that held a secret, deleted and made anew by hand."""
 
     def at(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Give the edit of one place."""
@@ -123,12 +127,23 @@ class KeyedList:
         if self._base(name) is ABSENT:
             self.edits[name] = Item(origin)
             return
+        if self.merge.remade and (secrets := self._gone_secrets(inner.ours)):
+            for inside in secrets:
+                # What stands live instead, if anything does, is in an item that nobody knows.
+                self.merge.conflict(_inside(inner, inside), (*place, *inside))
+            self.edits[name] = Item(origin)
+            return
         if same(self._base(name), inner.ours, exactly(self.shape.item)):
             self.merge.note(inner, place)
             return
         gone = self.merge.conflict(inner, place, self.shape.item)
         if gone is None:
             self.edits[name] = Item(origin)
+
+    def _gone_secrets(self, item: Json | Missing) -> list[Path]:
+        """Give where the secrets of an item are that no item of live holds by its name."""
+        places = secret_places(item, self.shape.item, frozenset(self.merge.live))
+        return list(places)
 
     def _sides(self, name: str, nth: int) -> Sides:
         index = list(self.live).index(name) if name in self.live else None
@@ -167,6 +182,10 @@ class KeyedList:
             if agrees(inner.live, inner.base, self.shape.item) and name in self.base:
                 return
             edit = self.merge.conflict(inner, place, self.shape.item)
+        elif hidden := list(secret_places(inner.shown, self.shape.item)):
+            for inside in hidden:
+                self.merge.conflict(_inside(inner, inside), (*place, *inside))
+            return
         else:
             edit = self.merge.take(inner, place, self.shape.item)
         if edit is not None:
@@ -209,6 +228,38 @@ class KeyedList:
             )
         first, second = (live, ours) if theirs_moved else (ours, live)
         return _joined(first, second)
+
+
+def secret_places(
+    document: Json | Missing, shape: Shape, besides: Container[Key] = frozenset()
+) -> Iterator[Path]:
+    """Yield where secrets belong or something is hidden, but for the items of some names.
+
+    A list whose items have no names is one place.
+    """
+    if not (holds_seal(document) or holds_hidden(document)):
+        return
+    if isinstance(document, dict):
+        for key, value in document.items():
+            inner = secret_places(value, shape.at(key), besides)
+            yield from ((key, *inside) for inside in inner)
+        return
+    named = by_identity(document, shape) if isinstance(document, list) else None
+    for name, item in (named or {}).items():
+        if key_of(shape, name) not in besides:
+            yield from ((name, *inside) for inside in secret_places(item, shape.item, besides))
+    if named is None:
+        yield ()
+
+
+def _inside(sides: Sides, path: Path) -> Sides:
+    """Give the sides of a place inside an item where a secret is, or something is hidden.
+
+    In the lists inside it all that is known is that.
+    """
+    for step in path:
+        sides = sides.at(str(step))
+    return replace(sides, live=HIDDEN, shown=HIDDEN)
 
 
 def _names(names: Sequence[str]) -> Json:

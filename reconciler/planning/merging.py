@@ -69,6 +69,11 @@ class _Merge:
         self.ours, self.base, self.live = (
             homes_of(one, shape) for one in (sides.ours, sides.base, sides.live)
         )
+        known = {*self.ours, *self.base}
+        self.remade = any(
+            key not in known and any(holds_hidden(home.item) for home in homes)
+            for key, homes in homes_of(sides.shown, shape).items()
+        )
 
     def at(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Give the edit of one place; None where it stays as it is written."""

@@ -42,7 +42,13 @@ def item(name: str, text: str) -> dict[str, Json]:
             [item("2", "z"), item("1", SEALED)],
             [item("1", HIDDEN), item("2", "x")],
         ),
-        ([item("3", "x")], [item("1", SEALED)], [item("3", "x")]),
+        ([item("3", "x")], [item("1", SEALED)], [item("3", HIDDEN)]),
+        (
+            [item("3", "x"), item("1", "old")],
+            [item("1", SEALED)],
+            [item("3", "x"), item("1", HIDDEN)],
+        ),
+        ([item("2", "x")], [item("1", SEALED), item("2", "z")], [item("2", "x")]),
         ([{"text": "old"}], [item("1", SEALED)], [HIDDEN]),
         ([item("1", "old")], [item("1", SEALED), item("1", "z")], [HIDDEN]),
         (
@@ -121,7 +127,7 @@ def test_moves(live: Json, sent: Json) -> None:
     """A difference quotes no older secret, to whatever list its item was moved, or is to be."""
     written = rows(p=[item("a", SEALED)])
 
-    found = list(shown(differences(live, sent, ROWS), [written], ROWS))
+    found = list(shown(differences(live, sent, ROWS), live, [written], ROWS))
 
     assert "'old'" not in repr(found)
     assert HIDDEN in repr(found)
@@ -132,7 +138,7 @@ def test_where_something_moves_from_is_no_secret() -> None:
     written = rows(p=[item("b", "x"), item("a", SEALED)], q=[])
     sent = rows(p=[item("b", "x")], q=[item("a", SEALED)])
 
-    (move,) = shown(differences(written, sent, ROWS), [written], ROWS)
+    (move,) = shown(differences(written, sent, ROWS), written, [written], ROWS)
 
     place: Json = ["rows", "p", "inner", 1]
     assert move == Difference(("rows", "q", "inner", "a"), place, 0, "move")

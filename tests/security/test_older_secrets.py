@@ -84,7 +84,7 @@ def test_where_it_stands() -> None:
     written: Json = {
         "plain": "z",
         "secret": sealed,
-        "named": [{"id": "1", "text": sealed}, {"id": "3", "text": sealed}],
+        "named": [{"id": "1", "text": sealed}, {"id": "2", "text": "z"}],
         "bare": ["y", sealed],
         "other": sealed,
     }
