@@ -68,6 +68,13 @@ def on_service(command: str, rest: str = "") -> str:
     return _line(command, here.environment, here.to_project, rest)
 
 
+def in_git(command: str, rest: str) -> str:
+    """Give a command of git in the project's folder, of which the paths in it are told."""
+    root = _here.get(_NOWHERE).root
+    folder = "" if root == "." else f" -C {shlex.quote(root)}"
+    return f"git{folder} {command} {rest}"
+
+
 def _line(command: str, environment: str, place: str, rest: str) -> str:
     chosen = f" -e {shlex.quote(environment)}" if environment else ""
     return f"reconciler {command}{chosen}{place}{f' {rest}' if rest else ''}"
