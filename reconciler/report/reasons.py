@@ -166,11 +166,11 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
                 f"{last_steps(paths, where)} cannot be seen, and are sent again"
             )
         case TakesOver(edit=edit, differs=True):
-            return f"it is there, differs, and this journal never wrote it{_by(edit)}"
+            return f"it is there, differs, and this journal never wrote it{_last(edit)}"
         case TakesOver(edit=edit):
             return (
                 "it is there, and this journal never wrote it; "
-                f"whether it differs cannot be seen{_by(edit)}"
+                f"whether it differs cannot be seen{_last(edit)}"
             )
         case Recalled(paths=paths):
             return f"{last_steps(paths, where)}: not in the answer, compared with the journal"
@@ -337,6 +337,10 @@ def _same(reason: SameObject) -> str:
 
 def _by(edit: Edit) -> str:
     return f", last {edit}" if edit.told else ""
+
+
+def _last(edit: Edit) -> str:
+    return f"; last changed {edit}" if edit.told else ""
 
 
 def listed(refs: Iterable[Ref]) -> str:
