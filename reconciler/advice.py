@@ -77,6 +77,13 @@ def _typed(file: str, here: Here) -> str:
     return shlex.quote(f"./{place}" if place.startswith("-") else place)
 
 
+def in_git(command: str, rest: str) -> str:
+    """Give a command of git in the project's folder, of which the paths in it are told."""
+    root = _here.get(_NOWHERE).root
+    folder = "" if root == "." else f" -C {shlex.quote(root)}"
+    return f"git{folder} {command} {rest}"
+
+
 def _line(command: str, environment: str, place: str, rest: str) -> str:
     chosen = f" -e {shlex.quote(environment)}" if environment else ""
     return f"reconciler {command}{chosen}{place}{f' {rest}' if rest else ''}"

@@ -16,6 +16,7 @@ from harness.served import Served, served
 
 from reconciler.commands.overview import COMMANDS
 from reconciler.commands.root import run
+from reconciler.emulator.demo_company import ALERTS
 
 DOCS = Path(__file__).parent.parent / "docs"
 API = "/mgmt/openapi/latest"
@@ -125,3 +126,11 @@ def test_the_newcomers_way(
         (told,) = re.findall(r"^Nothing to do: .*$", capsys.readouterr().out, re.MULTILINE)
         assert told in section("getting-started.md", "2. What is there already")
         walk.follow("how-to.md", {"Take over what was edited by hand": edited_by_hand})
+        shown = capsys.readouterr().out
+        (quoted,) = re.findall(r"The plan shows `([^`]*)`", section("how-to.md", "Rotate a secret"))
+        assert re.search(re.escape(quoted).replace("…", "[0-9a-f]+"), shown), shown
+
+
+def test_no_recipe_declares_what_was_imported() -> None:
+    """An alert that a recipe declares is none of the demo's: whoever imported it has it already."""
+    assert [one for one in ALERTS if one in (DOCS / "how-to.md").read_text("utf-8")] == []

@@ -29,7 +29,7 @@ _TAKE_OVER = (
 _FORMAT = "there is no formatter here; `reconciler validate` says what is wrong in manifests"
 _BACK = (
     "`reconciler rollback RUN` puts back what was declared before a run; "
-    "then `git revert` the change of the manifests"
+    "then change the manifests that it names, too"
 )
 _KEY = (
     "the key is read from RECONCILER_API_KEY, and never kept; `reconciler doctor` checks it and "

@@ -12,7 +12,7 @@ from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, json_data, words
 from reconciler.errors import UsageError, worst
 from reconciler.journal.store import Patience
-from reconciler.kinds import KINDS
+from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Kind
 from reconciler.report.imported import ImportDocument
 from reconciler.report.safe import safe
@@ -105,6 +105,8 @@ def import_(  # noqa: PLR0913 - one for each option
         data("".join(f"{safe(line)}\n" for line in lines_of(result)), ending=code)
     if not asked.quiet:
         words(summary_of(result, dry_run=dry_run))
+        if exports and not dry_run and (unwatched := unwatched_words(result)):
+            words(unwatched)
     return code
 
 
@@ -187,3 +189,13 @@ def summary_of(result: Result, *, dry_run: bool) -> str:
     if dry_run:
         return f"would write {count}"
     return f"wrote {count}" if result.imported else "nothing to write"
+
+
+def unwatched_words(result: Result) -> str:
+    """Say what of exports is not watched yet: nothing is journaled that the next plan reads."""
+    count = sum(BY_NAME[one.ref.kind].readable for one in result.imported)
+    if not count:
+        return ""
+    watches = "watches it" if count == 1 else "watches them"
+    first = plural(count, "manifest")
+    return f"{first} from exports of what can be read: `drift` {watches} after the first apply"

@@ -73,7 +73,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
 
     RUN is the id of a run as `journal history` shows it, as much of it as tells it apart, or
     `last` for the last run that wrote something. Manifests stay as they are: the next apply of
-    them brings the change back, until it is reverted in git. A rollback is a run as well, and
+    them brings the change back, unless they say the same by then. A rollback is a run as well, and
     can be rolled back.
     """
     if form not in (_OF_PLANS if dry_run else _OF_APPLIES):

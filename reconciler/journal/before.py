@@ -70,6 +70,17 @@ def runs_named(entries: Sequence[Entry], name: str) -> list[RunSummary]:
     return whole or [run for run in runs if run.run.startswith(name)]
 
 
+def is_apply(run: RunSummary) -> bool:
+    """Tell whether a run did what the manifests of its commit say; an old one has no name."""
+    return run.command in ("", "apply")
+
+
+def commit_before(entries: Sequence[Entry], run: RunSummary) -> str:
+    """Give the commit of the last apply before a run; "" where none is known."""
+    earlier = [one for one in runs_of(entries[: run.begins]) if is_apply(one) and one.commit]
+    return earlier[-1].commit if earlier else ""
+
+
 def is_compacted(entries: Sequence[Entry], run: RunSummary) -> bool:
     """Tell whether compacting has dropped what a run did, and all that was before it."""
     return any(isinstance(entry, Kept) for entry in entries[run.begins :])

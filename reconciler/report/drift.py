@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
@@ -19,7 +20,7 @@ from reconciler.report.changes.fields import drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, folds_markdown
-from reconciler.report.reasons import WAYS, drift_note, look_notes, way_out_words
+from reconciler.report.reasons import WAYS, drift_age, drift_note, look_notes, way_out_words
 from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
@@ -266,6 +267,7 @@ def _ignored_lines(drift: Drift, style: Style) -> Iterator[str]:
 MOST_ROWS = 50
 LONGEST_CELL = 80
 LONGEST_NOTE = 240
+LONGEST_TABLE_NOTE = 200
 MOST_NOTES = 10
 MOST_WAYS = 10
 OPEN_BELOW_LINES = 10
@@ -313,15 +315,24 @@ def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
 def _table(found: Sequence[Drift]) -> Iterator[str]:
     if not found:
         return
-    yield "| state | resource | fields | note |"
-    yield "|---|---|--:|---|"
+    # Where drift was never remembered, nothing is new or known.
+    aged = any(map(drift_age, found))
+    since, line = (" since |", "---|") if aged else ("", "")
+    yield f"| state | resource | fields |{since} note |"
+    yield f"|---|---|--:|{line}---|"
     for drift in found[:MOST_ROWS]:
         fields = f"{len(drift.differences):,}" if drift.differences else ""
-        note = code(drift_note(drift), LONGEST_CELL) if drift_note(drift) else ""
-        yield f"| {drift.state} | {code(str(drift.ref), LONGEST_CELL)} | {fields} | {note} |"
+        age = f" {_cell(drift_age(drift), LONGEST_CELL)} |" if aged else ""
+        note = _cell(drift_note(replace(drift, is_new=None)), LONGEST_TABLE_NOTE)
+        resource = code(str(drift.ref), LONGEST_CELL)
+        yield f"| {drift.state} | {resource} | {fields} |{age} {note} |"
     if len(found) > MOST_ROWS:
-        yield f"| | and {len(found) - MOST_ROWS:,} more | | |"
+        yield f"| | and {len(found) - MOST_ROWS:,} more | |{' |' if aged else ''} |"
     yield ""
+
+
+def _cell(text: str, longest: int) -> str:
+    return code(text, longest) if text else ""
 
 
 def _fold(drift: Drift) -> Fold:

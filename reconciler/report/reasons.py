@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias, assert_never
 
-from reconciler.advice import on_journal, on_manifests
+from reconciler.advice import in_git, on_journal, on_manifests
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
 from reconciler.report.safe import safe
@@ -165,11 +167,11 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
                 f"{last_steps(paths, where)} cannot be seen, and are sent again"
             )
         case TakesOver(edit=edit, differs=True):
-            return f"it is there, differs, and this journal never wrote it{_by(edit)}"
+            return f"it is there, differs, and this journal never wrote it{_last(edit)}"
         case TakesOver(edit=edit):
             return (
                 "it is there, and this journal never wrote it; "
-                f"whether it differs cannot be seen{_by(edit)}"
+                f"whether it differs cannot be seen{_last(edit)}"
             )
         case Recalled(paths=paths):
             return f"{last_steps(paths, where)}: not in the answer, compared with the journal"
@@ -217,7 +219,8 @@ def _rolled_back(reason: PutBack | MadeByRun | NothingBefore | SecretsLost | Mad
         case PutBack(state=state, at=at, later=later):
             was = "declared" if state == "declared" else "live, right before the run wrote it,"
             runs = ", ".join(one[:SHORT_RUN] for one in later)
-            more = f"; what was written since goes too (runs {runs})" if later else ""
+            word = "run" if len(later) == 1 else "runs"
+            more = f"; what was written since goes too ({word} {runs})" if later else ""
             return f"as it was {was} {at}{more}"
         case MadeByRun(remote_id=remote_id):
             known = "" if remote_id is None else f" as {remote_id}"
@@ -257,17 +260,56 @@ def remark_words(remark: Remark) -> str:
 
 
 def _rolling_back(remark: RollsBack) -> str:
-    """Say what is rolled back, and what is left to do in git."""
-    commit, _, dirty = remark.commit.partition("-")
+    """Say what is rolled back, that manifests are not, and how to find what changed them."""
     of = f" of commit {remark.commit}" if remark.commit else ""
     by = f" by {remark.actor}" if remark.actor else ""
-    revert = "revert the change in git too" if not commit or dirty else f"`git revert {commit}`"
     kept = "; --live puts back what was live right before it" if remark.live_kept else ""
-    return (
-        f"puts back what was declared before the run {remark.run[:SHORT_RUN]} ({remark.command}"
-        f"{by}, {remark.at}{of}){kept}. Manifests stay as they are, so the next apply of them "
-        f"brings the change back: {revert}"
+    was = "declared" if remark.state == "declared" else "live"
+    back = (
+        f"puts back what was {was} before the run {remark.run[:SHORT_RUN]} ({remark.command}"
+        f"{by}, {remark.at}{of}){kept}"
     )
+    if not remark.refs:
+        return back
+    return (
+        f"{back}. Manifests stay as they are: the next apply of them brings the change back, "
+        f"unless they say the same as what is put back. {_in_git(remark)}"
+    )
+
+
+def _in_git(remark: RollsBack) -> str:
+    """Say where the change is in git: a run is of the commit that was there, not of the change."""
+    where = remark.files or tuple(map(str, remark.refs))
+    more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
+    named = ", ".join(where[:MOST_NAMED]) + more
+    said = f"To change: {named}" if remark.files else f"To change: the manifests of {named}"
+    commit, _, dirty = remark.commit.partition("-")
+    if not _COMMIT.fullmatch(commit):
+        return said
+    before = remark.commit_before.partition("-")[0]
+    since = f"{before[:SHORT_COMMIT]}.." if _COMMIT.fullmatch(before) and before != commit else ""
+    ran = f"; the run before applied commit {remark.commit_before}" if since else ""
+    # What was not committed by then is in a commit since, if in any.
+    until, edits = (
+        ("HEAD", ", or edits that were not committed then")
+        if dirty
+        else (commit[:SHORT_COMMIT], "")
+    )
+    paths = remark.files if len(remark.files) <= MOST_NAMED else _folder_of(remark.files)
+    limited = f" -- {shlex.join(paths)}" if paths else ""
+    look = in_git("log", f"{since}{until}{limited}")
+    return f"{said}{ran}. Look for what changed them in `{look}`{edits}"
+
+
+def _folder_of(files: Sequence[str]) -> tuple[str, ...]:
+    return (posixpath.commonpath([posixpath.dirname(one) for one in files]) or ".",)
+
+
+SHORT_COMMIT = 12
+"""So many characters of a commit tell it apart in a command."""
+
+_COMMIT = re.compile("[0-9a-f]{7,64}")
+"""A commit as a command may name it: a journal may hold any text."""
 
 
 def _lost(reason: CreateLost, ref: Ref) -> str:
@@ -296,6 +338,10 @@ def _same(reason: SameObject) -> str:
 
 def _by(edit: LastEdit) -> str:
     return f", last {edit}" if edit.told else ""
+
+
+def _last(edit: Edit) -> str:
+    return f"; last changed {edit}" if edit.told else ""
 
 
 def listed(refs: Iterable[Ref]) -> str:

@@ -328,7 +328,10 @@ class RollsBack:
     """It puts back what was before a run, and no manifest is changed by that.
 
     `commit` is the one that the run was of, as journals keep it; "" where it was of none.
-    `live_kept` says that what was live then is kept, and is not what is put back.
+    `live_kept` says that what was live then is kept, and is not what is put back. `state` says
+    what is put back. `commit_before` is the commit of the last apply before, as far as that is
+    known. `files` are those that seem to declare `refs`, which are what is put back, from the
+    project's folder on.
     """
 
     code: ClassVar[str] = "rolls-back"
@@ -338,6 +341,10 @@ class RollsBack:
     actor: str
     commit: str
     live_kept: bool = False
+    state: Literal["declared", "live"] = "declared"
+    commit_before: str = ""
+    files: tuple[str, ...] = ()
+    refs: tuple[Ref, ...] = ()
 
 
 Remark: TypeAlias = NoJournal | NotPermitted | RollsBack

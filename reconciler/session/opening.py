@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.planning.restoring import Restoring
-    from reconciler.resource import Manifest
+    from reconciler.resource import Manifest, Ref
 
 
 def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
@@ -180,6 +181,32 @@ def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
         names = secrets_in(text) if isinstance(text, str) else ()
         values.update(os.environ.get(name, "") for name in names)
     return frozenset(values)
+
+
+def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:
+    """Give the files, from the project's folder on, whose text names kind and name of a resource.
+
+    They may be broken, so nothing is parsed: a file that only looks so is among them.
+    """
+    looks = [_declaration(ref) for ref in refs]
+    found: list[str] = []
+    paths = [project.root / path for path in project.settings.manifests]
+    for file in find_files(paths, project.root, project.settings.exclude).files:
+        text = read_file(file.path, file.name, (project.root.resolve(),))
+        if isinstance(text, str) and any(
+            kind.search(text) and name.search(text) for kind, name in looks
+        ):
+            found.append(os.path.relpath(file.path, project.root))
+    return tuple(found)
+
+
+def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    said = (("kind", ref.kind), ("name", ref.name))
+    kind, name = (
+        re.compile(rf"""\b{key}["']?\s*:\s*["']?{re.escape(value)}(?![\w.-])""")
+        for key, value in said
+    )
+    return kind, name
 
 
 def open_bench(asked: Asked) -> Bench:

@@ -18,7 +18,9 @@ from reconciler.journal.before import (
     LAST,
     Before,
     before_run,
+    commit_before,
     ids_since,
+    is_apply,
     is_compacted,
     runs_named,
 )
@@ -47,7 +49,7 @@ from reconciler.resource import (
     Unknown,
 )
 from reconciler.sealed import pointing, references_in, secret_values, unsealed
-from reconciler.session.opening import Bench
+from reconciler.session.opening import Bench, files_naming
 
 MOST_NAMED = 5
 
@@ -84,7 +86,9 @@ def before_of(bench: Bench, journal: Journal, wanted: Wanted) -> Bench:
         workspace=Workspace(manifests, ()),
         others=tuple(beside),
         restoring=Restoring(
-            remark=_remark(run, live_kept=not wanted.live and any(map(_keeps_live, chosen))),
+            remark=_remark(
+                bench, found, run, live_kept=not wanted.live and any(map(_keeps_live, chosen))
+            ),
             said=found.said,
             owned=found.owned,
             blocked=tuple(found.blocked),
@@ -107,9 +111,23 @@ def _chosen_run(journal: Journal, name: str) -> RunSummary:
     return found[0]
 
 
-def _remark(run: RunSummary, *, live_kept: bool) -> RollsBack:
-    command = run.command or "apply"
-    return RollsBack(run.run, run.at, command, run.actor, run.commit, live_kept)
+def _remark(bench: Bench, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
+    applied = is_apply(run)
+    refs = tuple(sorted(one.ref for one in found.manifests))
+    lives = any(one.state == "live" for one in found.said.values())
+    return RollsBack(
+        run.run,
+        run.at,
+        run.command or "apply",
+        run.actor,
+        # What a rollback did was in no commit: that is only where it was typed.
+        run.commit if applied else "",
+        live_kept,
+        state="live" if lives or (found.live and not found.said) else "declared",
+        commit_before=commit_before(found.journal.entries, run) if applied else "",
+        files=files_naming(bench.project, refs),
+        refs=refs,
+    )
 
 
 def _keeps_live(before: Before) -> bool:

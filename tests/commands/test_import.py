@@ -319,6 +319,34 @@ def test_key_literals(shop: Shop) -> None:
     assert ("M313" in ran.err) == ("looks like a key" in ran.err)
 
 
+def test_what_drift_does_not_watch_yet(shop: Shop) -> None:
+    """An import of exports counts what drift watches after the first apply, and it is so."""
+    export(shop, "slo.json", stored(shop, "slos")[:1])
+    export(shop, "alerts.json", stored(shop, "alert_definitions")[:1])
+
+    both = shop.run("import", "--from", "slo.json", "alerts.json")
+    before = shop.run("drift", "--format", "json").json["summary"]
+    applied = shop.run("apply", "--yes")
+    after = shop.run("drift", "--format", "json").json["summary"]
+
+    assert "1 manifest from exports of what can be read: `drift` watches it after the" in both.err
+    assert (before["same"], before["unapplied"]) == (0, 1)
+    assert applied.code == 0, applied.err
+    assert (after["same"], after.get("unapplied", 0)) == (1, 0)
+
+
+def test_what_is_watched_at_once(shop: Shop) -> None:
+    """Nothing is said of what was read live, cannot be read at all, or was not written."""
+    export(shop, "slo.json", stored(shop, "slos")[:1])
+    export(shop, "alerts.json", stored(shop, "alert_definitions")[:1])
+    shown = shop.run("import", "--from", "slo.json", "--dry-run")
+    alerts = shop.run("import", "--from", "alerts.json")
+    live = shop.run("import", "dashboard", BOARD)
+
+    assert [one.code for one in (shown, alerts, live)] == [0, 0, 0]
+    assert not any("after the first apply" in one.err for one in (shown, alerts, live))
+
+
 def test_several_environments(shop: Shop) -> None:
     """Where a project has other environments, an id is that of this one alone."""
     shop.settle(SEEDED + "  production:\n    baseUrl: https://api.example.com\n")

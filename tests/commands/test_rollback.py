@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from harness.doors import APPLY, KEY, Ran, in_this_process
+from harness.repositories import begin, committed, git
 from harness.served import Served
 from harness.sites import ALERT_ID
 from harness.workspaces import edit, journal, workspace
@@ -115,6 +116,44 @@ def test_what_was_declared_before(applied: Path, service: Served) -> None:
     workspace(applied)
     again = json.loads(run(applied, service, "plan", "--format", "json").out)
     assert set(actions(again).values()) == {"keep"}
+
+
+def test_the_change_is_looked_for_in_git(folder: Path, service: Served) -> None:
+    """What is said leads to the commit of the change, which need not be that of the run."""
+    first = begin(folder)
+    assert run(folder, service, *APPLY, "--yes").code == 0
+    edit(folder, "description: d,", "description: e,")
+    culprit = committed(folder, "the change")
+    (folder / "README").write_text("nothing of it")
+    last = committed(folder, "something else")
+    assert run(folder, service, "apply", "--yes").code == 0
+
+    (remark,) = planned(folder, service, "last")["remarks"]
+    said = run(folder, service, "rollback", "last", "--yes").err
+    again = run(folder, service, "rollback", "last", "--dry-run").out
+
+    assert (remark["commitBefore"], remark["commit"]) == (first, last)
+    assert (remark["files"], remark["refs"]) == (["all.yaml"], ["LogPolicySet/all"])
+    look = f"log {first[:12]}..{last[:12]} -- all.yaml"
+    assert f"{look}`" in said
+    assert "revert" not in said
+    assert "unless they say the same" in said
+    assert git(folder, *look.replace("log", "log --format=%H").split()) == culprit
+    # A rollback undoes no commit, whichever was there.
+    assert "git log" not in again
+    assert last not in again
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_files_are_named_by_their_text(applied: Path, service: Served, broken: bool) -> None:
+    """The files to change are named, while they are broken too; other files are not."""
+    (applied / "other.yaml").write_text("kind: Dashboard\nmetadata: {name: checkout-2}\n")
+    if broken:
+        edit(applied, "apiVersion", "  : [")
+
+    (remark,) = planned(applied, service, "last", "Dashboard/checkout")["remarks"]
+
+    assert remark["files"] == ["all.yaml"]
 
 
 def policies(service: Served) -> list[tuple[Any, ...]]:
@@ -364,6 +403,8 @@ def test_what_was_never_declared(folder: Path, service: Served) -> None:
     ]
     assert without["remarks"][0]["liveKept"] is True
     assert plan["changes"][0]["reasons"][0]["state"] == "live"
+    assert (without["remarks"][0]["state"], plan["remarks"][0]["state"]) == ("declared", "live")
+    assert "puts back what was live before the run" in ended.err
     assert ended.code == 0, ended.err
     assert [json.loads(one[0])["name"] for one in policies(service)] == ["x", "y"]
     again = run(folder, service, "drift")

@@ -46,6 +46,23 @@ def test_what_drifted_is_a_table_and_a_diff() -> None:
     )
 
 
+def test_what_is_new_has_a_column() -> None:
+    """Where drift was remembered, rows say since when it is known, and have room for notes."""
+    note = "severities cannot be seen; " * 7
+    at = "2026-01-31T09:00:00Z"
+    new = replace(drifted("one"), note=note, is_new=True, since=at)
+    known = replace(drifted("two"), is_new=False, since=at)
+
+    rows = drift_markdown(Look([new, known], since=at), "local").splitlines()[2:6]
+
+    assert rows == [
+        "| state | resource | fields | since | note |",
+        "|---|---|--:|---|---|",
+        f"| drifted | `SavedView/one` | 1 | `new since {at}` | `{note}` |",
+        f"| drifted | `SavedView/two` | 1 | `known since {at}` |  |",
+    ]
+
+
 def test_no_drift_is_one_line() -> None:
     """Without drift there is a headline, and no table."""
     calm = Drift(Ref("SLO", "one"), Source("a.yaml", 1), "same")
