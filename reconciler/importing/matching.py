@@ -196,8 +196,8 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
         manifest = manifest or next((slugs[key] for key in keys if key in slugs), None)
         if manifest is None and one.thing is None:
             # What shares its title with others was named by what it holds.
-            own = own_names(_titled(one, {}))
-            manifest = next((by_ref[ref] for ref in own if ref in by_ref), None)
+            names = own_names(_titled(one, {}))
+            manifest = next((by_ref[ref] for ref in names if ref in by_ref), None)
         if manifest is not None:
             result.declared.append((one, manifest))
             continue
