@@ -13,7 +13,7 @@ from reconciler.advice import on_manifests, on_service
 from reconciler.api.secret import Redaction
 from reconciler.concealing import conceal
 from reconciler.document import Json, covers
-from reconciler.errors import ExitCode, InvalidInput
+from reconciler.errors import ExitCode, InvalidInput, UsageError
 from reconciler.expressions import Word, expression
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.hiding import IN_A_VARIABLE, Hiding
@@ -31,11 +31,14 @@ from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.placing import (
     add_variables,
     folder_inside,
+    folder_like,
     holds,
     names_in,
+    passed_over,
     settle,
     write_new,
 )
+from reconciler.manifests.workspace import wrong_in
 from reconciler.points import Point, reached
 from reconciler.project import with_target
 from reconciler.report.complaints.text import complaints_summary
@@ -197,11 +200,20 @@ class _Work:
         Raises InvalidInput where another file of that name is there.
         """
         briefs = [one for one in self.gathered.briefs if not self._shows_secrets(one)]
-        self.matched = matched(briefs, self.there)
+        while True:
+            self.matched = matched(briefs, self.there)
+            self._name_files()
+            wrong = {one: why for one in self.matched.new if (why := self._wrong(one))}
+            if not wrong:
+                break
+            # What refers to one of them refers to its id, and others may have its name.
+            self.result.skipped.extend(wrong.values())
+            refused = {one.brief for one in wrong}
+            briefs = [one for one in briefs if one not in refused]
         self.result.skipped.extend((*self.gathered.left, *self.matched.left))
         for one, manifest in self.matched.declared:
             self.result.skipped.append(self._declared(one, manifest))
-        self._choose_files()
+        self._check_files()
         for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
             self._note_found(kind, remote_id, f"{ref} refers to it")
         for alert, said in self.gathered.mentioned.items():
@@ -247,16 +259,48 @@ class _Work:
         assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
         return spec
 
-    def _choose_files(self) -> None:
+    def _name_files(self) -> None:
         new = self.matched.new
         stems = file_names([one.ref for one in new], together=self.wanted.to is not None)
-        there: dict[Path, set[str]] = {}
+        folders = {one.brief.kind.name: one.brief.kind for one in new}
+        places = {name: self._folder(kind) for name, kind in folders.items()}
+        self.files = {one.ref: places[one.ref.kind] / f"{stems[one.ref]}.yaml" for one in new}
+
+    def _wrong(self, one: Named) -> Left | None:
+        """Judge a manifest before anything is written, as any run would read it."""
+        record, drawn = self._drawn(one)
+        if isinstance(drawn, Left):
+            return drawn
+        bench, more = self.bench, self.gathered.variables.get(self.bench.name, {})
+        variables = {**bench.environment.variables, **more}
+        withheld = withheld_from(os.environ)
+        salt = self.hiding.salt
+        scope = Scope(bench.name, variables, self.hiding.values, salt, withheld)
+        known = {**bench.project.settings.environments, bench.name: bench.environment}
+        texts = dict(self._texts(one, drawn))
+        error = wrong_in(texts, self.files[one.ref], self.root, scope, known)
+        if error is None:
+            return None
+        called = f"{record.called} ({record.where})"
+        return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
+
+    def _check_files(self) -> None:
+        """Note which files are there already as they would be written.
+
+        Raises InvalidInput where another one is, and UsageError where none would be read.
+        """
+        new = self.matched.new
+        settings = self.bench.project.settings
+        paths = [self.bench.project.root / one for one in settings.manifests]
+        passed = passed_over([*self.files.values()], paths, self.root, settings.exclude)
+        if passed is not None:
+            raise UsageError(
+                f"{display_name(passed, self.root)}: no manifest is looked for there, by "
+                "`manifests:`, `exclude:` or .gitignore. Nothing was imported: choose another "
+                "folder with --to"
+            )
+        there = {folder: names_in(folder) for folder in {one.parent for one in self.files.values()}}
         taken: list[Path] = []
-        for one in new:
-            folder = self._folder(one.brief.kind)
-            if folder not in there:
-                there[folder] = names_in(folder)
-            self.files[one.ref] = folder / f"{stems[one.ref]}.yaml"
         for one in new:
             files = self._files_of(one)
             taken += [file for file in files if file.name.casefold() in there[file.parent]]
@@ -292,7 +336,8 @@ class _Work:
             return folder_inside(Path.cwd() / self.wanted.to, self.root)
         # Where the project file names folders, no manifest is looked for beside it.
         first = project.root / next(iter(project.settings.manifests), ".")
-        return folder_inside((first if first.is_dir() else project.root) / kind.name, self.root)
+        home = first if first.is_dir() else project.root
+        return folder_inside(folder_like(home / kind.name), self.root)
 
     def _drawn(self, one: Named) -> tuple[Record, Draft | Left]:
         record = self._hidden(self.spool.record(one.brief))

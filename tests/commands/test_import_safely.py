@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from harness.workspaces import Shop
-from test_import import actions, export, files
+from test_import import BOARD, SLOS, actions, change, export, files
 
 TOK = "oldsecret-AAAA-1111"
 NAMING = """\
@@ -142,3 +142,49 @@ def test_twins_again(shop: Shop, one: Any, first: int) -> None:
     before = files(shop)
     assert shop.run("import", "--from", *names).out == ""
     assert files(shop) == before
+
+
+def test_id_that_no_manifest_holds(shop: Shop) -> None:
+    """What a manifest cannot be read back with is refused by name; others are imported."""
+    change(shop, "dashboards", {"id": "x y"})
+
+    live = shop.run("import", "dashboard", "checkout")
+    good = shop.run("import", "slo", SLOS[0])
+
+    assert (live.code, live.out, good.code) == (4, "", 0), live.err
+    assert "not imported: Dashboard `Checkout`" in live.err
+    assert shop.run("validate").code == 0
+
+
+@pytest.mark.parametrize("to", ["other", "manifests/old", "manifests/ignored"])
+def test_nobody_looks_there(shop: Shop, to: str) -> None:
+    """A folder where no manifest is looked for is refused, and nothing is written."""
+    settings = shop.root / "reconciler.yaml"
+    settings.write_text(f"{settings.read_text()}exclude: [manifests/old]\n")
+    shop.write("manifests/.gitignore", "ignored/\n")
+    before = files(shop)
+
+    ran = shop.run("import", "slo", SLOS[0], "--to", to)
+
+    assert (ran.code, to in ran.err) == (64, True)
+    assert files(shop) == before
+    assert not (shop.root / to).exists()
+
+
+def test_no_slug_is_kept(shop: Shop) -> None:
+    """A dashboard that has no slug at the service keeps none."""
+    change(shop, "dashboards", {"slugName": ""})
+
+    assert shop.run("import", "dashboard", BOARD).code == 0
+
+    assert set(actions(shop).values()) == {"keep"}
+
+
+def test_folder_in_other_capitals(shop: Shop) -> None:
+    """A folder of the kind's name is used, whatever its capitals."""
+    (shop.root / "manifests" / "slo").mkdir()
+
+    ran = shop.run("import", "slo", SLOS[0])
+
+    assert ran.out.startswith("manifests/slo/")
+    assert not (shop.root / "manifests" / "SLO").exists()
