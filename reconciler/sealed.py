@@ -202,6 +202,16 @@ def secret_values(document: Json) -> frozenset[str]:
     )
 
 
+def named_values(document: Json) -> dict[str, str]:
+    """Map the names of all secrets in a document to their values, "" where one is not set."""
+    return {
+        part.name: part.value
+        for template in _templates(document)
+        for part in template.parts
+        if isinstance(part, SecretHole)
+    }
+
+
 def unsealed(
     document: Json, value_of: Callable[[str], str], salt: str
 ) -> tuple[Json, frozenset[str]]:

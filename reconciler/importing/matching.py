@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from reconciler.errors import ExitCode
-from reconciler.importing.names import Titled, named
+from reconciler.importing.names import Titled, named, own_names
 from reconciler.importing.records import Left, Record
 from reconciler.importing.references import Known, Mention, circles_in
 from reconciler.journal.history import History
@@ -167,12 +167,14 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
     by_ref = {one.ref: one for one in there.manifests}
     things = [_titled(one, remembered) for one in new]
     for one, thing, ref in zip(new, things, named(things, taken), strict=True):
-        plain = named([thing], ())[0]
-        if one.record.elsewhere and plain in there.elsewhere:
+        own = own_names(thing)
+        away = next((each for each in own if each in there.elsewhere), None)
+        twin = next((each for each in own if each in taken), None)
+        if one.record.elsewhere and away is not None:
             said = "it is declared for other environments already"
-            result.left.append(Left(str(plain), said))
-        elif one.thing is None and plain in taken:
-            result.left.append(_twin(one, plain, by_ref.get(plain)))
+            result.left.append(Left(str(away), said))
+        elif one.thing is None and twin is not None:
+            result.left.append(_twin(one, twin, by_ref.get(twin)))
         else:
             result.new.append(Named(one, ref))
     result.known = _known(result.new, there)
@@ -195,8 +197,9 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
         manifest = objects.get(one.thing) if one.thing is not None else None
         manifest = manifest or next((slugs[key] for key in keys if key in slugs), None)
         if manifest is None and one.thing is None:
-            plain = named([_titled(one, {})], ())[0]
-            manifest = by_ref.get(plain)
+            # What shares its title with others was named by what it holds.
+            names = own_names(_titled(one, {}))
+            manifest = next((by_ref[ref] for ref in names if ref in by_ref), None)
         if manifest is not None:
             result.declared.append((one, manifest))
             continue

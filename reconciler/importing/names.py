@@ -88,6 +88,13 @@ def named(things: Sequence[Titled], taken: Container[Ref]) -> list[Ref]:
     return [refs[index] for index in range(len(things))]
 
 
+def own_names(one: Titled) -> tuple[Ref, ...]:
+    """Give the names that a thing has by what it is alone, the most telling first."""
+    name = _plain(one)
+    marked = (Ref(one.kind, f"{name}-{mark}") for mark in (one.content[: 2 * MARK], one.mark))
+    return (*marked, Ref(one.kind, name))
+
+
 def _plain(one: Titled) -> str:
     name = plain_name(one.title) or kind_word(one.kind)
     return f"{name}-{kind_word(one.kind)}" if name in _RESERVED else name

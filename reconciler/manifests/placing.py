@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from reconciler.document import Json, identical
@@ -13,7 +14,7 @@ from reconciler.manifests.editing import with_variables
 from reconciler.project import Variable
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import display_name, read_file, read_own_file
-from reconciler.source.ignoring import is_installed
+from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
 from reconciler.source.reading import read_text
 from reconciler.source.writing import replace_file, sync_folder, write_new_files
 
@@ -30,6 +31,52 @@ def folder_inside(folder: Path, root: Path) -> Path:
     if passed:
         raise UsageError(f"{folder}: no manifest is looked for in `{passed}`")
     return real
+
+
+def passed_over(
+    files: Sequence[Path], paths: Sequence[Path], root: Path, exclude: Sequence[str]
+) -> Path | None:
+    """Give the first of some new files that nobody would read: beside `paths`, excluded, ignored.
+
+    The files stand where all links are followed, as `folder_inside` gives their folders.
+    """
+    tops = [Path(os.path.realpath(path)) for path in paths]
+    homes: dict[Path, list[Path]] = {}
+    for file in files:
+        place = display_name(file, root)
+        top = next((one for one in tops if file.is_relative_to(one) and file != one), None)
+        if top is None or any(matches(place, pattern) for pattern in exclude):
+            return file
+        homes.setdefault(top, []).append(file)
+    return next((one for top, own in homes.items() for one in _ignored(top, own)), None)
+
+
+def _ignored(top: Path, files: Sequence[Path]) -> list[Path]:
+    """Give the files that git ignores, or that stand in a Python environment below a folder."""
+    rules, wrong = Rules(top), list[Path]()
+    met: dict[Path, bool] = {}
+    for file in files:
+        between = [one for one in file.parents if one.is_relative_to(top)]
+        for folder in reversed(between):
+            if folder not in met:
+                names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 - names only
+                rules.enter(folder, (), names)
+                met[folder] = folder != top and is_environment(names)
+        if any(met[folder] for folder in between):
+            wrong.append(file)
+    rules.look_around()
+    ignored = rules.ignored(files)
+    return [*wrong, *(one for one in files if one in ignored)]
+
+
+def folder_like(folder: Path) -> Path:
+    """Give a folder as it is there already, if only in other capitals."""
+    with suppress(OSError):
+        if not folder.exists():
+            named = sorted(one for one in folder.parent.iterdir() if one.is_dir())
+            same = (one for one in named if one.name.casefold() == folder.name.casefold())
+            return next(same, folder)
+    return folder
 
 
 def names_in(folder: Path) -> set[str]:

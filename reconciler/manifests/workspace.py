@@ -17,7 +17,7 @@ from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Declared, Loader
 from reconciler.resource import Manifest, Ref
 from reconciler.source.diagnostic import Complaint, Finding, warning
-from reconciler.source.files import Files, Sources, find_files
+from reconciler.source.files import File, Files, Sources, display_name, find_files
 from reconciler.waits import Deed, Waits
 
 
@@ -227,6 +227,25 @@ def _load(
         len(found.files),
         tuple(sources.paths),
     )
+
+
+def wrong_in(
+    texts: Mapping[Path, str],
+    file: Path,
+    root: Path,
+    scope: Scope,
+    environments: Mapping[str, object],
+) -> Complaint | None:
+    """Give the first error in a manifest that is not written yet; None for a good one.
+
+    `texts` are those of `file` and of what it names. What it refers to is not looked for.
+    """
+    sources = Sources[Judged](
+        (root,), instead={path.resolve(): text for path, text in texts.items()}
+    )
+    loader = Loader(root, sources, scope, environments)
+    loader.load(File(file, display_name(file, root), named=True))
+    return next((one for one in loader.complaints if one.is_error), None)
 
 
 def _outside(paths: Sequence[Path], root: Path) -> Iterator[Path]:

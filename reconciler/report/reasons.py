@@ -340,7 +340,7 @@ def _by(edit: LastEdit) -> str:
     return f", last {edit}" if edit.told else ""
 
 
-def _last(edit: Edit) -> str:
+def _last(edit: LastEdit) -> str:
     return f"; last changed {edit}" if edit.told else ""
 
 

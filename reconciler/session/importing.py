@@ -10,11 +10,14 @@ from tempfile import TemporaryFile
 from uuid import uuid4
 
 from reconciler.advice import on_manifests, on_service
+from reconciler.api.secret import Redaction
 from reconciler.assumptions import Assumptions
+from reconciler.concealing import conceal
 from reconciler.document import Json, covers
-from reconciler.errors import InvalidInput
+from reconciler.errors import ExitCode, InvalidInput, UsageError
 from reconciler.expressions import Word, expression
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
+from reconciler.importing.hiding import IN_A_VARIABLE, Hiding
 from reconciler.importing.matching import Brief, Matched, Named, There, matched, not_imported
 from reconciler.importing.names import file_names
 from reconciler.importing.records import Left, Record
@@ -29,21 +32,24 @@ from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.placing import (
     add_variables,
     folder_inside,
+    folder_like,
     holds,
     names_in,
+    passed_over,
     settle,
     write_new,
 )
+from reconciler.manifests.workspace import wrong_in
 from reconciler.points import Point, reached
 from reconciler.project import with_target
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
-from reconciler.sealed import holds_seal, resolve
+from reconciler.sealed import holds_seal, named_values, resolve
 from reconciler.session.gathering import Gathered, Sources, Spool, gather
-from reconciler.session.opening import Bench, open_target, read_workspace
-from reconciler.session.projects import Asked, applied_commit, journal_of, loaded
+from reconciler.session.opening import Bench, open_target, read_workspaces, secrets_named
+from reconciler.session.projects import Asked, applied_commit
 from reconciler.signals.mentions import ALERTS
 from reconciler.source.files import display_name
 from reconciler.source.parsed import Text
@@ -54,6 +60,7 @@ TOGETHER = 100
 """Manifests that are written before the journal is told of them."""
 
 MOST_NAMED = 10
+NOT_SET = "M502"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +102,15 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     Raises InvalidInput where another file is there already: then nothing is written. Raises
     UsageError, and what opening a target, a journal and the service raise.
     """
-    bench = _opened(asked)
-    journal = journal_of(bench.project, bench.name, bench.environment, bench.target, asked.voice)
-    loaded(journal, asked.waits, asked.voice)
+    bench, secrets = _opened(asked)
+    journal = bench.journal()
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
     with TemporaryFile() as stream:
         spool = Spool(stream, bench.environment.api)
         gathered = gather(asked, bench, wanted.what, journal.history, spool)
-        work = _Work(asked, wanted, bench, journal, spool, gathered)
+        hiding = Hiding(secrets, lambda: journal.salt)
+        work = _Work(asked, wanted, bench, journal, spool, gathered, hiding)
         work.match()
         if wanted.dry_run:
             work.rehearse()
@@ -113,20 +120,41 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     return work.result
 
 
-def _opened(asked: Asked) -> Bench:
+def _opened(asked: Asked) -> tuple[Bench, dict[str, str]]:
     """Give the target and the manifests that are there; what is wrong with those is only told.
 
-    Raises what `open_target` raises.
+    Beside it stand the secrets that they name in any environment. One that is not set stops
+    nobody, as nothing is sent. Raises what `open_target` raises.
     """
     bench = open_target(asked)
-    scope = Scope(bench.name, bench.environment.variables, withheld=withheld_from(os.environ))
     # Exports often lie beside the manifests they are to become.
-    workspace = read_workspace(replace(asked, paths=()), bench.project, scope)
-    if workspace.errors and not asked.quiet:
-        count = len(workspace.manifests)
-        said = complaints_summary(workspace.errors, count, workspace.files)
+    asked = replace(asked, paths=())
+    withheld = withheld_from(os.environ)
+    salt = bench.salt
+    scopes = [
+        Scope(name, one.variables, os.environ, salt, withheld)
+        for name, one in {
+            **bench.project.settings.environments,
+            bench.name: bench.environment,
+        }.items()
+    ]
+    workspaces = read_workspaces(asked, bench.project, scopes)
+    workspace = workspaces[bench.name]
+    secrets: dict[str, str] = {}
+    for each in workspaces.values():
+        for manifest in each.manifests:
+            secrets |= named_values(manifest.spec)
+    wrong = [one for one in workspace.errors if one.code != NOT_SET]
+    if wrong:
+        # What cannot be read may name others.
+        named = secrets_named(asked, bench.project)
+        secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
+    secrets = {name: value for name, value in secrets.items() if value}
+    asked.voice.hide(Redaction(secrets.values()))
+    if wrong and not asked.quiet:
+        said = complaints_summary(wrong, len(workspace.manifests), workspace.files)
         asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
-    return replace(bench, workspace=workspace)
+    return replace(bench, workspace=workspace), secrets
 
 
 @dataclass(slots=True)
@@ -137,6 +165,7 @@ class _Work:
     journal: Journal
     spool: Spool
     gathered: Gathered
+    hiding: Hiding
     result: Result = field(default_factory=Result)
     matched: Matched = field(default_factory=Matched)
     files: dict[Ref, Path] = field(default_factory=dict)
@@ -164,16 +193,42 @@ class _Work:
 
         Raises InvalidInput where another file of that name is there.
         """
-        self.matched = matched(self.gathered.briefs, self.there)
+        briefs = [one for one in self.gathered.briefs if not self._shows_secrets(one)]
+        while True:
+            self.matched = matched(briefs, self.there)
+            self._name_files()
+            wrong = {one: why for one in self.matched.new if (why := self._wrong(one))}
+            if not wrong:
+                break
+            # What refers to one of them refers to its id, and others may have its name.
+            self.result.skipped.extend(wrong.values())
+            refused = {one.brief for one in wrong}
+            briefs = [one for one in briefs if one not in refused]
         self.result.skipped.extend((*self.gathered.left, *self.matched.left))
         for one, manifest in self.matched.declared:
             self.result.skipped.append(self._declared(one, manifest))
-        self._choose_files()
+        self._check_files()
         for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
             self._note_found(kind, remote_id, f"{ref} refers to it")
         for alert, said in self.gathered.mentioned.items():
             if (ALERTS, alert) not in self.matched.known.refs:
                 self._note_found(ALERTS, alert, said)
+
+    def _shows_secrets(self, one: Brief) -> bool:
+        """Tell what cannot be written without a secret in clear, and note why."""
+        if not self.hiding.values:
+            return False
+        record = self.spool.record(one)
+        text = "\n".join(record.expressions.values())
+        why = self.hiding.why_not(record)
+        for variables in self.gathered.variables.values():
+            for key, value in variables.items():
+                if _names(key, text) and self.hiding.stands_in(str(value)):
+                    why = IN_A_VARIABLE
+        if why:
+            called = self.hiding.without(one.said)
+            self.result.skipped.append(Left(called, why, ExitCode.INVALID))
+        return bool(why)
 
     def _note_found(self, kind: str, remote_id: RemoteId, said: str) -> None:
         how = how_to_get(kind, remote_id, self.bench.environment.api)
@@ -182,7 +237,8 @@ class _Work:
 
     def _declared(self, one: Brief, manifest: Manifest) -> Left:
         """Say that there is a manifest, and note it where the journal does not know it yet."""
-        spec, live = self._filled(manifest), self.spool.spec(one)
+        spec = self._filled(manifest)
+        live = conceal(self.spool.spec(one), spec, one.kind.shape)
         said = f"it is declared at {manifest.source} already"
         if not covers(live, spec, one.kind.shape):
             return Left(str(manifest.ref), f"{said}, and differs: see `{on_manifests('plan')}`")
@@ -198,16 +254,48 @@ class _Work:
         assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
         return spec
 
-    def _choose_files(self) -> None:
+    def _name_files(self) -> None:
         new = self.matched.new
         stems = file_names([one.ref for one in new], together=self.wanted.to is not None)
-        there: dict[Path, set[str]] = {}
+        folders = {one.brief.kind.name: one.brief.kind for one in new}
+        places = {name: self._folder(kind) for name, kind in folders.items()}
+        self.files = {one.ref: places[one.ref.kind] / f"{stems[one.ref]}.yaml" for one in new}
+
+    def _wrong(self, one: Named) -> Left | None:
+        """Judge a manifest before anything is written, as any run would read it."""
+        record, drawn = self._drawn(one)
+        if isinstance(drawn, Left):
+            return drawn
+        bench, more = self.bench, self.gathered.variables.get(self.bench.name, {})
+        variables = {**bench.environment.variables, **more}
+        withheld = withheld_from(os.environ)
+        salt = self.hiding.salt
+        scope = Scope(bench.name, variables, self.hiding.values, salt, withheld)
+        known = {**bench.project.settings.environments, bench.name: bench.environment}
+        texts = dict(self._texts(one, drawn))
+        error = wrong_in(texts, self.files[one.ref], self.root, scope, known)
+        if error is None:
+            return None
+        called = f"{record.called} ({record.where})"
+        return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
+
+    def _check_files(self) -> None:
+        """Note which files are there already as they would be written.
+
+        Raises InvalidInput where another one is, and UsageError where none would be read.
+        """
+        new = self.matched.new
+        settings = self.bench.project.settings
+        paths = [self.bench.project.root / one for one in settings.manifests]
+        passed = passed_over([*self.files.values()], paths, self.root, settings.exclude)
+        if passed is not None:
+            raise UsageError(
+                f"{display_name(passed, self.root)}: no manifest is looked for there, by "
+                "`manifests:`, `exclude:` or .gitignore. Nothing was imported: choose another "
+                "folder with --to"
+            )
+        there = {folder: names_in(folder) for folder in {one.parent for one in self.files.values()}}
         taken: list[Path] = []
-        for one in new:
-            folder = self._folder(one.brief.kind)
-            if folder not in there:
-                there[folder] = names_in(folder)
-            self.files[one.ref] = folder / f"{stems[one.ref]}.yaml"
         for one in new:
             files = self._files_of(one)
             taken += [file for file in files if file.name.casefold() in there[file.parent]]
@@ -243,15 +331,30 @@ class _Work:
             return folder_inside(Path.cwd() / self.wanted.to, self.root)
         # Where the project file names folders, no manifest is looked for beside it.
         first = project.root / next(iter(project.settings.manifests), ".")
-        return folder_inside((first if first.is_dir() else project.root) / kind.name, self.root)
+        home = first if first.is_dir() else project.root
+        return folder_inside(folder_like(home / kind.name), self.root)
 
     def _drawn(self, one: Named) -> tuple[Record, Draft | Left]:
-        record = self.spool.record(one.brief)
+        record = self._hidden(self.spool.record(one.brief))
         others = with_target(self.bench.project) - {self.bench.name}
         place = IdPlace(self.bench.name, alone=not others)
         json_name = f"{self.files[one.ref].stem}.json" if self._keeps_json(one.brief) else ""
         known, mentions = self.matched.known, one.brief.mentions
         return record, draft_of(record, one.ref, mentions, known, place, json_name=json_name)
+
+    def _hidden(self, record: Record) -> Record:
+        """Give a record in which seals stand for secrets, and is written what stands for those."""
+        if not self.hiding.values:
+            return record
+        spec = self.hiding.hidden(record.spec)
+        places = dict(self.hiding.written(spec))
+        return replace(
+            record,
+            spec=spec,
+            expressions={**record.expressions, **places},
+            comments={path: self.hiding.without(said) for path, said in record.comments.items()},
+            keys=tuple(one for one in record.keys if one.path not in places),
+        )
 
     def _texts(self, one: Named, drawn: Draft) -> list[tuple[Path, str]]:
         """Give the files of a draft and their texts; first what the manifest names."""
@@ -341,7 +444,7 @@ class _Work:
         """Give what the journal keeps: the document as a plan will declare it."""
         remote_id = one.record.remote_id
         manifest = Manifest(ref, spec, Source("", 1), remote_id)
-        seen = Seen(remote_id, self.spool.spec(one))
+        seen = Seen(remote_id, self.hiding.hidden(self.spool.spec(one)))
         return ImportedEntry(
             run=run.run,
             at=run.at,

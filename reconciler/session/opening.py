@@ -175,12 +175,17 @@ def open_target(asked: Asked) -> Bench:
 
 def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
     """Give the secrets that the manifests name, to hide them; nothing else of these is read."""
-    values: set[str] = set()
+    return frozenset(secrets_named(asked, project).values())
+
+
+def secrets_named(asked: Asked, project: Project) -> dict[str, str]:
+    """Map the names of secrets in the texts of manifests to their values, "" where not set."""
+    values: dict[str, str] = {}
     for file in find_files(manifest_paths(asked, project), project.root).files:
         text = read_file(file.path, file.name, (project.root.resolve(),))
         names = secrets_in(text) if isinstance(text, str) else ()
-        values.update(os.environ.get(name, "") for name in names)
-    return frozenset(values)
+        values.update((name, os.environ.get(name, "")) for name in names)
+    return values
 
 
 def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -99,6 +99,7 @@ def start(asked: Asked, folder: Path, wanted: Start, schemas: Mapping[str, str])
         name: text if name in schemas else _filled(text, wanted)
         for name, text in _texts(is_new=is_new, schemas=schemas)
     }
+    _check_places(folder, texts)
     created: list[str] = []
     kept = [] if is_new else [PROJECT_FILE]
     for name, text in texts.items():
@@ -158,16 +159,26 @@ def _editor_settings(schemas: Mapping[str, str]) -> str:
     return json.dumps(settings, indent=2) + "\n"
 
 
+def _check_places(root: Path, names: Iterable[str]) -> None:
+    """Raise InvalidInput where a file cannot be, before the first one or a folder is made."""
+    for name in names:
+        file = root / name
+        if not leads_inside(file.parent, root):
+            raise InvalidInput(f"{name} stands behind a link that leads out of {root}")
+        above = next(one for one in file.parents if os.path.lexists(one))
+        if not above.is_dir():
+            raise InvalidInput(f"{file} cannot be written: {above} is no folder")
+
+
 def _write(root: Path, name: str, text: str) -> bool:
     """Write a file unless one of that name is there; tell whether it was written.
 
-    Raises InvalidInput where that cannot be, or where a link leads out of the folder.
+    Raises InvalidInput where that cannot be.
     """
     file = root / name
     try:
+        _check_places(root, (name,))
         file.parent.mkdir(parents=True, exist_ok=True)
-        if not leads_inside(file.parent, root):
-            raise InvalidInput(f"{name} stands behind a link that leads out of {root}")
         if file.name.casefold() in {one.name.casefold() for one in file.parent.iterdir()}:
             return False
         with suppress(FileExistsError):

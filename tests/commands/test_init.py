@@ -231,3 +231,21 @@ def test_every_template_is_used(home: Path) -> None:
     ]
 
     assert len(templates) == len([*(state(home))]) - 3
+
+
+@pytest.mark.parametrize("leads", ["out", "file"])
+def test_nothing_before_every_place_is_good(home: Path, leads: str) -> None:
+    """Where one file cannot be, nothing is made, neither in the folder nor outside."""
+    (home / "a").mkdir()
+    (home / "out").mkdir()
+    place = home / "a" / ".github"
+    if leads == "out":
+        place.symlink_to(home / "out")
+    else:
+        place.write_text("mine")
+
+    ran = typed("init", "a")
+
+    assert ran.code == 4
+    assert [one.name for one in (home / "a").iterdir()] == [".github"]
+    assert not [*(home / "out").iterdir()]

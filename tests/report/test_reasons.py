@@ -13,7 +13,7 @@ from sample_reasons import REF, example, said_of_each
 from reconciler.document import Json
 from reconciler.report.plan.document import reason_document
 from reconciler.report.reasons import remark_words, words_of
-from reconciler.resource import CreateLost, Edit, Reason, Ref, Remark, TakesOver
+from reconciler.resource import CreateLost, LastEdit, Reason, Ref, Remark, TakesOver
 
 DOCS = Path(__file__).parents[2] / "docs" / "plan.md"
 GOLDEN = Path(__file__).parent / "golden" / "reasons.txt"
@@ -69,7 +69,7 @@ def test_lost_creates_have_words(became: str) -> None:
 @pytest.mark.parametrize("differs", [True, False])
 def test_who_changed_what_is_taken_over(differs: bool) -> None:
     """The last edit of what is taken over is a part of a sentence, without a name too."""
-    edit = Edit(at="2026-01-31T09:00:00Z")
+    edit = LastEdit(at="2026-01-31T09:00:00Z")
 
     said = words_of(TakesOver(edit, differs=differs), Ref("SLO", "one"))
 

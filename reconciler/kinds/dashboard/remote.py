@@ -150,7 +150,11 @@ def complete(manifest: Manifest, observation: Observation, memory: Memory) -> di
     if not body.get("slugName"):
         by_id = manifest.remote_id is not None or own_id(manifest.spec)
         kept = text(live, "slugName") if by_id else ""
-        body["slugName"] = kept or slug_of(manifest)
+        if not kept and by_id and value_at(live, ("slugName",)) == "":
+            # The service gave it none, and it is not for us to give one nobody asked for.
+            body["slugName"] = ""
+        else:
+            body["slugName"] = kept or slug_of(manifest)
     written = [one.get("dashboard", ABSENT) for one in reversed(memory.candidates)]
     filled = with_nested_ids(body, written, live, str(manifest.ref))
     return {**manifest.spec, "dashboard": filled}
