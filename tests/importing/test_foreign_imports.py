@@ -82,3 +82,23 @@ def test_an_id_that_is_none() -> None:
 
     assert made.code == 4
     assert "`7` is no id of it" in made.err
+
+
+@pytest.mark.usefixtures("home")
+def test_an_id_of_nothing() -> None:
+    """An id for a name that no document has is told with the name that is near, and ends with 4."""
+    made = typed("import", "--from", "../other/slo.yaml", "--id", f"Nope={ALERT}")
+    slip = typed("import", "--from", "../other/rules.yaml", "--id", f"HighErors={ALERT}")
+
+    assert made.code == slip.code == 4
+    assert "--id `Nope`: no document of another tool holds anything of that name" in made.err
+    assert "did you mean `HighErrors`?" in slip.err
+
+
+@pytest.mark.usefixtures("home")
+def test_ids_that_fit_in_several_places() -> None:
+    """An id that fits in one of several files is not complained of."""
+    given = ("--id", f"HighErrors={ALERT}")
+    made = typed("import", "--from", "../other/slo.yaml", "../other/rules.yaml", *given)
+
+    assert "--id `HighErrors`" not in made.err
