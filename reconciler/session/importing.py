@@ -33,6 +33,7 @@ from reconciler.manifests.placing import (
     settle,
     write_new,
 )
+from reconciler.manifests.workspace import Workspace
 from reconciler.points import Point, reached
 from reconciler.project import with_target
 from reconciler.report.complaints.text import complaints_summary
@@ -44,7 +45,7 @@ from reconciler.session.gathering import Gathered, Sources, Spool, gather
 from reconciler.session.opening import Bench, open_target, read_workspace
 from reconciler.session.projects import Asked, applied_commit, journal_of, loaded
 from reconciler.signals.mentions import ALERTS
-from reconciler.source.files import display_name
+from reconciler.source.files import display_name, find_files
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
 from reconciler.waits import Deed
@@ -101,7 +102,7 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     Raises InvalidInput where another file is there already: then nothing is written. Raises
     UsageError, and what opening a target, a journal and the service raise.
     """
-    bench = _opened(asked)
+    bench = _opened(asked, wanted.what.exports)
     journal = journal_of(bench.project, bench.name, bench.environment, bench.target, asked.voice)
     loaded(journal, asked.waits, asked.voice)
     if wanted.to is not None:
@@ -119,7 +120,7 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     return work.result
 
 
-def _opened(asked: Asked) -> Bench:
+def _opened(asked: Asked, exports: Sequence[Path]) -> Bench:
     """Give the target and the manifests that are there; what is wrong with those is only told.
 
     Raises what `open_target` raises.
@@ -128,11 +129,30 @@ def _opened(asked: Asked) -> Bench:
     scope = Scope(bench.name, bench.environment.variables, withheld=withheld_from(os.environ))
     # Exports often lie beside the manifests they are to become.
     workspace = read_workspace(replace(asked, paths=()), bench.project, scope)
-    if workspace.errors and not asked.quiet:
-        count = len(workspace.manifests)
-        said = complaints_summary(workspace.errors, count, workspace.files)
+    doubted = _complained_of(workspace, exports, bench.project.root)
+    errors = [one for one in workspace.errors if one.file not in doubted]
+    if errors and not asked.quiet:
+        said = complaints_summary(errors, len(workspace.manifests), workspace.files)
         asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
+    if doubted and not asked.quiet:
+        more = f" and {plural(len(doubted) - 1, 'more file')}" if len(doubted) > 1 else ""
+        lie, them = ("lie", "them") if more else ("lies", "it")
+        asked.voice.say(
+            safe(
+                f"{doubted[0]}{more} {lie} where manifests are read from, so `validate` complains "
+                f"of {them}: move {them} out of the project, or leave {them} out with `exclude:` "
+                "in reconciler.yaml"
+            )
+        )
     return replace(bench, workspace=workspace)
+
+
+def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
+    """Name the exports that are no manifests, and are read and complained of as if they were."""
+    complained = {one.file for one in workspace.complaints}
+    complained -= {one.source.file for one in workspace.manifests}
+    found = find_files(exports, root.resolve()).files if complained and exports else ()
+    return [one.name for one in found if one.name in complained]
 
 
 @dataclass(slots=True)

@@ -102,3 +102,33 @@ def test_ids_that_fit_in_several_places() -> None:
     made = typed("import", "--from", "../other/slo.yaml", "../other/rules.yaml", *given)
 
     assert "--id `HighErrors`" not in made.err
+
+
+def test_documents_inside_the_project(home: Path) -> None:
+    """A document of another tool declares nothing, and where it is read as a manifest is told."""
+    (home / "ext").mkdir()
+    named_alike = SLO.replace("name: checkout,", "name: checkout-succeeds,")
+    (home / "ext" / "slo.yaml").write_text(named_alike)
+    (home / "ext" / "rules.yaml").write_text(RULES)
+
+    inside = typed("import", "--from", "ext", "--dry-run", "--format", "json")
+    project = home / "reconciler.yaml"
+    project.write_text(f"{project.read_text()}exclude: [ext/**]\n")
+    left_out = typed("import", "--from", "ext", "--format", "json")
+
+    assert [one["ref"] for one in inside.json["imported"]] == ["SLO/checkout-succeeds"]
+    assert "declared at" not in inside.err
+    assert inside.err.count("`exclude:` in reconciler.yaml") == 1
+    assert "ext/rules.yaml and 1 more file lie where manifests are read from" in inside.err
+    assert [one["ref"] for one in left_out.json["imported"]] == ["SLO/checkout-succeeds"]
+    assert "exclude:" not in left_out.err
+    assert typed("validate").code == 0
+
+
+def test_manifests_among_exports(home: Path) -> None:
+    """A manifest of ours is not told to be in the wrong place."""
+    typed("import", "--from", "../other/slo.yaml")
+
+    again = typed("import", "--from", str(home / "SLO"))
+
+    assert "exclude:" not in again.err
