@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from reconciler.errors import worst
-from reconciler.report.complaints.text import complaints_text
+from reconciler.report.complaints.text import complaints_beside
 from reconciler.report.safe import columns, hide_with, json_text, safe
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
 from reconciler.report.words import summary
@@ -163,7 +163,7 @@ class Console:
 
     def complain(self, complaints: Sequence[Complaint], *, verbose: bool) -> None:
         """Print what is wrong, each with its place."""
-        words(complaints_text(complaints, stderr_style(verbose=verbose)), laid_out=True)
+        words(complaints_beside(complaints, stderr_style(verbose=verbose)), laid_out=True)
 
     def show(self, plan: Plan, *, verbose: bool) -> None:
         """Print a plan beside the data."""

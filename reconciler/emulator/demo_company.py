@@ -29,7 +29,11 @@ def _alert(name: str, priority: str, team: str, place: str, **rest: Any) -> Json
 
 
 def _logs(query: str, more_than: int) -> JsonObject:
-    threshold = {"threshold": more_than, "timeWindow": {"logsTimeWindowSpecificValue": "10M"}}
+    threshold = {
+        "conditionType": "LOGS_THRESHOLD_CONDITION_TYPE_MORE_THAN_OR_UNSPECIFIED",
+        "threshold": more_than,
+        "timeWindow": {"logsTimeWindowSpecificValue": "LOGS_TIME_WINDOW_VALUE_MINUTES_10"},
+    }
     return {
         "type": "ALERT_DEF_TYPE_LOGS_THRESHOLD",
         "logsThreshold": {
@@ -40,11 +44,17 @@ def _logs(query: str, more_than: int) -> JsonObject:
 
 
 def _metric(promql: str, more_than: float) -> JsonObject:
+    threshold = {
+        "conditionType": "METRIC_THRESHOLD_CONDITION_TYPE_MORE_THAN_OR_UNSPECIFIED",
+        "threshold": more_than,
+        "forOverPct": 50,
+        "ofTheLast": {"metricTimeWindowSpecificValue": "METRIC_TIME_WINDOW_VALUE_MINUTES_10"},
+    }
     return {
         "type": "ALERT_DEF_TYPE_METRIC_THRESHOLD",
         "metricThreshold": {
             "metricFilter": {"promql": promql},
-            "rules": [{"condition": {"threshold": more_than, "forOverPct": 50}}],
+            "rules": [{"condition": threshold}],
         },
     }
 

@@ -19,10 +19,14 @@ MOST_SAID: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a document does not say itself: those of its file, and ids by names."""
+    """What a document does not say itself: those of its file, and ids by names.
+
+    Where there are ids, `met` takes the names of everything that was met and may have one.
+    """
 
     documents: Sequence[Json] = ()
     ids: Mapping[str, str] = field(default_factory=dict)
+    met: set[str] = field(default_factory=set)
 
 
 ALONE: Final = Beside()
@@ -41,6 +45,8 @@ def _records(
 ) -> Iterator[Record | Left]:
     conversion = converter.convert(document, where, beside.documents)
     for one in conversion.made:
+        if beside.ids:
+            beside.met.add(one.name)
         record = _record(one, where, withheld, beside.ids)
         yield record
         if isinstance(record, Record):

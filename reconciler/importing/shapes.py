@@ -43,13 +43,12 @@ def _found(
         yield Left(where, "it is a manifest already")
         return
     whole = _as_whole(document)
-    kind = kind_like(whole)
+    kind = kind_like(whole) or kind_hinted(whole)
     if kind is not None:
-        yield record_of(whole, kind, where, withheld, beside.ids)
-        return
-    hinted = kind_hinted(whole)
-    if hinted is not None:
-        yield record_of(whole, hinted, where, withheld, beside.ids)
+        record = record_of(whole, kind, where, withheld, beside.ids)
+        if isinstance(record, Record):
+            beside.met.add(record.title)
+        yield record
         return
     inner = [*_members(document)]
     if not (inner and depth and len(inner) <= MOST_RECORDS):

@@ -213,7 +213,8 @@ class Loader:
         self.complain(here, filled.findings)
         is_own = filled.document is not document.value
         spec = self._spec(kind, file, envelope, here, is_own=is_own)
-        if spec is None:
+        # What another tool calls by the same kind declares nothing here.
+        if spec is None or document.value.get("apiVersion") != API_VERSION:
             self.unusable.append(ref)
             return
         line, column = document.locate(())

@@ -31,6 +31,7 @@ from reconciler.resource import (
     Evidence,
     LostUnseen,
     Manifest,
+    NeededUnseen,
     NotInAnswer,
     Observation,
     ProtectionTurns,
@@ -202,6 +203,26 @@ def unseen_in(seen: Seen, found: Sequence[Difference]) -> tuple[Path, ...]:
     """Give the fields that nobody knows, of those that differences are about."""
     told = [one.path for one in found if seen.cannot_tell(one.path)]
     return tuple(one for one in seen.unseen if any(one[: len(to)] == to[: len(one)] for to in told))
+
+
+def unseen_left_out(kind: Kind, seen: Seen, body: Json) -> tuple[Path, ...]:
+    """Give the fields that nobody knows, of members that a write keeps without them.
+
+    Only a write that replaces all of a list has them to send; what is destroyed is not sent.
+    """
+    kept, inside = members_by_name(kind, body), len(kind.destroyable) + 1
+    return tuple(
+        path
+        for path in seen.unseen
+        if (member := kept.get(str(path[inside - 1]))) is not None
+        and value_at(member, path[inside:]) in (ABSENT, None)
+    )
+
+
+def needed_unseen(left_out: Sequence[Path]) -> Iterator[NeededUnseen]:
+    """Say which fields a write would have to send, and cannot."""
+    if left_out:
+        yield NeededUnseen(tuple(left_out))
 
 
 def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterator[LostUnseen]:

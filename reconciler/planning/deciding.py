@@ -26,13 +26,16 @@ from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.planning.consequences import (
+    blocked,
     blocked_change,
     evidence_of,
     lost_unseen,
     members_by_name,
     members_destroyed,
+    needed_unseen,
     unexpected,
     unseen_fields,
+    unseen_left_out,
     with_protection,
 )
 from reconciler.resource import (
@@ -169,8 +172,10 @@ def _against_live(
             before=veiled(live, written, kind.shape),
         )
     reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
-    if seen.overwritten:
-        reasons.append(OverwrittenSince(seen.overwritten, seen.edit))
+    left_out = unseen_left_out(kind, seen, body)
+    sent_again = tuple(one for one in seen.overwritten if one not in left_out)
+    if sent_again:
+        reasons.append(OverwrittenSince(sent_again, seen.edit))
     if found:
         reasons.extend(_others(kind, seen, knowledge, found))
     destroyed = {}
@@ -180,7 +185,7 @@ def _against_live(
         destroyed = members_destroyed(kind, live, body, remade=removed)
     reasons.extend(lost_unseen(kind, seen, destroyed))
     ours = members_by_name(kind, memory.base)
-    return Change(
+    change = Change(
         manifest=manifest,
         action=Action.UPDATE if found else Action.KEEP,
         evidence=evidence_of(seen, found),
@@ -194,6 +199,7 @@ def _against_live(
         reasons=tuple(reasons),
         before=veiled(live, written, kind.shape) if found else live,
     )
+    return blocked(change, needed_unseen(left_out)) if found and left_out else change
 
 
 def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -> Reason | None:

@@ -35,6 +35,7 @@ from reconciler.resource import (
     LostUnseen,
     MadeAnew,
     MadeByRun,
+    NeededUnseen,
     NeverSeen,
     NoJournal,
     NothingBefore,
@@ -179,6 +180,11 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             return f"compared with what was imported at {at}; it cannot be asked for"
         case NotInAnswer(paths=paths):
             return f"{last_steps(paths, where)}: not in the answer, and the journal has none"
+        case NeededUnseen(paths=paths):
+            return (
+                "every write needs these, no answer has them and nobody declared them: declare "
+                f"them in the manifest: {fields(paths, where)}"
+            )
         case LostUnseen(names=names, fields=unseen):
             return (
                 f"{', '.join(unseen)} of what is destroyed: not in the answer, and the journal "

@@ -147,6 +147,14 @@ class NotInAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class NeededUnseen:
+    """A write has to send these fields whole: no answer has them, and nobody declares them."""
+
+    code: ClassVar[str] = "needed-unseen"
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LostUnseen:
     """It destroys what nobody can keep whole: these fields of these members cannot be seen."""
 
@@ -291,6 +299,7 @@ Reason: TypeAlias = (
     | Recalled
     | Imported
     | NotInAnswer
+    | NeededUnseen
     | LostUnseen
     | RenamedFrom
     | LooksLike

@@ -20,6 +20,7 @@ from reconciler.errors import (
     UnreadableReply,
     UsageError,
 )
+from reconciler.importing.converting import named
 from reconciler.importing.foreign import Beside
 from reconciler.importing.matching import Brief, Origin
 from reconciler.importing.names import content_mark
@@ -143,23 +144,36 @@ def gather(asked: Asked, bench: Bench, what: Sources, history: History, spool: S
     if what.live or what.everything:
         return asyncio.run(_from_service(bench, what, history, withheld, spool))
     root, gathered = bench.project.root.resolve(), Gathered()
+    beside = Beside(ids=what.ids)
     if not what.environments:
-        for one in read_exports(what.exports, root, withheld, asked.waits, what.ids):
+        for one in read_exports(what.exports, root, withheld, asked.waits, beside):
             gathered.take(one if isinstance(one, Left) else spool.keep(one, "export"))
+        gathered.left.extend(_ids_of_nothing(beside))
         return gathered
     environments = bench.project.settings.environments
     _check_environments(what.environments, environments, bench.name)
     found: dict[str, list[Record]] = {}
     for name, path in zip(what.environments, what.exports, strict=True):
-        read = [*read_exports([path], root, withheld, asked.waits, what.ids)]
+        read = [*read_exports([path], root, withheld, asked.waits, beside)]
         found[name] = [one for one in read if isinstance(one, Record)]
         gathered.left.extend(one for one in read if isinstance(one, Left))
+    gathered.left.extend(_ids_of_nothing(beside))
     known = {name: one.variables for name, one in environments.items()}
     joined = parameterised(found, bench.name, known)
     gathered.variables = joined.variables
     gathered.left.extend(joined.left)
     gathered.briefs.extend(spool.keep(one, "export") for one in joined.records)
     return gathered
+
+
+def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
+    """Yield the ids that were given to what no document has."""
+    for name in beside.ids:
+        if name not in beside.met:
+            near = nearest(name, beside.met)
+            hint = f"; did you mean `{named(near)}`?" if near else ""
+            said = f"no document holds anything of that name{hint}"
+            yield Left(f"--id `{named(name)}`", said, ExitCode.INVALID)
 
 
 async def _from_service(
@@ -322,9 +336,9 @@ def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
 
 
 def read_exports(
-    paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, ids: Mapping[str, str]
+    paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, beside: Beside
 ) -> Iterator[Record | Left]:
-    """Read files and folders of exports, and yield what they hold; `ids` are given by names."""
+    """Read files and folders of exports, and yield what they hold; `beside` has the ids."""
     for path in paths:
         files = find_files([path], root)
         sources = sources_of([path], root)
@@ -332,7 +346,7 @@ def read_exports(
         for file in waits.each(Deed.LOADING, files.files):
             reading = sources.read(file.path, file.name, is_json=file.is_json)
             if isinstance(reading, Reading) and not reading.has_errors:
-                yield from _in_file(file.name, reading, withheld, ids)
+                yield from _in_file(file.name, reading, withheld, beside)
             elif isinstance(reading, Reading):
                 wrong = (one for one in complaints_of_text(file.name, reading) if one.is_error)
                 yield _unread(next(wrong))
@@ -343,10 +357,10 @@ def read_exports(
 
 
 def _in_file(
-    name: str, reading: Reading, withheld: Withheld, ids: Mapping[str, str]
+    name: str, reading: Reading, withheld: Withheld, beside: Beside
 ) -> Iterator[Record | Left]:
     documents = [one for one in reading.documents if one.value is not None]
-    beside = Beside([one.value for one in documents], ids)
+    beside = replace(beside, documents=[one.value for one in documents])
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}" if len(documents) > 1 else name
         yield from found_in(document.value, where, withheld, beside)

@@ -39,7 +39,7 @@ from reconciler.manifests.placing import (
     settle,
     write_new,
 )
-from reconciler.manifests.workspace import wrong_in
+from reconciler.manifests.workspace import Workspace, wrong_in
 from reconciler.points import Point, reached
 from reconciler.project import with_target
 from reconciler.report.complaints.text import complaints_summary
@@ -51,7 +51,7 @@ from reconciler.session.gathering import Gathered, Sources, Spool, gather
 from reconciler.session.opening import Bench, open_target, read_workspaces, secrets_named
 from reconciler.session.projects import Asked, applied_commit
 from reconciler.signals.mentions import ALERTS
-from reconciler.source.files import display_name
+from reconciler.source.files import display_name, find_files
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
 from reconciler.waits import Deed
@@ -102,7 +102,7 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     Raises InvalidInput where another file is there already: then nothing is written. Raises
     UsageError, and what opening a target, a journal and the service raise.
     """
-    bench, secrets = _opened(asked)
+    bench, secrets = _opened(asked, wanted.what.exports)
     journal = bench.journal()
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
@@ -120,7 +120,7 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     return work.result
 
 
-def _opened(asked: Asked) -> tuple[Bench, dict[str, str]]:
+def _opened(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[str, str]]:
     """Give the target and the manifests that are there; what is wrong with those is only told.
 
     Beside it stand the secrets that they name in any environment. One that is not set stops
@@ -151,10 +151,30 @@ def _opened(asked: Asked) -> tuple[Bench, dict[str, str]]:
         secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
     secrets = {name: value for name, value in secrets.items() if value}
     asked.voice.hide(Redaction(secrets.values()))
-    if wrong and not asked.quiet:
-        said = complaints_summary(wrong, len(workspace.manifests), workspace.files)
+    doubted = _complained_of(workspace, exports, bench.project.root)
+    told = [one for one in wrong if one.file not in doubted]
+    if told and not asked.quiet:
+        said = complaints_summary(told, len(workspace.manifests), workspace.files)
         asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
+    if doubted and not asked.quiet:
+        more = f" and {plural(len(doubted) - 1, 'more file')}" if len(doubted) > 1 else ""
+        lie, them = ("lie", "them") if more else ("lies", "it")
+        asked.voice.say(
+            safe(
+                f"{doubted[0]}{more} {lie} where manifests are read from, so `validate` complains "
+                f"of {them}: move {them} out of the project, or leave {them} out with `exclude:` "
+                "in reconciler.yaml"
+            )
+        )
     return replace(bench, workspace=workspace), secrets
+
+
+def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
+    """Name the exports that are no manifests, and are read and complained of as if they were."""
+    complained = {one.file for one in workspace.complaints}
+    complained -= {one.source.file for one in workspace.manifests}
+    found = find_files(exports, root.resolve()).files if complained and exports else ()
+    return [one.name for one in found if one.name in complained]
 
 
 @dataclass(slots=True)

@@ -82,3 +82,53 @@ def test_an_id_that_is_none() -> None:
 
     assert made.code == 4
     assert "`7` is no id of it" in made.err
+
+
+@pytest.mark.usefixtures("home")
+def test_an_id_of_nothing() -> None:
+    """An id for a name that no document has is told with the name that is near, and ends with 4."""
+    made = typed("import", "--from", "../other/slo.yaml", "--id", f"Nope={ALERT}")
+    slip = typed("import", "--from", "../other/rules.yaml", "--id", f"HighErors={ALERT}")
+
+    assert made.code == slip.code == 4
+    assert "--id `Nope`: no document holds anything of that name" in made.err
+    assert "did you mean `HighErrors`?" in slip.err
+
+
+@pytest.mark.usefixtures("home")
+def test_ids_that_fit_in_several_places() -> None:
+    """An id that fits in one of several files is not complained of."""
+    given = ("--id", f"HighErrors={ALERT}")
+    made = typed("import", "--from", "../other/slo.yaml", "../other/rules.yaml", *given)
+
+    assert "--id `HighErrors`" not in made.err
+
+
+def test_documents_inside_the_project(home: Path) -> None:
+    """A document of another tool declares nothing, and where it is read as a manifest is told."""
+    (home / "ext").mkdir()
+    named_alike = SLO.replace("name: checkout,", "name: checkout-succeeds,")
+    (home / "ext" / "slo.yaml").write_text(named_alike)
+    (home / "ext" / "rules.yaml").write_text(RULES)
+
+    inside = typed("import", "--from", "ext", "--dry-run", "--format", "json")
+    project = home / "reconciler.yaml"
+    project.write_text(f"{project.read_text()}exclude: [ext/**]\n")
+    left_out = typed("import", "--from", "ext", "--format", "json")
+
+    assert [one["ref"] for one in inside.json["imported"]] == ["SLO/checkout-succeeds"]
+    assert "declared at" not in inside.err
+    assert inside.err.count("`exclude:` in reconciler.yaml") == 1
+    assert "ext/rules.yaml and 1 more file lie where manifests are read from" in inside.err
+    assert [one["ref"] for one in left_out.json["imported"]] == ["SLO/checkout-succeeds"]
+    assert "exclude:" not in left_out.err
+    assert typed("validate").code == 0
+
+
+def test_manifests_among_exports(home: Path) -> None:
+    """A manifest of ours is not told to be in the wrong place."""
+    typed("import", "--from", "../other/slo.yaml")
+
+    again = typed("import", "--from", str(home / "SLO"))
+
+    assert "exclude:" not in again.err

@@ -13,7 +13,15 @@ from harness.sites import Meddler, Site, assert_settled, policy, policy_set
 
 from reconciler.document import Json, Shape, merge
 from reconciler.emulator import Profile, create_app
-from reconciler.resource import Change, Evidence, LostUnseen, NotInAnswer
+from reconciler.report.reasons import notes_of
+from reconciler.resource import (
+    Change,
+    Evidence,
+    LostUnseen,
+    NeededUnseen,
+    NotInAnswer,
+    OverwrittenSince,
+)
 
 A, B = policy("a"), policy("b", "INFO")
 BOTH = policy_set(A, B)
@@ -154,3 +162,40 @@ def test_named_beside_nameless(live_name: Json) -> None:
     declared: list[Json] = [{"name": "a"}, {"name": "c"}]
 
     assert merge([], declared, live, shape) == [{"name": "a", "y": 2}, {"name": "c"}]
+
+
+def needed(change: Change) -> list[str]:
+    """Name the policies whose severities a write would have to send."""
+    reasons = (one for one in change.reasons if isinstance(one, NeededUnseen))
+    return [str(path[1]) for one in reasons for path in one.paths]
+
+
+def bare(name: str, **fields: Json) -> dict[str, Json]:
+    """Give a policy as an import writes it, where no answer has severities."""
+    return {"policy": policy(name, **fields)["policy"]}
+
+
+def test_a_change_that_needs_what_nobody_knows(site: Site) -> None:
+    """Without severities there is nothing to send: the change is blocked, and says of which."""
+    there_already(site)
+
+    kept = site.change(BARE)
+    change = site.change(policy_set(bare("a", description="new"), B))
+    told = site.change(policy_set(policy("a", description="new"), B))
+
+    assert (kept.action.word, needed(kept)) == ("keep", [])
+    assert (change.action.word, needed(change)) == ("blocked", ["a"])
+    assert any("declare them" in one and '"a"' in one for one in notes_of(change))
+    assert (told.action.word, needed(told)) == ("update", [])
+
+
+def test_overwritten_and_never_declared(site: Site) -> None:
+    """Nothing is said to be sent again that nobody declares."""
+    adopted(site)
+    there_already(site)
+
+    change = site.change(policy_set(bare("a", description="new"), bare("b")))
+
+    assert needed(change) == ["a", "b"]
+    assert not any(isinstance(one, OverwrittenSince) for one in change.reasons)
+    assert not any("sent again" in one for one in notes_of(change))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from reconciler.advice import on_manifests
 from reconciler.report.complaints.document import advice
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, fitted
@@ -11,6 +12,8 @@ from reconciler.report.words import plural
 from reconciler.source.diagnostic import Complaint, Excerpt
 
 MOST_SHOWN = 20
+MOST_WARNED = 3
+"""Warnings that a command tells whose answer is another: `validate` tells all of them."""
 
 
 def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
@@ -24,6 +27,22 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
     rest = len(ordered) - len(shown)
     if rest:
         lines.extend((f"and {rest:,} more (-v shows them)", ""))
+    return "\n".join((*lines, ""))
+
+
+def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
+    """Give every error and the first three warnings, and where the other warnings are told.
+
+    For commands whose answer would be lost among warnings; `verbose` shows them all.
+    """
+    ordered = sorted(complaints, key=lambda one: (not one.is_error, one))
+    most = sum(one.is_error for one in ordered) + MOST_WARNED
+    shown = ordered if style.verbose else ordered[:most]
+    lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
+    rest = len(ordered) - len(shown)
+    if rest:
+        more = plural(rest, "more warning")
+        lines.extend((fitted(f"and {more}: `{on_manifests('validate')}` shows them", style), ""))
     return "\n".join((*lines, ""))
 
 
