@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from reconciler.document import (
     ABSENT,
@@ -18,6 +18,8 @@ from reconciler.document import (
 from reconciler.expressions import LITERAL, OPEN, Expression, Word, expression, parts_of
 from reconciler.resource import Adopted, Conflict, Side
 from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template
+
+_Side = TypeVar("_Side", bound="Json | Missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,12 @@ def written_out(value: Json) -> Json:
     if isinstance(value, Template):
         return "".join(map(_part, value.parts))
     return escaped(value) if isinstance(value, str) else value
+
+
+def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
+    """Give a whole number as an integer where a manifest says one: services answer 97 as 97.0."""
+    is_integer = isinstance(written, int) and not isinstance(written, bool)
+    return int(live) if is_integer and isinstance(live, float) and live.is_integer() else live
 
 
 def _part(part: str | SecretHole | RefHole) -> str:
