@@ -86,7 +86,7 @@ class Layout:
                 self.key(name, _some_key(like), in_flow=True)
                 + self.colon
                 + self.flow(one, field_of(like, name), inner)
-                for name, one in value.items()
+                for name, one in _as_ordered(value, like)
             ]
         else:
             members = [self.flow(one, item_like(like, one), inner) for one in value]
@@ -117,7 +117,7 @@ class Layout:
         if isinstance(value, dict):
             return [
                 line
-                for name, one in value.items()
+                for name, one in _as_ordered(value, like)
                 for line in self.entry(name, one, field_of(like, name), _some_key(like))
             ]
         assert isinstance(value, list)  # noqa: S101 - asked by `is_block` before
@@ -157,6 +157,13 @@ def item_like(node: Node | None, value: Json) -> Node | None:
     return max(
         some, key=lambda one: len(mine & {key.text for key in one.itself.keys}), default=None
     )
+
+
+def _as_ordered(value: dict[str, Json], like: Node | None) -> list[tuple[str, Json]]:
+    """Give the fields of an object in the order of its like, those that this lacks after them."""
+    theirs = [key.text for key in like.itself.keys] if like is not None else []
+    names = dict.fromkeys([*(name for name in theirs if name in value), *value])
+    return [(name, value[name]) for name in names]
 
 
 def _some_key(node: Node | None) -> Node | None:
@@ -244,11 +251,15 @@ def _steps(where: Written) -> Iterator[str]:
         for nth, value in enumerate(node.values):
             key = node.keys[nth] if node.keys else value
             mine = margin
+            before = where.text[where.line_start(key.opening) : key.opening]
             if where.opens_line(key.opening) or _opens_json(where, key.opening):
-                mine = where.text[where.line_start(key.opening) : key.opening]
+                mine = before
                 more = mine.removeprefix(margin)
                 if node.keys and margin != mine and mine.startswith(margin):
                     yield more
+            elif not before.strip("- "):
+                # The fields of an item begin behind its dash, which is no step.
+                mine = " " * len(before)
             if value.means is None:
                 stack.append((value, mine))
 

@@ -28,6 +28,7 @@ from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import in_usual_order
 from reconciler.planning.consequences import unexpected
 from reconciler.planning.deciding import Knowledge, decide, without_own_secrets
 from reconciler.planning.identity import identify
@@ -205,7 +206,8 @@ def _merged(
         return Adoption(ref=manifest.ref, source=manifest.source, state="same", last=seen.edit)
     told, made = _as_expected(kind, seen, base, memory, scene.place.salt)
     hidden = veiled(told, tuple(filter(None, (*memory.candidates, ours))), kind.shape)
-    sides = Sides(written=written, ours=ours, base=base, live=told, shown=hidden)
+    live = in_usual_order(told, kind.spec)
+    sides = Sides(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, scene.rules)
     new = _new_base(kind, sides, change, memory, made)
     state: AdoptionState = (
