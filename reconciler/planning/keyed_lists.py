@@ -208,7 +208,7 @@ class KeyedList:
                 Adopted(path=self.path, before=_names(base), after=_names(live))
             )
         first, second = (live, ours) if theirs_moved else (ours, live)
-        return _joined(first, second)
+        return joined(first, second)
 
 
 def _names(names: Sequence[str]) -> Json:
@@ -220,19 +220,19 @@ def _among(names: Sequence[str], others: Sequence[str]) -> list[str]:
     return [one for one in names if one in known]
 
 
-def _joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
+def joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Give all names of two lists in the order of the first, others behind their neighbour."""
-    joined = list(first)
-    known = set(joined)
+    names = list(first)
+    known = set(names)
     after = -1
     for name in second:
         if name in known:
-            after = joined.index(name)
+            after = names.index(name)
         else:
             after += 1
-            joined.insert(after, name)
+            names.insert(after, name)
             known.add(name)
-    return joined
+    return names
 
 
 def homes_of(document: Json | Missing, shape: Shape) -> Homes:

@@ -323,6 +323,31 @@ def test_new_items_are_as_their_neighbours(shop: Workspace) -> None:
     )
 
 
+@pytest.mark.parametrize("words", [("--all",), ("Dashboard/checkout", "--theirs")])
+@pytest.mark.parametrize("path", ["dashboard.layout.**", "dashboard.layout"])
+def test_what_may_differ_is_left_alone(shop: Workspace, path: str, words: tuple[str, ...]) -> None:
+    """What the project file expects to differ is not adopted, and counted; all else is."""
+    rule = f"driftIgnore:\n  - {{path: {path}, reason: arranged live}}\n"
+    shop.write("reconciler.yaml", VARIABLES + rule)
+
+    def edit(board: Any) -> None:
+        widgets(board)[0]["title"] = "Live"
+        widgets(board).reverse()
+        widgets(board).append({**widgets(board)[0], "id": {"value": OTHER}})
+        del widgets(board)[0]
+
+    edit_live(shop, edit)
+    ran = adopt(shop, *words)
+    assert (ran.code, text_of(shop)) == (0, BOARD)
+    assert " ignored." in ran.out
+
+    edit_live(shop, rename)
+    ran = adopt(shop, *words, "--format", "json")
+    assert ran.json["summary"]["adopted"] == 1
+    assert ran.json["summary"]["ignored"] > 0
+    assert text_of(shop) == BOARD.replace("'Checkout'", "'Live'")
+
+
 def test_exports(shop: Workspace) -> None:
     """The JSON behind `spec.file` is rewritten in its own layout, what it alone has too."""
     content = {"dashboard": {"name": "Export", "created_at": "x", "layout": {"sections": []}}}
