@@ -132,6 +132,11 @@ class Layout:
         return [self.token(value, like, in_flow=False)]
 
 
+def untold_words(names: Sequence[str]) -> str:
+    """Give the comment on fields that a service does not tell, without its mark."""
+    return f"{', '.join(names)}: not told by the service; add it before this is changed"
+
+
 def is_block(value: Json, like: Node | None) -> bool:
     """Tell whether a value is written as a block: not where it is empty, or its like is in flow."""
     if not isinstance(value, dict | list) or not value:

@@ -223,7 +223,7 @@ def _merged(
     hidden = veiled(told, tuple(filter(None, (*memory.candidates, ours))), kind.shape)
     live = in_usual_order(told, kind.spec)
     sides = Sides(written=written, ours=ours, base=base, live=live, shown=hidden)
-    found = merged(sides, kind.shape, scene.rules)
+    found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
     new = _new_base(kind, sides, change, memory, made)
     state: AdoptionState = (
         "conflict" if found.open else "adopted" if _does(found, new, memory) else "same"

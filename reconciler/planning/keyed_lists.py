@@ -170,7 +170,14 @@ class KeyedList:
         else:
             edit = self.merge.take(inner, place, self.shape.item)
         if edit is not None:
-            self.edits[name] = Item(None, edit)
+            self.edits[name] = Item(None, edit, self._untold(place))
+
+    def _untold(self, place: Path) -> tuple[str, ...]:
+        """Give the fields of an item that the service does not tell, by their steps in it."""
+        inside = [
+            one[len(place) :] for one in self.merge.rules.unseen if one[: len(place)] == place
+        ]
+        return tuple(".".join(map(str, steps)) for steps in inside if steps)
 
     def _arrived(self, name: str, home: Home, inner: Sides) -> None:
         """Take an item that git declares in another list."""

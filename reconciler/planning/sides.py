@@ -11,6 +11,7 @@ from reconciler.document import (
     Edit,
     Json,
     Missing,
+    Path,
     Shape,
     covers,
     is_zero,
@@ -67,7 +68,7 @@ class Rules:
 
     `values` are the texts that expressions stand for, and `refs` the expressions that stand for
     remote ids. What is `plain` is no manifest and holds no expressions. With `names`, the items of
-    a list that changes have their identity written out.
+    a list that changes have their identity written out. What is `unseen` the service does not tell.
     """
 
     side: Side | None = None
@@ -75,6 +76,7 @@ class Rules:
     refs: Mapping[str, str] = field(default_factory=dict)
     plain: bool = False
     names: bool = False
+    unseen: tuple[Path, ...] = ()
 
 
 ASKING: Final = Rules()
