@@ -33,11 +33,13 @@ class Within:
 class Item:
     """An item of a list: `origin` leads to it in the document as it was, by keys and indices.
 
-    One without an origin is new, and its edit a `Put`.
+    One without an origin is new, and its edit a `Put`. What nobody tells of a new one are the
+    fields in `untold`, each with its steps joined by dots.
     """
 
     origin: Path | None
     edit: Edit | None = None
+    untold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from reconciler.kinds.repairs import MoveId, repaired
 from reconciler.kinds.shape import in_usual_order
 from reconciler.manifests.composing import UnwritableError, check_writable
 from reconciler.manifests.expressions import Withheld
+from reconciler.manifests.layout import untold_words
 from reconciler.resource import RemoteId
 from reconciler.source.diagnostic import Finding, Severity
 
@@ -163,7 +164,7 @@ def _missing(record: Record) -> Iterator[tuple[Path, str]]:
         if finding.code == MISSING and finding.path not in untold:
             yield finding.path, f"{finding.message}; add it before this is changed"
     for path, names in untold.items():
-        yield path, f"{', '.join(names)}: not told by the service; add it before this is changed"
+        yield path, untold_words(names)
 
 
 def _refused(record: Record, why: str) -> Left:

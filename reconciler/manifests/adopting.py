@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 
 from reconciler.document import (
@@ -21,6 +22,7 @@ from reconciler.document import (
 )
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import names_of
+from reconciler.manifests.layout import untold_words
 from reconciler.manifests.rewriting import rewritten
 from reconciler.resource import Fork, Manifest, Ref
 from reconciler.source.diagnostic import Complaint
@@ -223,9 +225,27 @@ def _attempted(
     read = [document.value for document in reading.documents]
     if reading.has_errors or len(read) != len(wanted) or not all(map(identical, read, wanted)):
         return None
-    if sorted(written(after).comments()) != sorted(where.comments()):
+    before, now = Counter(where.comments()), Counter(written(after).comments())
+    remarks = {f"# {one}" for edit in changes.values() for one in _remarks(edit)}
+    if before - now or (now - before).keys() - remarks:
         return None
     return after, forks
+
+
+def _remarks(edit: Edit) -> Iterator[str]:
+    """Yield the comments that an edit brings along."""
+    match edit:
+        case Within(fields=fields):
+            for one in fields.values():
+                yield from _remarks(one)
+        case Items(items=items):
+            for item in items:
+                if item.untold:
+                    yield untold_words(item.untold)
+                if item.edit is not None:
+                    yield from _remarks(item.edit)
+        case Put() | Gone():
+            return
 
 
 def _parts(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
@@ -263,9 +283,10 @@ def _rooted(edit: Edit, prefix: Path) -> Edit:
         case Items(items=items):
             return Items(
                 tuple(
-                    Item(
-                        None if one.origin is None else (*prefix, *one.origin),
-                        None if one.edit is None else _rooted(one.edit, prefix),
+                    replace(
+                        one,
+                        origin=None if one.origin is None else (*prefix, *one.origin),
+                        edit=None if one.edit is None else _rooted(one.edit, prefix),
                     )
                     for one in items
                 )

@@ -85,7 +85,7 @@ class Layout:
                 self.key(name, _some_key(like), in_flow=True)
                 + self.colon
                 + self.flow(one, field_of(like, name), inner)
-                for name, one in value.items()
+                for name, one in _as_ordered(value, like)
             ]
         else:
             members = [self.flow(one, item_like(like, one), inner) for one in value]
@@ -116,7 +116,7 @@ class Layout:
         if isinstance(value, dict):
             return [
                 line
-                for name, one in value.items()
+                for name, one in _as_ordered(value, like)
                 for line in self.entry(name, one, field_of(like, name), _some_key(like))
             ]
         assert isinstance(value, list)  # noqa: S101 - asked by `is_block` before
@@ -129,6 +129,11 @@ class Layout:
         if isinstance(value, str) and (lines := block_text(value)) is not None:
             return lines
         return [self.token(value, like, in_flow=False)]
+
+
+def untold_words(names: Sequence[str]) -> str:
+    """Give the comment on fields that a service does not tell, without its mark."""
+    return f"{', '.join(names)}: not told by the service; add it before this is changed"
 
 
 def is_block(value: Json, like: Node | None) -> bool:
@@ -156,6 +161,13 @@ def item_like(node: Node | None, value: Json) -> Node | None:
     return max(
         some, key=lambda one: len(mine & {key.text for key in one.itself.keys}), default=None
     )
+
+
+def _as_ordered(value: dict[str, Json], like: Node | None) -> list[tuple[str, Json]]:
+    """Give the fields of an object in the order of its like, those that this lacks after them."""
+    theirs = [key.text for key in like.itself.keys] if like is not None else []
+    names = dict.fromkeys([*(name for name in theirs if name in value), *value])
+    return [(name, value[name]) for name in names]
 
 
 def _some_key(node: Node | None) -> Node | None:
@@ -243,11 +255,15 @@ def _steps(where: Written) -> Iterator[str]:
         for nth, value in enumerate(node.values):
             key = node.keys[nth] if node.keys else value
             mine = margin
+            before = where.text[where.line_start(key.opening) : key.opening]
             if where.opens_line(key.opening) or _opens_json(where, key.opening):
-                mine = where.text[where.line_start(key.opening) : key.opening]
+                mine = before
                 more = mine.removeprefix(margin)
                 if node.keys and margin != mine and mine.startswith(margin):
                     yield more
+            elif not before.strip("- "):
+                # The fields of an item begin behind its dash, which is no step.
+                mine = " " * len(before)
             if value.means is None:
                 stack.append((value, mine))
 

@@ -20,6 +20,7 @@ from reconciler.manifests.editing import Editor, Splice
 from reconciler.manifests.layout import (
     dash_of,
     item_like,
+    untold_words,
 )
 from reconciler.manifests.splicing import Splicing, spliced
 from reconciler.source.written import Node
@@ -217,6 +218,8 @@ class Listing(Splicing):
         assert isinstance(value, list)  # noqa: S101 - of one item
         gap = self._gap(node)
         lines = self.layout.item(value[0], item_like(node, value[0]), gap)
+        if item.untold and self.where.opens_line(node.start):
+            lines = [f"# {untold_words(item.untold)}", *lines]
         return self.layout.newline.join(" " * column + line if line else line for line in lines)
 
     def _chunk(self, item: Item, column: int) -> str | None:

@@ -28,12 +28,16 @@ from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import in_usual_order
 from reconciler.planning.consequences import unexpected
 from reconciler.planning.deciding import Knowledge, decide, without_own_secrets
+from reconciler.planning.drift import covers_ends, is_covered
 from reconciler.planning.identity import identify
+from reconciler.planning.keyed_lists import joined
 from reconciler.planning.merging import merged
 from reconciler.planning.plan import Place, observe_all
 from reconciler.planning.sides import Merged, Rules, Sides
+from reconciler.project.settings import DriftIgnore
 from reconciler.resource import (
     Absent,
     Action,
@@ -60,7 +64,7 @@ class Scene:
 
     `values` are the texts of variables by their expressions, and `told` is why it is not sure, or
     not in the journal yet, which object a manifest is about. With `names`, items that nobody named
-    are named.
+    are named. What rules of `ignore` cover is left alone.
     """
 
     place: Place
@@ -71,6 +75,11 @@ class Scene:
     told: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
     side: Side | None = None
     names: bool = False
+    ignore: tuple[DriftIgnore, ...] = ()
+
+    def about(self, ref: Ref) -> list[DriftIgnore]:
+        """Give the rules of what is expected to differ that are about a resource."""
+        return [rule for rule in self.ignore if rule.is_about(ref.kind, ref.name)]
 
     @property
     def rules(self) -> Rules:
@@ -107,18 +116,21 @@ class Scene:
         memory = replace(self.history.of(manifest.ref), last=last, pending=None, earlier=())
         change = decide(manifest, self._knowledge(manifest.ref, memory))
         left = {one.path for one in new.leftover}
+        about = self.about(manifest.ref)
         seen = change.observation
         found = tuple(
             one
             for one in change.differences
-            if one.path not in left and not (isinstance(seen, Seen) and seen.cannot_tell(one.path))
+            if one.path not in left
+            and not (isinstance(seen, Seen) and seen.cannot_tell(one.path))
+            and not any(is_covered(rule, one) for rule in about)
         )
         if change.action is Action.UPDATE and not found:
             return replace(change, action=Action.KEEP, differences=())
         return replace(change, differences=found)
 
 
-async def look(
+async def look(  # noqa: PLR0913 - what a scene is made of
     api: Api,
     manifests: Sequence[Manifest],
     wanted: Iterable[Ref],
@@ -127,6 +139,7 @@ async def look(
     *,
     values: Mapping[str, str],
     side: Side | None,
+    ignore: Sequence[DriftIgnore] = (),
 ) -> Scene:
     """Observe what is to be adopted, and what that refers to. Raises what `Api.read` raises."""
     known = identify(manifests, history)
@@ -149,6 +162,7 @@ async def look(
         values=values,
         told=known.reasons,
         side=side,
+        ignore=tuple(ignore),
     )
 
 
@@ -204,10 +218,13 @@ def _merged(
         # Most are so, and looking at all their fields would be felt.
         return Adoption(ref=manifest.ref, source=manifest.source, state="same", last=seen.edit)
     told, made = _as_expected(kind, seen, base, memory, scene.place.salt)
+    about = scene.about(manifest.ref)
+    told, ignored = _without_expected(told, ours if base is ABSENT else base, kind.shape, about)
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
     hidden = veiled(told, may_hold, kind.shape)
-    sides = Sides(written=written, ours=ours, base=base, live=told, shown=hidden)
-    found = merged(sides, kind.shape, scene.rules)
+    live = in_usual_order(told, kind.spec)
+    sides = Sides(written=written, ours=ours, base=base, live=live, shown=hidden)
+    found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
     new = _new_base(kind, sides, change, memory, made)
     state: AdoptionState = (
         "conflict" if found.open else "adopted" if _does(found, new, memory) else "same"
@@ -226,6 +243,7 @@ def _merged(
         live=hidden,
         applied=base if base is ABSENT else veiled(base, may_hold, kind.shape),
         change=change,
+        ignored=ignored,
     )
 
 
@@ -257,6 +275,72 @@ def _as_expected(
         if one.path not in paths and one.operation != "move":
             document = _put(document, one.path, one.after, kind.shape)
     return document, frozenset(one.path for one in found) - {one.path for one in unmade}
+
+
+def _without_expected(
+    live: Json, declared: Json, shape: Shape, rules: Sequence[DriftIgnore]
+) -> tuple[Json, int]:
+    """Give what is live with all as declared that may differ, and how many differences that is."""
+    if not rules:
+        return live, 0
+    wanted = merge(ABSENT, declared, live, shape)
+    found = differences(live, wanted, shape)
+    count = sum(any(is_covered(rule, one) for rule in rules) for one in found)
+    if not count:
+        return live, 0
+    held = _held(live, wanted, shape, (), rules)
+    return live if held is ABSENT else held, count
+
+
+def _held(
+    live: Json | Missing,
+    wanted: Json | Missing,
+    shape: Shape,
+    path: Path,
+    rules: Sequence[DriftIgnore],
+) -> Json | Missing:
+    """Give a part of what is live, of which each place that a rule covers is as it is `wanted`."""
+    whole = live if wanted is ABSENT else wanted
+    alone = live is ABSENT or wanted is ABSENT
+    if any(rule.covers(path) or (alone and covers_ends(rule, whole, path)) for rule in rules):
+        return wanted
+    if isinstance(live, dict) and isinstance(wanted, dict):
+        fields = {
+            key: _held(
+                live.get(key, ABSENT), wanted.get(key, ABSENT), shape.at(key), (*path, key), rules
+            )
+            for key in {**live, **wanted}
+        }
+        return {key: one for key, one in fields.items() if one is not ABSENT}
+    if isinstance(live, list) and isinstance(wanted, list):
+        return _held_items(live, wanted, shape, path, rules)
+    return live
+
+
+def _held_items(
+    live: list[Json], wanted: list[Json], shape: Shape, path: Path, rules: Sequence[DriftIgnore]
+) -> Json:
+    """Do so in a list: by the names of its items, or by their places where it has as many."""
+    theirs, mine = by_identity(live, shape), by_identity(wanted, shape)
+    if theirs is None or mine is None:
+        if len(live) != len(wanted):
+            return live
+        pairs = zip(live, wanted, strict=True)
+        items = [
+            _held(one, other, shape.item, (*path, nth), rules)
+            for nth, (one, other) in enumerate(pairs)
+        ]
+        return [one for one in items if one is not ABSENT]
+    places = [(*path, name) for name in {**mine, **theirs}]
+    if all(any(rule.covers(place) for rule in rules) for place in places):
+        return wanted
+    held = {
+        name: _held(
+            theirs.get(name, ABSENT), mine.get(name, ABSENT), shape.item, (*path, name), rules
+        )
+        for name in joined([*theirs], [*mine])
+    }
+    return [one for one in held.values() if one is not ABSENT]
 
 
 def _put(document: Json, path: Path, value: Json | Missing, shape: Shape) -> Json:

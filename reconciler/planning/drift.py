@@ -159,7 +159,7 @@ def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
     about = [rule for rule in rules if rule.is_about(drift.ref.kind, drift.ref.name)]
     silent = []
     for one in drift.differences:
-        rule = next((rule for rule in about if _is_covered(rule, one)), None)
+        rule = next((rule for rule in about if is_covered(rule, one)), None)
         if rule is not None:
             silent.append(Ignored(one, rule.shown, rule.reason))
     if not silent:
@@ -173,12 +173,15 @@ def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
     return replace(drift, state="same", cause=None, note="")
 
 
-def _is_covered(rule: DriftIgnore, found: Difference) -> bool:
+def is_covered(rule: DriftIgnore, found: Difference) -> bool:
     """Tell whether a rule is about all that differs, which may be an object that came or went."""
     sides = [one for one in (found.before, found.after) if one is not ABSENT]
-    return rule.covers(found.path) or (
-        len(sides) == 1 and all(map(rule.covers, _ends(sides[0], found.path)))
-    )
+    return rule.covers(found.path) or (len(sides) == 1 and covers_ends(rule, sides[0], found.path))
+
+
+def covers_ends(rule: DriftIgnore, value: Json | Missing, path: Path) -> bool:
+    """Tell whether a rule is about all that an object at a path holds."""
+    return all(map(rule.covers, _ends(value, path)))
 
 
 def _ends(value: Json | Missing, path: Path) -> Iterator[Path]:

@@ -189,7 +189,14 @@ class KeyedList:
         else:
             edit = self.merge.take(inner, place, self.shape.item)
         if edit is not None:
-            self.edits[name] = Item(None, edit)
+            self.edits[name] = Item(None, edit, self._untold(place))
+
+    def _untold(self, place: Path) -> tuple[str, ...]:
+        """Give the fields of an item that the service does not tell, by their steps in it."""
+        inside = [
+            one[len(place) :] for one in self.merge.rules.unseen if one[: len(place)] == place
+        ]
+        return tuple(".".join(map(str, steps)) for steps in inside if steps)
 
     def _arrived(self, name: str, home: Home, inner: Sides) -> None:
         """Take an item that git declares in another list."""
@@ -227,7 +234,7 @@ class KeyedList:
                 Adopted(path=self.path, before=_names(base), after=_names(live))
             )
         first, second = (live, ours) if theirs_moved else (ours, live)
-        return _joined(first, second)
+        return joined(first, second)
 
 
 def secret_places(
@@ -271,19 +278,19 @@ def _among(names: Sequence[str], others: Sequence[str]) -> list[str]:
     return [one for one in names if one in known]
 
 
-def _joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
+def joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Give all names of two lists in the order of the first, others behind their neighbour."""
-    joined = list(first)
-    known = set(joined)
+    names = list(first)
+    known = set(names)
     after = -1
     for name in second:
         if name in known:
-            after = joined.index(name)
+            after = names.index(name)
         else:
             after += 1
-            joined.insert(after, name)
+            names.insert(after, name)
             known.add(name)
-    return joined
+    return names
 
 
 def homes_of(document: Json | Missing, shape: Shape) -> Homes:

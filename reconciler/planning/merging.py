@@ -38,6 +38,7 @@ from reconciler.planning.sides import (
     Rules,
     Sides,
     agrees,
+    as_spelled,
     has_expressions,
     holds_hidden,
     items_of,
@@ -132,7 +133,9 @@ class _Merge:
                 path=path,
                 base=sides.base,
                 git=sides.ours,
-                live=HIDDEN if secret and sides.live is not ABSENT else sides.shown,
+                live=HIDDEN
+                if secret and sides.live is not ABSENT
+                else as_spelled(sides.shown, sides.written),
                 holds_secret=secret,
                 side=side,
             )
@@ -167,7 +170,8 @@ class _Merge:
 
     def note(self, sides: Sides, path: Path, gave_way: str = "") -> None:
         before = sides.base if sides.base is not ABSENT else sides.ours
-        adopted = Adopted(path=path, before=before, after=sides.shown, gave_way=gave_way)
+        after = as_spelled(sides.shown, sides.written)
+        adopted = Adopted(path=path, before=before, after=after, gave_way=gave_way)
         self.result.adopted.append(adopted)
 
     def _text_of(self, sides: Sides, shape: Shape) -> Json:
@@ -180,7 +184,7 @@ class _Merge:
             fitted = None if isinstance(live, Template) else self._refitted(sides.written, live)
             if fitted is not None:
                 return fitted
-        return self.out(live)
+        return self.out(as_spelled(live, sides.written))
 
     def out(self, value: Json) -> Json:
         """Give a value as it is written."""

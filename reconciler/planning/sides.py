@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from reconciler.document import (
     ABSENT,
     Edit,
     Json,
     Missing,
+    Path,
     Shape,
     covers,
     is_zero,
@@ -18,6 +19,8 @@ from reconciler.document import (
 from reconciler.expressions import OPEN, Expression, Word, escaped, expression, parts_of
 from reconciler.resource import Adopted, Conflict, Side
 from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template
+
+_Side = TypeVar("_Side", bound="Json | Missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +68,7 @@ class Rules:
 
     `values` are the texts that expressions stand for, and `refs` the expressions that stand for
     remote ids. What is `plain` is no manifest and holds no expressions. With `names`, the items of
-    a list that changes have their identity written out.
+    a list that changes have their identity written out. What is `unseen` the service does not tell.
     """
 
     side: Side | None = None
@@ -73,6 +76,7 @@ class Rules:
     refs: Mapping[str, str] = field(default_factory=dict)
     plain: bool = False
     names: bool = False
+    unseen: tuple[Path, ...] = ()
 
 
 DEFAULT: Final = Rules()
@@ -98,6 +102,12 @@ def written_out(value: Json) -> Json:
     if isinstance(value, Template):
         return "".join(map(_part, value.parts))
     return escaped(value) if isinstance(value, str) else value
+
+
+def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
+    """Give a whole number as an integer where a manifest says one: services answer 97 as 97.0."""
+    is_integer = isinstance(written, int) and not isinstance(written, bool)
+    return int(live) if is_integer and isinstance(live, float) and live.is_integer() else live
 
 
 def _part(part: str | SecretHole | RefHole) -> str:

@@ -77,6 +77,9 @@ class AdoptionCounts(TypedDict):
     unread: Annotated[int, Field(description="They could not be read.")]
     gone: int
     unseen: Annotated[int, Field(description="The API cannot show them.")]
+    ignored: Annotated[
+        int, Field(description="How many differences `driftIgnore:` expects; they are left alone.")
+    ]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -178,6 +181,7 @@ def _counts(run: AdoptionRun) -> AdoptionCounts:
         "unread": found["unread"],
         "gone": found["gone"],
         "unseen": found["unseen"],
+        "ignored": run.ignored,
     }
 
 
@@ -269,7 +273,8 @@ def adoption_summary(run: AdoptionRun) -> str:
         if counts[state]
     ]
     same = f"{counts['same']} as live already"
-    return f"{head}; {', '.join([same, *rest])}."
+    ignored = f", {plural(run.ignored, 'difference')} ignored" if run.ignored else ""
+    return f"{head}; {', '.join([same, *rest])}{ignored}."
 
 
 def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:

@@ -73,7 +73,8 @@ class Adoption:
     `edit` is one of `spec`, and `base` what the journal takes up. `last` says who edited live
     last, and `why`, or `reasons` of a plan, what stands in the way. It is `settled` where git
     declared nothing that was not applied; `live` is the live document as it may be shown, `applied`
-    what it was, and of what is `unseen` nobody can tell what it is.
+    what it was, and of what is `unseen` nobody can tell what it is. Of
+    differences that were `ignored`, as the project file expects them, there is the number.
     """
 
     ref: Ref
@@ -91,6 +92,7 @@ class Adoption:
     unseen: tuple[Path, ...] = ()
     live: Json = None
     applied: Json | Missing = ABSENT
+    ignored: int = 0
     change: Change | None = field(default=None, repr=False)
 
     @property
@@ -131,6 +133,11 @@ class AdoptionRun:
     files: tuple[EditedText, ...] = ()
     only_shown: bool = False
     named: bool = False
+
+    @property
+    def ignored(self) -> int:
+        """How many differences were left alone, as the project file expects them."""
+        return sum(one.ignored for one in self.adoptions)
 
     @property
     def exit_code(self) -> int:

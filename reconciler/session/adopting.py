@@ -188,7 +188,14 @@ class _Run:
         refs = [one.ref for one in named]
         async with open_api(bench) as api:
             return await look(
-                api, every, refs, self.history, place, values=values, side=self.wanted.side
+                api,
+                every,
+                refs,
+                self.history,
+                place,
+                values=values,
+                side=self.wanted.side,
+                ignore=bench.project.settings.drift_ignore,
             )
 
     def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:

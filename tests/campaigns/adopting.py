@@ -418,8 +418,9 @@ def _request(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def comments_of(texts: dict[Path, str]) -> list[str]:
-    """Give every comment of some files."""
-    return sorted(one for text in texts.values() for one in written(text).comments())
+    """Give every comment of some files that a person wrote."""
+    found = (one for text in texts.values() for one in written(text).comments())
+    return sorted(one for one in found if "not told by the service" not in one)
 
 
 def adopt_edits(stage: Stage, count: int, seed: int) -> Tally:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,43 @@ from reconciler.points import Point, _watchers
 from reconciler.report.adopting import adopted_markdown
 from reconciler.resource import Adopted, Adoption, AdoptionRun, Ref, Source
 
+POLICIES = """\
+apiVersion: reconciler/v1
+kind: LogPolicySet
+metadata:
+  name: logs
+spec:
+  policies:
+    # Errors are kept.
+    - policy:
+        name: Keep errors
+        description: Kept
+        priority: PRIORITY_TYPE_HIGH
+      logRules:
+        severities: [SEVERITY_ERROR]
+    # Debug is dropped.
+    - policy:
+        name: Drop debug
+        description: Dropped
+        priority: PRIORITY_TYPE_BLOCK
+      logRules:
+        severities: [SEVERITY_DEBUG]
+"""
+GOAL = """\
+apiVersion: reconciler/v1
+kind: SLO
+metadata:
+  name: goal
+spec:
+  name: Goal
+  targetThresholdPercentage: 98 # agreed
+  sloTimeFrame: SLO_TIME_FRAME_28_DAYS
+  requestBasedMetricSli:
+    goodEvents: {query: good}
+    totalEvents: {query: all}
+"""
 ROOT = "/mgmt/openapi/latest"
+READ_ONLY = ("type", "creator", "revision", "createTime", "updateTime")
 DASHBOARDS = f"{ROOT}/v1/dashboards/dashboards"
 BOARD = """\
 # The board of the team.
@@ -50,6 +86,7 @@ spec:
                 - title: Latency
                   definition: {markdown: {markdownText: slow}}
 """
+WIDGET, OTHER = (f"aaaaaaaa-0000-4000-8000-00000000000{nth}" for nth in (1, 2))
 VARIABLES = PROJECT + "    variables: {team: payments, window: 900s}\n"
 
 
@@ -74,8 +111,10 @@ def journal_of(shop: Workspace) -> str:
     return (shop.root / ".reconciler" / "local.journal.jsonl").read_text(encoding="utf-8")
 
 
-def edit_live(shop: Workspace, edit: Callable[[Any], None], slug: str = "checkout") -> None:
-    """Let somebody edit a dashboard live."""
+def outside(
+    shop: Workspace, deed: Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]
+) -> None:
+    """Let somebody else write to the service."""
 
     async def ask() -> None:
         transport = httpx.ASGITransport(create_app(shop.root / ".reconciler" / "local.db"))
@@ -83,13 +122,58 @@ def edit_live(shop: Workspace, edit: Callable[[Any], None], slug: str = "checkou
         async with httpx.AsyncClient(
             transport=transport, base_url="http://emulator", headers=headers
         ) as client:
-            found = await client.get(f"{ROOT}/v1/dashboards/by-slug/{slug}")
-            board = found.json()["dashboard"]
-            edit(board)
-            body = {"dashboard": board, "requestId": "theirs"}
-            assert (await client.put(DASHBOARDS, json=body)).is_success
+            answer = await deed(client)
+            assert answer.is_success, answer.text
 
     asyncio.run(ask())
+
+
+def edit_live(shop: Workspace, edit: Callable[[Any], None], slug: str = "checkout") -> None:
+    """Let somebody edit a dashboard live."""
+
+    async def deed(client: httpx.AsyncClient) -> httpx.Response:
+        board = (await client.get(f"{ROOT}/v1/dashboards/by-slug/{slug}")).json()["dashboard"]
+        edit(board)
+        return await client.put(DASHBOARDS, json={"dashboard": board, "requestId": "theirs"})
+
+    outside(shop, deed)
+
+
+def edit_goal(shop: Workspace, **fields: Any) -> None:
+    """Let somebody edit the SLO live."""
+
+    async def deed(client: httpx.AsyncClient) -> httpx.Response:
+        written = [json.loads(line) for line in journal_of(shop).splitlines()]
+        (known,) = {
+            one["remoteId"]
+            for one in written
+            if one.get("ref") == "SLO/goal" and one["entry"] == "written"
+        }
+        goal = (await client.get(f"{ROOT}/v1/slo/slos/{known}")).json()["slo"]
+        kept = {key: one for key, one in goal.items() if key not in READ_ONLY}
+        return await client.put(f"{ROOT}/v1/slo/slos", json={**kept, **fields})
+
+    outside(shop, deed)
+
+
+def overwrite_policies(shop: Workspace, names: Sequence[str]) -> None:
+    """Let somebody overwrite the list of log policies, those that are not there yet as new ones."""
+    url = f"{ROOT}/dataplans/policies/v1"
+
+    async def deed(client: httpx.AsyncClient) -> httpx.Response:
+        found = (await client.get(url, params={"sourceType": "SOURCE_TYPE_LOGS"})).json()
+        known = {one["name"]: one for one in found["policies"]}
+        told = ("name", "description", "priority")
+        new = {"priority": "PRIORITY_TYPE_LOW", "description": "Made live"}
+        policies = [
+            {key: {**new, **known.get(name, {}), "name": name}[key] for key in told}
+            for name in names
+        ]
+        rules = {"severities": ["SEVERITY_INFO"]}
+        body = {"policies": [{"policy": one, "logRules": rules} for one in policies]}
+        return await client.post(f"{url}/atomicOverwriteLogPolicies", json=body)
+
+    outside(shop, deed)
 
 
 def widgets(board: Any) -> Any:
@@ -255,6 +339,82 @@ def test_git_edits_wait(shop: Workspace) -> None:
     (change,) = shop.plan()["changes"]
     assert [(one["before"], one["after"]) for one in change["fields"]] == [("Latency", "Speed")]
     assert shop.apply().code == 0
+
+
+def test_whole_numbers_stay_integers(shop: Workspace) -> None:
+    """What a manifest says as an integer stays one, in its text and where a conflict is told."""
+    shop.write("goal.yaml", GOAL)
+    assert shop.apply().code == 0
+    shop.write("goal.yaml", GOAL.replace("98", "99"))
+    edit_goal(shop, targetThresholdPercentage=97)
+
+    shown = adopt(shop, "--all").out
+    assert adopt(shop, "--all", "--theirs").code == 0
+
+    assert "97" in shown
+    assert "97.0" not in shown
+    assert text_of(shop, "goal.yaml") == GOAL.replace("98", "97")
+
+
+def test_new_items_are_as_their_neighbours(shop: Workspace) -> None:
+    """A new item has the fields in the order of those beside it, and is indented as they are."""
+    shop.write("logs.yaml", POLICIES)
+    named = BOARD.replace(
+        '- title: "Errors"', f'- id: {{value: {WIDGET}}}\n                  title: "Errors"'
+    )
+    shop.write("board.yaml", named)
+    assert shop.apply().code == 0
+
+    def edit(board: Any) -> None:
+        widgets(board).append({**widgets(board)[0], "id": {"value": OTHER}, "title": "New"})
+
+    edit_live(shop, edit)
+    overwrite_policies(shop, ["Keep errors", "Drop debug", "New"])
+    assert adopt(shop, "--all").code == 0
+
+    new = text_of(shop, "logs.yaml").removeprefix(POLICIES)
+    assert new.startswith(
+        "    # logRules.severities: not told by the service; add it before this is changed\n"
+        "    - policy:\n"
+        "        name: New\n"
+        "        description: Made live\n"
+        "        priority: PRIORITY_TYPE_LOW\n"
+    )
+    assert text_of(shop).removeprefix(named) == (
+        f"                - id: {{value: {OTHER}}}\n"
+        '                  title: "New"\n'
+        "                  definition:\n"
+        "                    markdown:\n"
+        "                      markdownText: |\n"
+        "                        first\n"
+        "                        second\n"
+        '                  description: ""\n'
+    )
+
+
+@pytest.mark.parametrize("words", [("--all",), ("Dashboard/checkout", "--theirs")])
+@pytest.mark.parametrize("path", ["dashboard.layout.**", "dashboard.layout"])
+def test_what_may_differ_is_left_alone(shop: Workspace, path: str, words: tuple[str, ...]) -> None:
+    """What the project file expects to differ is not adopted, and counted; all else is."""
+    rule = f"driftIgnore:\n  - {{path: {path}, reason: arranged live}}\n"
+    shop.write("reconciler.yaml", VARIABLES + rule)
+
+    def edit(board: Any) -> None:
+        widgets(board)[0]["title"] = "Live"
+        widgets(board).reverse()
+        widgets(board).append({**widgets(board)[0], "id": {"value": OTHER}})
+        del widgets(board)[0]
+
+    edit_live(shop, edit)
+    ran = adopt(shop, *words)
+    assert (ran.code, text_of(shop)) == (0, BOARD)
+    assert " ignored." in ran.out
+
+    edit_live(shop, rename)
+    ran = adopt(shop, *words, "--format", "json")
+    assert ran.json["summary"]["adopted"] == 1
+    assert ran.json["summary"]["ignored"] > 0
+    assert text_of(shop) == BOARD.replace("'Checkout'", "'Live'")
 
 
 def test_exports(shop: Workspace) -> None:
