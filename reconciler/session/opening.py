@@ -6,7 +6,7 @@ import os
 import resource
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from reconciler.journal.journal import Journal
     from reconciler.planning.restoring import Restoring
     from reconciler.resource import Manifest
+
+
+NOT_SET = "M502"
 
 
 def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
@@ -185,6 +188,47 @@ def secrets_named(asked: Asked, project: Project) -> dict[str, str]:
         names = secrets_in(text) if isinstance(text, str) else ()
         values.update((name, os.environ.get(name, "")) for name in names)
     return values
+
+
+def open_for_import(asked: Asked) -> tuple[Bench, dict[str, str]]:
+    """Give the target and the manifests that are there; what is wrong with those is only told.
+
+    Beside it stand the secrets that they name in any environment. One that is not set stops
+    nobody, as nothing is sent. Raises what `open_target` raises.
+    """
+    from reconciler.advice import on_manifests  # noqa: PLC0415 - for an import only
+    from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
+    from reconciler.sealed import named_values  # noqa: PLC0415 - with it
+
+    bench = open_target(asked)
+    # Exports often lie beside the manifests they are to become.
+    asked = replace(asked, paths=())
+    withheld = withheld_from(os.environ)
+    salt = bench.salt
+    scopes = [
+        Scope(name, one.variables, os.environ, salt, withheld)
+        for name, one in {
+            **bench.project.settings.environments,
+            bench.name: bench.environment,
+        }.items()
+    ]
+    workspaces = read_workspaces(asked, bench.project, scopes)
+    workspace = workspaces[bench.name]
+    secrets: dict[str, str] = {}
+    for each in workspaces.values():
+        for manifest in each.manifests:
+            secrets |= named_values(manifest.spec)
+    wrong = [one for one in workspace.errors if one.code != NOT_SET]
+    if wrong:
+        # What cannot be read may name others.
+        named = secrets_named(asked, bench.project)
+        secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
+    secrets = {name: value for name, value in secrets.items() if value}
+    asked.voice.hide(Redaction(secrets.values()))
+    if wrong and not asked.quiet:
+        said = complaints_summary(wrong, len(workspace.manifests), workspace.files)
+        asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
+    return replace(bench, workspace=workspace), secrets
 
 
 def open_bench(asked: Asked) -> Bench:
