@@ -10,7 +10,6 @@ from tempfile import TemporaryFile
 from uuid import uuid4
 
 from reconciler.advice import on_manifests, on_service
-from reconciler.api.secret import Redaction
 from reconciler.assumptions import Assumptions
 from reconciler.concealing import conceal
 from reconciler.document import Json, covers
@@ -39,19 +38,19 @@ from reconciler.manifests.placing import (
     settle,
     write_new,
 )
-from reconciler.manifests.workspace import Workspace, wrong_in
+from reconciler.manifests.workspace import wrong_in
 from reconciler.points import Point, reached
 from reconciler.project import with_target
-from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
-from reconciler.sealed import holds_seal, named_values, resolve
+from reconciler.sealed import holds_seal, resolve
 from reconciler.session.gathering import Gathered, Sources, Spool, gather
-from reconciler.session.opening import Bench, open_target, read_workspaces, secrets_named
+from reconciler.session.importing_into import open_for_import
+from reconciler.session.opening import Bench
 from reconciler.session.projects import Asked, applied_commit
 from reconciler.signals.mentions import ALERTS
-from reconciler.source.files import display_name, find_files
+from reconciler.source.files import display_name
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
 from reconciler.waits import Deed
@@ -60,7 +59,6 @@ TOGETHER = 100
 """Manifests that are written before the journal is told of them."""
 
 MOST_NAMED = 10
-NOT_SET = "M502"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +100,7 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
     Raises InvalidInput where another file is there already: then nothing is written. Raises
     UsageError, and what opening a target, a journal and the service raise.
     """
-    bench, secrets = _opened(asked, wanted.what.exports)
+    bench, secrets = open_for_import(asked, wanted.what.exports)
     journal = bench.journal()
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
@@ -118,63 +116,6 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
             with journal.locked(str(uuid4()), patience):
                 work.write()
     return work.result
-
-
-def _opened(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[str, str]]:
-    """Give the target and the manifests that are there; what is wrong with those is only told.
-
-    Beside it stand the secrets that they name in any environment. One that is not set stops
-    nobody, as nothing is sent. Raises what `open_target` raises.
-    """
-    bench = open_target(asked)
-    # Exports often lie beside the manifests they are to become.
-    asked = replace(asked, paths=())
-    withheld = withheld_from(os.environ)
-    salt = bench.salt
-    scopes = [
-        Scope(name, one.variables, os.environ, salt, withheld)
-        for name, one in {
-            **bench.project.settings.environments,
-            bench.name: bench.environment,
-        }.items()
-    ]
-    workspaces = read_workspaces(asked, bench.project, scopes)
-    workspace = workspaces[bench.name]
-    secrets: dict[str, str] = {}
-    for each in workspaces.values():
-        for manifest in each.manifests:
-            secrets |= named_values(manifest.spec)
-    wrong = [one for one in workspace.errors if one.code != NOT_SET]
-    if wrong:
-        # What cannot be read may name others.
-        named = secrets_named(asked, bench.project)
-        secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
-    secrets = {name: value for name, value in secrets.items() if value}
-    asked.voice.hide(Redaction(secrets.values()))
-    doubted = _complained_of(workspace, exports, bench.project.root)
-    told = [one for one in wrong if one.file not in doubted]
-    if told and not asked.quiet:
-        said = complaints_summary(told, len(workspace.manifests), workspace.files)
-        asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
-    if doubted and not asked.quiet:
-        more = f" and {plural(len(doubted) - 1, 'more file')}" if len(doubted) > 1 else ""
-        lie, them = ("lie", "them") if more else ("lies", "it")
-        asked.voice.say(
-            safe(
-                f"{doubted[0]}{more} {lie} where manifests are read from, so `validate` complains "
-                f"of {them}: move {them} out of the project, or leave {them} out with `exclude:` "
-                "in reconciler.yaml"
-            )
-        )
-    return replace(bench, workspace=workspace), secrets
-
-
-def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
-    """Name the exports that are no manifests, and are read and complained of as if they were."""
-    complained = {one.file for one in workspace.complaints}
-    complained -= {one.source.file for one in workspace.manifests}
-    found = find_files(exports, root.resolve()).files if complained and exports else ()
-    return [one.name for one in found if one.name in complained]
 
 
 @dataclass(slots=True)

@@ -1,0 +1,79 @@
+"""The project that an import goes into: its manifests, and the secrets that they name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from reconciler.advice import on_manifests
+from reconciler.api.secret import Redaction
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.workspace import Workspace
+from reconciler.report.complaints.text import complaints_summary
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.sealed import named_values
+from reconciler.session.opening import Bench, open_target, read_workspaces, secrets_named
+from reconciler.session.projects import Asked
+from reconciler.source.files import find_files
+
+NOT_SET = "M502"
+
+
+def open_for_import(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[str, str]]:
+    """Give the target and the manifests that are there; what is wrong with those is only told.
+
+    Beside it stand the secrets that they name in any environment. One that is not set stops
+    nobody, as nothing is sent. Raises what `open_target` raises.
+    """
+    bench = open_target(asked)
+    # Exports often lie beside the manifests they are to become.
+    asked = replace(asked, paths=())
+    withheld = withheld_from(os.environ)
+    salt = bench.salt
+    scopes = [
+        Scope(name, one.variables, os.environ, salt, withheld)
+        for name, one in {
+            **bench.project.settings.environments,
+            bench.name: bench.environment,
+        }.items()
+    ]
+    workspaces = read_workspaces(asked, bench.project, scopes)
+    workspace = workspaces[bench.name]
+    secrets: dict[str, str] = {}
+    for each in workspaces.values():
+        for manifest in each.manifests:
+            secrets |= named_values(manifest.spec)
+    wrong = [one for one in workspace.errors if one.code != NOT_SET]
+    if wrong:
+        # What cannot be read may name others.
+        named = secrets_named(asked, bench.project)
+        secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
+    secrets = {name: value for name, value in secrets.items() if value}
+    asked.voice.hide(Redaction(secrets.values()))
+    doubted = _complained_of(workspace, exports, bench.project.root)
+    told = [one for one in wrong if one.file not in doubted]
+    if told and not asked.quiet:
+        said = complaints_summary(told, len(workspace.manifests), workspace.files)
+        asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
+    if doubted and not asked.quiet:
+        more = f" and {plural(len(doubted) - 1, 'more file')}" if len(doubted) > 1 else ""
+        lie, them = ("lie", "them") if more else ("lies", "it")
+        asked.voice.say(
+            safe(
+                f"{doubted[0]}{more} {lie} where manifests are read from, so `validate` complains "
+                f"of {them}: move {them} out of the project, or leave {them} out with `exclude:` "
+                "in reconciler.yaml"
+            )
+        )
+    return replace(bench, workspace=workspace), secrets
+
+
+def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
+    """Name the exports that are no manifests, and are read and complained of as if they were."""
+    complained = {one.file for one in workspace.complaints}
+    complained -= {one.source.file for one in workspace.manifests}
+    found = find_files(exports, root.resolve()).files if complained and exports else ()
+    return [one.name for one in found if one.name in complained]
