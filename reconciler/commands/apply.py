@@ -9,7 +9,7 @@ from reconciler.commands import options
 from reconciler.commands.consenting import check_asked, consenting
 from reconciler.console import applied_words, data, tell_applied, words
 from reconciler.journal.store import Patience
-from reconciler.report.reasons import not_applied
+from reconciler.report.unplanned import not_applied
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import open_bench
 from reconciler.session.projects import Asked

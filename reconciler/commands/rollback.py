@@ -18,8 +18,9 @@ from reconciler.console import applied_words, data, plan_words, redacted, tell_a
 from reconciler.errors import UsageError, worst
 from reconciler.journal.store import Patience
 from reconciler.report.plan.document import plan_json
-from reconciler.report.reasons import not_applied, remark_words
+from reconciler.report.reasons import remark_words
 from reconciler.report.safe import safe
+from reconciler.report.unplanned import not_applied
 from reconciler.resource import Plan, Ref, RollsBack, Written
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import Bench, open_target

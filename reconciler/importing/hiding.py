@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.api.secret import SHORTEST_REDACTED, Redaction
 from reconciler.document import Json, Path
@@ -45,6 +45,20 @@ class Hiding:
             object.__setattr__(self, "_inside", re.compile(found))
         for value in long:
             self._filter.add(value)
+
+    def record(self, record: Record) -> Record:
+        """Give a record in which seals stand for secrets, and is written what stands for those."""
+        if not self.values:
+            return record
+        spec = self.hidden(record.spec)
+        places = dict(self.written(spec))
+        return replace(
+            record,
+            spec=spec,
+            expressions={**record.expressions, **places},
+            comments={path: self.without(said) for path, said in record.comments.items()},
+            keys=tuple(one for one in record.keys if one.path not in places),
+        )
 
     def hidden(self, document: dict[str, Json]) -> dict[str, Json]:
         """Give a document in which seals stand for secrets."""

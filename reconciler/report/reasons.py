@@ -1,4 +1,4 @@
-"""The words of reasons, remarks and outcomes, and of runs that end before there is a plan. Pure."""
+"""The words of reasons, remarks and outcomes. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias, assert_never
 
-from reconciler.advice import in_git, on_journal, on_manifests
+from reconciler.advice import in_git, on_journal
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
-from reconciler.report.safe import safe
 from reconciler.report.spoken import Place, facts_of_kind, places_in, spoken_place
-from reconciler.report.words import plural
 from reconciler.resource import (
     Action,
     AnotherId,
@@ -366,57 +364,3 @@ def fields(paths: Iterable[Path], where: Places) -> str:
     named = list(dict.fromkeys(where(path).words for path in paths))
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     return ", ".join(named[:MOST_NAMED]) + more
-
-
-FIRST_MANIFEST = """\
-apiVersion: reconciler/v1
-kind: Dashboard
-metadata: {name: checkout}
-spec:
-  dashboard:
-    name: Checkout
-    layout: {sections: []}
-"""
-"""The smallest manifest that can be planned without a look at anything else."""
-
-_ELSEWHERE = (
-    "  - if they are elsewhere: give their PATH, as in `reconciler validate PATH`, or name it in "
-    "reconciler.yaml, as in `manifests: [PATH]`"
-)
-_INDENT = "      "
-
-
-def no_manifests(where: Sequence[str]) -> str:
-    """Say what to do where nothing is declared."""
-    lines = [
-        f"there are no manifests in {', '.join(map(safe, where))}",
-        _ELSEWHERE,
-        "  - to begin, save this as checkout.yaml; `reconciler schema` names all kinds:",
-        *(_INDENT + line for line in FIRST_MANIFEST.splitlines()),
-    ]
-    return "\n".join(lines)
-
-
-def misplaced_plan(path: str) -> str:
-    """Say what to do with a plan that was given as a manifest."""
-    command = on_manifests("apply", f"--plan {safe(shlex.quote(path))}")
-    return f"{safe(path)} is a plan: `{command}` applies it"
-
-
-def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> str:
-    """Say what to do where all that is declared is limited to other environments; "" is any."""
-    others = ", ".join(safe(one) for one in environments if one != environment)
-    choose = f"choose another with -e ({others}), or " if environment and others else ""
-    here = f"the environment {safe(environment)}" if environment else "any environment"
-    return (
-        f"{plural(elsewhere, 'resource')} declared, and none is for {here}: "
-        f"{choose}change `metadata.environments`"
-    )
-
-
-def not_applied(digest: str, command: str = "") -> str:
-    """Say that a person said no, and how to say yes to the same later; else by an `apply`."""
-    command = (
-        f"{command} --expect {digest}" if command else on_manifests("apply", f"--expect {digest}")
-    )
-    return f"nothing was applied; to apply exactly this plan: `{command}`"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from reconciler.advice import on_service
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json, value_at
 from reconciler.document import Path as Place
@@ -29,13 +30,13 @@ from reconciler.importing.records import Left, Record, judged
 from reconciler.importing.references import mentions_in
 from reconciler.importing.shapes import found_in
 from reconciler.journal.history import History, Memory
-from reconciler.kinds import KINDS
+from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.assumed_reads import list_existing
 from reconciler.kinds.kind import Kind, observe
 from reconciler.manifests.expressions import Withheld, withheld_from
 from reconciler.manifests.workspace import sources_of
 from reconciler.project import Variable
-from reconciler.resource import Absent, Manifest, Observation, Ref, Seen, Source
+from reconciler.resource import Absent, Manifest, Observation, Ref, RemoteId, Seen, Source
 from reconciler.session.opening import Bench, open_api
 from reconciler.session.projects import Asked
 from reconciler.signals.mentions import mentioned_alerts
@@ -369,3 +370,13 @@ def _in_file(
 def _unread(complaint: Complaint) -> Left:
     place = f"{complaint.file}:{complaint.line}" if complaint.line else complaint.file
     return Left(place, f"{complaint.message} [{complaint.code}]", ExitCode.INVALID)
+
+
+def how_to_get(kind: str, remote_id: RemoteId, assumptions: Assumptions) -> str:
+    """Say how to import what is only mentioned."""
+    known, shown = BY_NAME[kind], str(remote_id)
+    if known.readable_by(assumptions):
+        # What begins with a dash would be taken for an option.
+        words = f"-- {shown}" if shown[0] == "-" else shown
+        return f"`{on_service(f'import {known.noun}', words)}`"
+    return "export it in the web interface, and import that file with `import --from`"

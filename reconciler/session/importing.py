@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from uuid import uuid4
 
-from reconciler.advice import on_manifests, on_service
-from reconciler.assumptions import Assumptions
+from reconciler.advice import on_manifests
 from reconciler.concealing import conceal
 from reconciler.document import Json, covers
-from reconciler.errors import ExitCode, InvalidInput, UsageError
+from reconciler.errors import ExitCode
 from reconciler.expressions import Word, expression
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.hiding import IN_A_VARIABLE, Hiding
@@ -25,16 +24,12 @@ from reconciler.journal.entries import Imported as ImportedEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
-from reconciler.kinds import BY_NAME
-from reconciler.kinds.kind import Kind
 from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.placing import (
     add_variables,
     folder_inside,
-    folder_like,
     holds,
     names_in,
-    passed_over,
     settle,
     write_new,
 )
@@ -45,8 +40,13 @@ from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.sealed import holds_seal, resolve
-from reconciler.session.gathering import Gathered, Sources, Spool, gather
-from reconciler.session.importing_into import open_for_import
+from reconciler.session.gathering import Gathered, Sources, Spool, gather, how_to_get
+from reconciler.session.importing_into import (
+    check_read,
+    folder_for,
+    open_for_import,
+    refuse_taken,
+)
 from reconciler.session.opening import Bench
 from reconciler.session.projects import Asked, applied_commit
 from reconciler.signals.mentions import ALERTS
@@ -57,8 +57,6 @@ from reconciler.waits import Deed
 
 TOGETHER = 100
 """Manifests that are written before the journal is told of them."""
-
-MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +182,7 @@ class _Work:
         why = self.hiding.why_not(record)
         for variables in self.gathered.variables.values():
             for key, value in variables.items():
-                if _names(key, text) and self.hiding.stands_in(str(value)):
+                if expression(Word.VARIABLE, key) in text and self.hiding.stands_in(str(value)):
                     why = IN_A_VARIABLE
         if why:
             called = self.hiding.without(one.said)
@@ -219,7 +217,10 @@ class _Work:
         new = self.matched.new
         stems = file_names([one.ref for one in new], together=self.wanted.to is not None)
         folders = {one.brief.kind.name: one.brief.kind for one in new}
-        places = {name: self._folder(kind) for name, kind in folders.items()}
+        places = {
+            name: folder_for(kind, self.bench.project, self.wanted.to)
+            for name, kind in folders.items()
+        }
         self.files = {one.ref: places[one.ref.kind] / f"{stems[one.ref]}.yaml" for one in new}
 
     def _wrong(self, one: Named) -> Left | None:
@@ -246,15 +247,7 @@ class _Work:
         Raises InvalidInput where another one is, and UsageError where none would be read.
         """
         new = self.matched.new
-        settings = self.bench.project.settings
-        paths = [self.bench.project.root / one for one in settings.manifests]
-        passed = passed_over([*self.files.values()], paths, self.root, settings.exclude)
-        if passed is not None:
-            raise UsageError(
-                f"{display_name(passed, self.root)}: no manifest is looked for there, by "
-                "`manifests:`, `exclude:` or .gitignore. Nothing was imported: choose another "
-                "folder with --to"
-            )
+        check_read([*self.files.values()], self.bench.project)
         there = {folder: names_in(folder) for folder in {one.parent for one in self.files.values()}}
         taken: list[Path] = []
         for one in new:
@@ -262,14 +255,7 @@ class _Work:
             taken += [file for file in files if file.name.casefold() in there[file.parent]]
         owners = {file: one for one in new for file in self._files_of(one)}
         self.left_behind = {file for file in taken if self._is_ours(file, owners[file])}
-        others = [file for file in taken if file not in self.left_behind]
-        if others:
-            named = ", ".join(display_name(one, self.root) for one in others[:MOST_NAMED])
-            more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-            raise InvalidInput(
-                f"{named}{more}: there already, and import writes over no file. Nothing was "
-                "imported: move it away, or choose another folder with --to"
-            )
+        refuse_taken([file for file in taken if file not in self.left_behind], self.root)
 
     def _is_ours(self, file: Path, one: Named) -> bool:
         """Tell whether a file is what would be written, as where a run was stopped."""
@@ -285,37 +271,13 @@ class _Work:
     def _keeps_json(self, one: Brief) -> bool:
         return self.wanted.keep_json and one.kind.from_export is not None
 
-    def _folder(self, kind: Kind) -> Path:
-        """Give where manifests of a kind go. Raises UsageError for a place that cannot be."""
-        project = self.bench.project
-        if self.wanted.to is not None:
-            return folder_inside(Path.cwd() / self.wanted.to, self.root)
-        # Where the project file names folders, no manifest is looked for beside it.
-        first = project.root / next(iter(project.settings.manifests), ".")
-        home = first if first.is_dir() else project.root
-        return folder_inside(folder_like(home / kind.name), self.root)
-
     def _drawn(self, one: Named) -> tuple[Record, Draft | Left]:
-        record = self._hidden(self.spool.record(one.brief))
+        record = self.hiding.record(self.spool.record(one.brief))
         others = with_target(self.bench.project) - {self.bench.name}
         place = IdPlace(self.bench.name, alone=not others)
         json_name = f"{self.files[one.ref].stem}.json" if self._keeps_json(one.brief) else ""
         known, mentions = self.matched.known, one.brief.mentions
         return record, draft_of(record, one.ref, mentions, known, place, json_name=json_name)
-
-    def _hidden(self, record: Record) -> Record:
-        """Give a record in which seals stand for secrets, and is written what stands for those."""
-        if not self.hiding.values:
-            return record
-        spec = self.hiding.hidden(record.spec)
-        places = dict(self.hiding.written(spec))
-        return replace(
-            record,
-            spec=spec,
-            expressions={**record.expressions, **places},
-            comments={path: self.hiding.without(said) for path, said in record.comments.items()},
-            keys=tuple(one for one in record.keys if one.path not in places),
-        )
 
     def _texts(self, one: Named, drawn: Draft) -> list[tuple[Path, str]]:
         """Give the files of a draft and their texts; first what the manifest names."""
@@ -360,7 +322,9 @@ class _Work:
         new = self.matched.new
         text = "\n".join(one for each in new for one in each.brief.record.expressions.values())
         used = {
-            name: {key: value for key, value in more.items() if _names(key, text)}
+            name: {
+                key: value for key, value in more.items() if expression(Word.VARIABLE, key) in text
+            }
             for name, more in self.gathered.variables.items()
         }
         used = {name: more for name, more in used.items() if more}
@@ -433,17 +397,3 @@ class _Work:
             text = Text(name, document, prefix=("spec",), ref=str(ref))
             found = [text.complaint(one) for one in record.keys]
             self.asked.voice.complain(found, verbose=self.asked.verbose)
-
-
-def _names(key: str, text: str) -> bool:
-    return expression(Word.VARIABLE, key) in text
-
-
-def how_to_get(kind: str, remote_id: RemoteId, assumptions: Assumptions) -> str:
-    """Say how to import what is only mentioned."""
-    known, shown = BY_NAME[kind], str(remote_id)
-    if known.readable_by(assumptions):
-        # What begins with a dash would be taken for an option.
-        words = f"-- {shown}" if shown[0] == "-" else shown
-        return f"`{on_service(f'import {known.noun}', words)}`"
-    return "export it in the web interface, and import that file with `import --from`"

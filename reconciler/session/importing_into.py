@@ -1,4 +1,4 @@
-"""The project that an import goes into: its manifests, and the secrets that they name."""
+"""The project that an import goes into: manifests, the secrets they name, and free places."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from pathlib import Path
 
 from reconciler.advice import on_manifests
 from reconciler.api.secret import Redaction
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.kinds.kind import Kind
 from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.placing import folder_inside, folder_like, passed_over
 from reconciler.manifests.workspace import Workspace
+from reconciler.project import Project
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.sealed import named_values
 from reconciler.session.opening import Bench, open_target, read_workspaces, secrets_named
 from reconciler.session.projects import Asked
-from reconciler.source.files import find_files
+from reconciler.source.files import display_name, find_files
 
 NOT_SET = "M502"
+MOST_NAMED = 10
 
 
 def open_for_import(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[str, str]]:
@@ -77,3 +82,37 @@ def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) ->
     complained -= {one.source.file for one in workspace.manifests}
     found = find_files(exports, root.resolve()).files if complained and exports else ()
     return [one.name for one in found if one.name in complained]
+
+
+def folder_for(kind: Kind, project: Project, to: Path | None) -> Path:
+    """Give where manifests of a kind go. Raises UsageError for a place that cannot be."""
+    root = project.root.resolve()
+    if to is not None:
+        return folder_inside(Path.cwd() / to, root)
+    # Where the project file names folders, no manifest is looked for beside it.
+    first = project.root / next(iter(project.settings.manifests), ".")
+    home = first if first.is_dir() else project.root
+    return folder_inside(folder_like(home / kind.name), root)
+
+
+def check_read(files: Sequence[Path], project: Project) -> None:
+    """Raise UsageError where no manifest is looked for in one of these places."""
+    root = project.root.resolve()
+    paths = [project.root / one for one in project.settings.manifests]
+    passed = passed_over(files, paths, root, project.settings.exclude)
+    if passed is not None:
+        raise UsageError(
+            f"{display_name(passed, root)}: no manifest is looked for there, by `manifests:`, "
+            "`exclude:` or .gitignore. Nothing was imported: choose another folder with --to"
+        )
+
+
+def refuse_taken(others: Sequence[Path], root: Path) -> None:
+    """Raise InvalidInput where there are files of others in the way."""
+    if others:
+        named = ", ".join(display_name(one, root) for one in others[:MOST_NAMED])
+        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        raise InvalidInput(
+            f"{named}{more}: there already, and import writes over no file. Nothing was "
+            "imported: move it away, or choose another folder with --to"
+        )

@@ -27,7 +27,7 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.report.complaints.text import complaints_summary
-from reconciler.report.reasons import misplaced_plan, no_manifests, none_for
+from reconciler.report.unplanned import misplaced_plan, no_manifests, none_for
 from reconciler.session.projects import (
     Asked,
     is_whole,

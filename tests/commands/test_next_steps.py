@@ -15,7 +15,7 @@ from harness.workspaces import PROJECT, VIEW, Shop, Workspace
 
 from reconciler.commands.foreign_words import COMMAND_WORDS, OPTION_WORDS
 from reconciler.commands.root import cli
-from reconciler.report.reasons import FIRST_MANIFEST
+from reconciler.report.unplanned import FIRST_MANIFEST
 
 
 @pytest.mark.promise("P49")

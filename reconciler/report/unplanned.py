@@ -1,0 +1,63 @@
+"""The words of runs that end before there is a plan, or without an apply."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from reconciler.advice import on_manifests
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+
+FIRST_MANIFEST = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: checkout}
+spec:
+  dashboard:
+    name: Checkout
+    layout: {sections: []}
+"""
+"""The smallest manifest that can be planned without a look at anything else."""
+
+_ELSEWHERE = (
+    "  - if they are elsewhere: give their PATH, as in `reconciler validate PATH`, or name it in "
+    "reconciler.yaml, as in `manifests: [PATH]`"
+)
+_INDENT = "      "
+
+
+def no_manifests(where: Sequence[str]) -> str:
+    """Say what to do where nothing is declared."""
+    lines = [
+        f"there are no manifests in {', '.join(map(safe, where))}",
+        _ELSEWHERE,
+        "  - to begin, save this as checkout.yaml; `reconciler schema` names all kinds:",
+        *(_INDENT + line for line in FIRST_MANIFEST.splitlines()),
+    ]
+    return "\n".join(lines)
+
+
+def misplaced_plan(path: str) -> str:
+    """Say what to do with a plan that was given as a manifest."""
+    command = on_manifests("apply", f"--plan {safe(shlex.quote(path))}")
+    return f"{safe(path)} is a plan: `{command}` applies it"
+
+
+def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> str:
+    """Say what to do where all that is declared is limited to other environments; "" is any."""
+    others = ", ".join(safe(one) for one in environments if one != environment)
+    choose = f"choose another with -e ({others}), or " if environment and others else ""
+    here = f"the environment {safe(environment)}" if environment else "any environment"
+    return (
+        f"{plural(elsewhere, 'resource')} declared, and none is for {here}: "
+        f"{choose}change `metadata.environments`"
+    )
+
+
+def not_applied(digest: str, command: str = "") -> str:
+    """Say that a person said no, and how to say yes to the same later; else by an `apply`."""
+    command = (
+        f"{command} --expect {digest}" if command else on_manifests("apply", f"--expect {digest}")
+    )
+    return f"nothing was applied; to apply exactly this plan: `{command}`"
