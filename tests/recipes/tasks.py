@@ -73,7 +73,7 @@ def expression(bench: Workbench) -> None:
         filling,
         "        case Word.SECRET:\n            return _secret(",
         "        case Word.CAPITALS:\n"
-        "            return _spelled(_variable(part, scope, path, filled)).upper()\n"
+        "            return str(_variable(part, scope, path, filled)).upper()\n"
         "        case Word.SECRET:\n            return _secret(",
     )
     bench.after("docs/manifests.md", "| `${var:NAME}` |", "| `${capitals:NAME}` | in capitals |")
