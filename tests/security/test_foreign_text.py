@@ -234,7 +234,9 @@ ALLOWED = {
     "reconciler/session/starting.py": "a pattern of the address in its own templates",
     "reconciler/session/projects.py": "a path in a command to type",
     "reconciler/advice.py": "a name in a command to type",
-    "reconciler/report/reasons.py": "a file in a command to type",
+    "reconciler/report/unplanned.py": "a file in a command to type",
+    "reconciler/session/opening.py": "a pattern of names in manifests",
+    "reconciler/importing/hiding.py": "a pattern of secrets",
 }
 
 
