@@ -80,7 +80,7 @@ def _whole(folder: Path) -> None:
     scope = Scope("production", {}, {}, lambda: "salt")
 
     def load() -> Workspace:
-        return load_workspace([folder], folder, scope, {})
+        return load_workspace([folder], folder, scope)
 
     loaded = load()
     if loaded.complaints:

@@ -76,17 +76,22 @@ References: TypeAlias = tuple[tuple[Text, Sequence[Reference]], ...]
 
 @dataclass(slots=True)
 class Declared:
-    """A manifest, and where its parts stand."""
+    """A manifest, and where its parts stand: `spec` is where findings about its `spec` are placed.
+
+    That is in the manifest itself, or in the file that `spec.file` names.
+    """
 
     manifest: Manifest
     kind: Kind
     text: Text
+    spec: Text
     references: References
 
 
 @dataclass(frozen=True, slots=True)
 class _Spec:
     document: dict[str, Json]
+    text: Text
     references: References = ()
 
 
@@ -230,7 +235,7 @@ class Loader:
             envelope.protect,
         )
         places = ((here, filled.references), *spec.references)
-        self.declared.append(Declared(manifest, kind, here, places))
+        self.declared.append(Declared(manifest, kind, here, spec.text, places))
 
     def _fill(self, document: Document) -> Filled:
         """Read the expressions of a document; most hold none, and are not walked."""
@@ -253,7 +258,7 @@ class Loader:
         failed = self.complain(inside, judged.findings)
         if spec.get("file") is not None and kind.from_export is not None:
             return None if failed else self._expand(kind.from_export, kind, file, spec, inside)
-        return _Spec(judged.spec)
+        return _Spec(judged.spec, inside)
 
     def _expand(
         self,
@@ -281,7 +286,7 @@ class Loader:
         place = replace(exported, dropped=dropped)
         judged = judge(kind, spec, written, has_id=True)
         self.complain(place, judged.findings)
-        return _Spec(judged.spec, ((exported, filled.references),))
+        return _Spec(judged.spec, place, ((exported, filled.references),))
 
     def _export(self, path: Path, name: str, named: str, inside: Text) -> Document | None:
         """Read the one object of a `spec.file`; complain where there is none."""

@@ -15,6 +15,7 @@ from reconciler.document import Json
 from reconciler.kinds.judging import Judged
 from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Declared, Loader
+from reconciler.project import ProjectFile
 from reconciler.resource import Manifest, Ref
 from reconciler.source.diagnostic import Complaint, Finding, warning
 from reconciler.source.files import File, Files, Sources, display_name, find_files
@@ -139,6 +140,7 @@ def _cycle_from(start: Ref, by_ref: Mapping[Ref, Declared], done: set[Ref]) -> l
 
 
 NOTHING: Mapping[Path, str] = MappingProxyType({})
+NO_SETTINGS = ProjectFile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,26 +167,24 @@ def load_workspace(
     paths: Sequence[Path],
     root: Path,
     scope: Scope,
-    environments: Mapping[str, object],
-    exclude: Sequence[str] = (),
+    settings: ProjectFile = NO_SETTINGS,
     *,
     waits: Waits | None = None,
 ) -> Workspace:
-    """Read every manifest under `paths`, but for what `exclude` leads to.
+    """Read every manifest under `paths`, but for what the project file excludes.
 
     Nothing is raised for what a file holds: complaints say it all, sorted by
     file and line.
     """
-    found = find_files(paths, root, exclude)
-    return _load(found, sources_of(paths, root), scope, environments, waits)
+    found = find_files(paths, root, settings.exclude)
+    return _load(found, sources_of(paths, root), scope, settings, waits)
 
 
 def load_workspaces(
     paths: Sequence[Path],
     root: Path,
     scopes: Sequence[Scope],
-    environments: Mapping[str, object],
-    exclude: Sequence[str] = (),
+    settings: ProjectFile = NO_SETTINGS,
     *,
     waits: Waits | None = None,
     instead: Mapping[Path, str] = NOTHING,
@@ -193,10 +193,10 @@ def load_workspaces(
 
     `instead` are the texts of files that are not read.
     """
-    found = find_files(paths, root, exclude)
+    found = find_files(paths, root, settings.exclude)
     sources = sources_of(paths, root, kept=len(scopes) > 1)
     sources.instead = instead
-    return {one.environment: _load(found, sources, one, environments, waits) for one in scopes}
+    return {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
 
 
 def sources_of(paths: Sequence[Path], root: Path, *, kept: bool = False) -> Sources[Judged]:
@@ -208,11 +208,11 @@ def _load(
     found: Files,
     sources: Sources[Judged],
     scope: Scope,
-    environments: Mapping[str, object],
+    settings: ProjectFile,
     waits: Waits | None,
 ) -> Workspace:
     sources.begin()
-    loader = Loader(found.root, sources, scope, environments)
+    loader = Loader(found.root, sources, scope, settings.environments)
     loader.complaints.extend(found.complaints)
     for file in (waits or Waits()).each(Deed.LOADING, found.files):
         loader.load(file)

@@ -98,10 +98,9 @@ def read_workspaces(
 
     `instead` are the texts of files that are not read.
     """
-    known = project.settings.environments
-    paths, exclude = manifest_paths(asked, project), project.settings.exclude
+    paths = manifest_paths(asked, project)
     workspaces = load_workspaces(
-        paths, project.root, scopes, known, exclude, waits=asked.waits, instead=instead
+        paths, project.root, scopes, project.settings, waits=asked.waits, instead=instead
     )
     for scope in scopes:
         if any(one.code == WITHHELD for one in workspaces[scope.environment].complaints):
@@ -252,9 +251,8 @@ def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[
 
     Who is about which object of the service is a question to all manifests.
     """
-    known = project.settings.environments
     paths = [project.root / path for path in project.settings.manifests]
-    every = load_workspace(paths, project.root, scope, known, project.settings.exclude)
+    every = load_workspace(paths, project.root, scope, project.settings)
     refs = {one.ref for one in examined.manifests}
     return tuple(one for one in every.manifests if one.ref not in refs)
 

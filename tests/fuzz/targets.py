@@ -43,13 +43,16 @@ class Manifests:
         """Validate a folder that holds this file, once as YAML and beside an export."""
         from reconciler.manifests.expressions import Scope  # noqa: PLC0415 - after instrumenting
         from reconciler.manifests.workspace import load_workspace  # noqa: PLC0415 - the same
+        from reconciler.project import Environment, ProjectFile  # noqa: PLC0415 - the same
         from reconciler.report.complaints.document import complaints_json  # noqa: PLC0415 - the same
         from reconciler.report.complaints.text import complaints_text  # noqa: PLC0415 - the same
         from reconciler.report.table import Style  # noqa: PLC0415 - the same
 
         (self.folder / "a.yaml").write_bytes(content)
         scope = Scope("local", {"team": "payments"}, SECRETS, lambda: "salt")
-        found = load_workspace([self.folder], self.folder, scope, {"local": {}})
+        found = load_workspace(
+            [self.folder], self.folder, scope, ProjectFile(environments={"local": Environment()})
+        )
         shown = complaints_text(found.complaints, Style(width=80, verbose=True))
         shown += complaints_json(found.complaints, len(found.manifests), found.files)
         for code in {one.code for one in found.complaints} or {"none"}:

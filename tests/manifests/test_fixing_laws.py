@@ -48,7 +48,7 @@ def complaints_in(text: str, name: str = "one.yaml") -> tuple[Complaint, ...]:
         root = Path(folder).resolve()
         (root / name).write_bytes(text.encode())
         scope = Scope("local", {"team": "a"}, None)
-        return load_workspace([root], root, scope, {}).complaints
+        return load_workspace([root], root, scope).complaints
 
 
 def errors_in(text: str, name: str = "one.yaml") -> list[tuple[str, str]]:
