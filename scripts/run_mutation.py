@@ -46,7 +46,12 @@ class Part:
 PARTS = {
     "merge": Part(
         ("reconciler/document/merging.py", "reconciler/document/comparing.py"),
-        ("tests/document/test_merge_examples.py", "tests/document/test_difference_examples.py"),
+        (
+            "tests/document",
+            "tests/planning/test_causes_of_drift.py",
+            "tests/planning/test_left_out.py",
+            "tests/applying/test_members_not_stored.py",
+        ),
     ),
     "planning": Part(
         ("reconciler/planning/*.py",),

@@ -210,7 +210,8 @@ def _without_memory(plan: Plan) -> Iterator[Objection]:
     more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
     said = (
         f"`{plan.environment}` has no journal, so nobody can tell whether {shown}{more} "
-        "are there already: a second one could not be found, nor deleted"
+        f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
+        "nor deleted"
     )
     init = f"`{on_journal('init', environment=plan.environment)}`"
     ways_out = (

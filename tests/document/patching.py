@@ -17,8 +17,15 @@ def patched(
     as a report does: a difference does not say it.
     """
     before, found = deepcopy(before), list(found)
-    # Told as it was is what goes, and where something comes from; the innermost goes first.
-    gone = [one for one in found if one.operation == "remove" or one.list_before is not None]
+    # Where something comes from is told as it was, with what goes inside of it; the innermost
+    # goes first. What goes from an item that only has another index by now is told by that one.
+    homes = [one.path_before for one in found if one.list_before is not None]
+    gone = [
+        one
+        for one in found
+        if one.list_before is not None
+        or (one.operation == "remove" and _stands_in(one.path, homes))
+    ]
     gone.sort(key=lambda one: (len(one.path_before), _number(one.path_before[-1])), reverse=True)
     taken = {(one.path, one.operation): _taken_out(before, one.path_before) for one in gone}
     told = [
@@ -26,9 +33,13 @@ def patched(
         if one.list_before is not None
         else one
         for one in found
-        if one.operation != "remove"
+        if one.operation != "remove" or (one.path, one.operation) not in taken
     ]
     return _patched(before, [(one.path, one) for one in told], after)
+
+
+def _stands_in(path: Path, homes: Sequence[Path]) -> bool:
+    return any(path[: len(home)] == home for home in homes)
 
 
 def _number(step: str | int) -> int:

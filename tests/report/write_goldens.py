@@ -1,5 +1,6 @@
 """Write the golden reports again: look at every change of them before you keep it."""
 
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,7 +12,10 @@ from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
 
+GUARDS = Path(__file__).parents[1] / "guards"
 GOLDEN = Path(__file__).parent / "golden"
+
+sys.path.insert(0, str(GUARDS))
 
 for name, make in {
     "none": plan_of_none,
@@ -23,6 +27,9 @@ for name, make in {
     (GOLDEN / f"plan-{name}.txt").write_text(plan_text(plan, Style()), encoding="utf-8")
     (GOLDEN / f"plan-{name}.md").write_text(plan_markdown(plan), encoding="utf-8")
 
+from sample_objections import said_of_plans  # noqa: E402 - a neighbour of the guards' tests
+
+(GUARDS / "golden" / "objections.txt").write_text(said_of_plans(), encoding="utf-8")
 (GOLDEN / "reasons.txt").write_text(said_of_each(), encoding="utf-8")
 
 with TemporaryDirectory() as folder:

@@ -1,0 +1,100 @@
+"""What is asked of a person about names, edits of others and a lost journal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sample_objections import BOARD, PLANS, asked, plan, planned, said_of_plans
+
+from reconciler.document import ABSENT, Difference, Json
+from reconciler.guards import Agreed, unmet
+from reconciler.guards.rules import exceeded_limits
+from reconciler.project import Guards
+from reconciler.resource import (
+    Action,
+    Change,
+    Evidence,
+    Manifest,
+    Objection,
+    Ref,
+    Seen,
+    Source,
+    Unknown,
+)
+
+GOLDEN = Path(__file__).parent / "golden" / "objections.txt"
+OF_OTHERS = ("overwrites-edit", "takes-over")
+
+
+def test_words_of_each_objection() -> None:
+    """Each objection reads to the letter as its golden text, with every way out of it."""
+    assert said_of_plans() == GOLDEN.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("allowed", [(), OF_OTHERS[:1], OF_OTHERS[1:], OF_OTHERS])
+def test_allowed_of_others(allowed: tuple[str, ...]) -> None:
+    """A project file lifts what others did by its code, and only what has that code."""
+    for one in PLANS.values():
+        left = [objection for objection in asked(one) if objection.code not in allowed]
+
+        assert asked(one, *allowed) == left
+
+
+@pytest.mark.parametrize("code", [*OF_OTHERS, "looks-like-rename", "protected"])
+def test_reviewed(code: str) -> None:
+    """A review of the very plan lifts what was seen live, and nothing else."""
+    objection = Objection(ref=BOARD, said="", ways_out=(), code=code)
+
+    assert Agreed(reviewed=True).to(objection) == (code in OF_OTHERS)
+    assert unmet([objection], Agreed()) == (objection,)
+
+
+def asserted(name: str, *, enabled: bool) -> Change:
+    """Give an alert that is sent unseen, and silenced where it is not enabled."""
+    spec: dict[str, Json] = {"name": name, "enabled": enabled}
+    return Change(
+        manifest=Manifest(Ref("AlertDefinition", name), spec, Source("a.yaml", 1)),
+        action=Action.ASSERT,
+        evidence=Evidence.JOURNAL,
+        observation=Unknown("id", "the journal is lost"),
+        declared=spec,
+        body=spec,
+        differences=(Difference(("enabled",), ABSENT, enabled, "add"),),
+    )
+
+
+def test_unseen_losses() -> None:
+    """Unseen alerts that are silenced count on both sides, one by one; the others on none."""
+    silenced = [asserted(f"silenced-{number}", enabled=False) for number in range(3)]
+    kept = [asserted(f"kept-{number}", enabled=True) for number in range(9)]
+
+    (found,) = exceeded_limits(plan(*silenced, *kept), Guards.model_validate({"maxChanges": 2}))
+
+    assert found.message.startswith("3 of 3 known AlertDefinition resources would change (100 %)")
+
+
+def test_known_beside() -> None:
+    """What the journal knows beside a rollback is known, each of its own kind alone."""
+    changes = [planned(Ref("Dashboard", f"c{n}"), Action.UPDATE) for n in range(4)]
+    boards, others = (
+        tuple(Ref(kind, f"b{n}") for n in range(10)) for kind in ("Dashboard", "LogPolicySet")
+    )
+    limits = Guards.model_validate({"minimum": 0})
+
+    assert not [*exceeded_limits(plan(*changes, beside=boards), limits)]
+    (found,) = exceeded_limits(plan(*changes, beside=others), limits)
+    assert found.message.startswith("4 of 4 known Dashboard resources")
+
+
+def test_members_beside() -> None:
+    """Lists beside a rollback are no members, so they leave the limit of members as it is."""
+    seen = Seen("id", {"policies": [{"policy": {"name": f"p{n}"}} for n in range(2)]})
+    one = planned(Ref("LogPolicySet", "all"), Action.UPDATE)
+    lost = replace(one, observation=seen, destroys=("p0", "p1"))
+    beside = (Ref("LogPolicySet", "old"),) * 30
+
+    (found,) = exceeded_limits(plan(lost, beside=beside), Guards.model_validate({"minimum": 0}))
+
+    assert found.message.startswith("2 of 2 known LogPolicySet members")
