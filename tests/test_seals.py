@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -13,9 +14,11 @@ from reconciler.sealed import (
     RefHole,
     SecretHole,
     Template,
+    as_sent,
     fingerprint,
     holds_seal,
     is_sealed_text,
+    named_values,
     pointing,
     references_in,
     resolve,
@@ -201,3 +204,52 @@ def test_pointing() -> None:
     assert (found["a"], found["c"]) == (f"/slos/{NEW}/x", f"{OLD}0")
     assert references_in(found["b"]) == {slo}
     assert reveal(found["d"]) == f"{VALUE} {NEW}"
+
+
+@pytest.mark.parametrize("now", ["", "another"])
+def test_changed_secret(now: str) -> None:
+    """A secret that is gone, or has another value than was sealed, is named as lost."""
+    kept = {"a": [str(BEARER), 1, True, None, 1.5]}
+
+    opened, lost = unsealed(kept, lambda _: now, "salt")
+
+    assert lost == {"TOKEN"}
+    assert isinstance(opened, dict)
+    assert opened["a"][1:] == [1, True, None, 1.5]  # type: ignore[index]  # the list above
+
+
+@pytest.mark.parametrize("template", [BEARER, Template((TOKEN,)), Template((TOKEN, "; ok"))])
+def test_opened_as_it_was(template: Template) -> None:
+    """What a journal keeps opens to the very parts that were sealed, and no empty ones."""
+    opened, _ = unsealed(str(template), lambda _: VALUE, "salt")
+
+    assert isinstance(opened, Template)
+    assert opened.parts == template.parts
+
+
+def test_pointing_at_known_ids() -> None:
+    """Where an id has another by now, the text is plain; where a resource stands, it has no
+    empty parts.
+    """
+    old, new, ref = "0123456789abcdef", "fedcba9876543210", Ref("SLO", "one")
+
+    plain = pointing(f"/slo/{old}", {old: new})
+    whole = pointing(old, {old: ref})
+
+    assert plain == f"/slo/{new}"
+    assert not isinstance(plain, Template)
+    assert isinstance(whole, Template)
+    assert whole.parts == (RefHole(ref),)
+
+
+def test_named_values() -> None:
+    """Each secret of a document is known by its name, one that is not set too."""
+    assert named_values({"a": [BEARER, {"b": EMPTY}], "c": LINK}) == {"TOKEN": VALUE, "NONE": ""}
+
+
+@pytest.mark.parametrize("fill", [lambda one: resolve(one, {}), as_sent])
+def test_plain_documents(fill: Callable[[Json], Json]) -> None:
+    """A document without holes is given back itself, and is not copied."""
+    document: Json = {"a": ["b", {"c": 1}]}
+
+    assert fill(document) is document

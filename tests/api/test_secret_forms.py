@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -183,3 +184,54 @@ def test_added_later() -> None:
     redact.add("first")
 
     assert redact(json.dumps(["first", "second"])) == json.dumps([HIDDEN, HIDDEN])
+
+
+@pytest.mark.parametrize("secret", ["q8Zr", "  q8Zr  ", "first line of it\nq8Zr"])
+@pytest.mark.parametrize(
+    "form", [str, lambda one: base64.b64encode(b"0" + one.encode()).decode()[2:6]]
+)
+def test_shortest(secret: str, form: Callable[[str], str]) -> None:
+    """A secret of the shortest length is hidden where it is all that a text holds."""
+    lines = Redaction([secret, *secret.split("\n")])
+
+    assert lines(form("q8Zr")) == HIDDEN
+    assert Redaction([secret])("q8Zr") == HIDDEN
+
+
+@pytest.mark.parametrize("nearest", [r"\U00000071", r"\U0010ffff", "&#x71;", "&#113;"])
+def test_long_escapes(nearest: str) -> None:
+    """A character that is written with its whole number is found, the last one there is too."""
+    character = "\U0010ffff" if "ffff" in nearest else "q"
+
+    assert Redaction([f"{character}8Zr-hunter"])(f"<{nearest}8Zr-hunter>") == f"<{HIDDEN}>"
+
+
+@pytest.mark.parametrize("beyond", [r"\UFFFFFFFF", r"\U00110000", "&#x110000;", "&#9999999;"])
+def test_no_character(beyond: str) -> None:
+    """What looks like an escape and is no character hides no secret beside it."""
+    assert Redaction(["q8Zr-hunter"])(f"{beyond}q8Zr-hunter") == f"{beyond}{HIDDEN}"
+
+
+@pytest.mark.parametrize("written", [r"\xe9", r"\u00e9", r"\U000000e9", r"\xc3\xa9"])
+def test_letters_of_one_byte(written: str) -> None:
+    """A letter that is one byte in some codes and two in others is found in either way."""
+    assert Redaction(["caf\u00e9-hunter"])(f"caf{written}-hunter") == HIDDEN
+
+
+@pytest.mark.parametrize(("blanks", "between"), [(1, 64), (40, 80), (40, 1)])
+def test_more_blanks(blanks: int, between: int) -> None:
+    """A secret with blanks inside is found with up to twice as many, or 64."""
+    secret, text = (f"q8Zr{' ' * many}hunter" for many in (blanks, between))
+
+    assert Redaction([secret])(text) == HIDDEN
+
+
+def test_taken_over() -> None:
+    """One filter takes over what another hides, in every form, and keeps its own."""
+    one, other = Redaction(["q8Zr-hunter"]), Redaction(["swordfish-77", "a longer swordfish-77"])
+    one.take(other)
+
+    for secret in ("q8Zr-hunter", "swordfish-77", "a longer swordfish-77"):
+        assert one(f"<{secret}>") == f"<{HIDDEN}>"
+        assert one(f"<{secret.encode().hex()}>") == f"<{HIDDEN}>"
+    assert other("q8Zr-hunter") == "q8Zr-hunter"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from added_entry import entry
 from added_kind import kind
 from added_store import store
 from tasks import (
@@ -144,6 +145,17 @@ RECIPES = (
             "tests/journal/test_folder_store.py",
             "tests/journal/test_store_contract.py",
             "tests/test_project.py::test_a_shared_journal",
+        ),
+    ),
+    Recipe(
+        name="entry",
+        task=("Add an entry of the journal",),
+        perform=entry,
+        laws=(
+            "tests/journal/test_entries.py",
+            "tests/journal/test_journal_docs.py::test_every_field_is_documented",
+            "tests/journal/test_journal_docs.py::test_every_entry_is_documented",
+            "tests/journal/test_history.py",
         ),
     ),
     Recipe(

@@ -138,7 +138,7 @@ class Workbench:
         for gap, one in gaps.items():
             task = task.replace(f"<{gap}>", one)
         folders, named = {""}, set()
-        for name in re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml)|/))`", task):
+        for name in re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml|jsonl)|/))`", task):
             found = {f"{folder}{name}" for folder in folders}
             named |= found
             there = {one for one in found if (self.folder / one).exists()}

@@ -1,0 +1,88 @@
+"""A new entry of the journal: what a person notes in it, which changes no memory."""
+
+from __future__ import annotations
+
+import json
+
+from workbench import Workbench
+
+ENTRIES = "reconciler/journal/entries.py"
+GOLDEN = "tests/journal/golden/every-entry.jsonl"
+
+
+def entry(bench: Workbench) -> None:
+    """Let a journal keep what a person notes."""
+    bench.replace(
+        ENTRIES,
+        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Kept(",
+        "@dataclass(frozen=True, slots=True, kw_only=True)\n"
+        "class Noted(_Entry):\n"
+        '    """What a person noted; nothing follows from it."""\n\n'
+        '    entry: Literal["noted"] = "noted"\n'
+        "    text: of.Text\n\n\n"
+        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Kept(",
+    )
+    bench.replace(ENTRIES, "| Override | Drifted |", "| Override | Noted | Drifted |")
+    for name in ("history", "runs", "content"):
+        bench.after(f"reconciler/journal/{name}.py", "    Override,", "    Noted,")
+    bench.replace(
+        "reconciler/journal/content.py", "Override, Drifted,", "Override, Noted, Drifted,"
+    )
+    bench.replace(
+        "reconciler/journal/history.py", "case Override() |", "case Override() | Noted() |"
+    )
+    runs = "reconciler/journal/runs.py"
+    bench.replace(
+        runs, "Moved | Arrived | Backup | Drifted)", "Moved | Arrived | Backup | Drifted | Noted)"
+    )
+    bench.replace(runs, 'Renamed(run="") | Drifted():', 'Renamed(run="") | Drifted() | Noted():')
+    bench.replace(
+        runs,
+        "| Backup() | Drifted():\n            pass",
+        "| Backup() | Drifted() | Noted():\n            pass",
+    )
+    bench.replace(
+        runs,
+        '                yield "guard overridden"\n',
+        '                yield "guard overridden"\n'
+        "            case Noted():\n"
+        '                yield "a note"\n',
+    )
+    report = "reconciler/report/journal.py"
+    bench.after(report, "    Override,", "    Noted,")
+    bench.replace(
+        report,
+        "            said = entry.reason\n",
+        "            said = entry.reason\n        case Noted():\n            said = entry.text\n",
+    )
+    bench.after("docs/journal.md", "| `override` |", "| `noted` | a person noted it | `text` |")
+    _tested(bench)
+
+
+def _tested(bench: Workbench) -> None:
+    journals, docs = "tests/journal/journals.py", "tests/journal/test_journal_docs.py"
+    for name in (journals, docs):
+        bench.after(name, "    Override,", "    Noted,")
+    bench.replace(
+        journals,
+        "    st.builds(Override, at=texts, reason=texts),\n",
+        "    st.builds(Override, at=texts, reason=texts),\n"
+        "    st.builds(Noted, at=texts, text=texts),\n",
+    )
+    bench.after(docs, '    Override(at="at",', '    Noted(at="at", text="why"),')
+    bench.after(
+        "tests/journal/test_entries.py",
+        '        {"entry": "override"},',
+        '        {"entry": "noted"},',
+    )
+    noted = {"entry": "noted", "at": "2025-01-31T09:00:00Z", "text": "why"}
+    written = bench.python("-c", _NEXT_LINE, GOLDEN, json.dumps(noted))
+    bench.append(GOLDEN, written)
+
+
+_NEXT_LINE = """
+import json, sys
+from reconciler.journal.content import line_of
+lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
+print(line_of(json.loads(sys.argv[2]), json.loads(lines[-1])["sum"])[0], end="")
+"""
