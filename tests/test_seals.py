@@ -228,9 +228,7 @@ def test_opened_as_it_was(template: Template) -> None:
 
 
 def test_pointing_at_known_ids() -> None:
-    """Where an id has another by now, the text is plain; where a resource stands, it has no
-    empty parts.
-    """
+    """A text whose id has another by now is plain; one that is a resource's id has one part."""
     old, new, ref = "0123456789abcdef", "fedcba9876543210", Ref("SLO", "one")
 
     plain = pointing(f"/slo/{old}", {old: new})
