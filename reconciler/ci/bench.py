@@ -46,7 +46,7 @@ from reconciler.resource import Manifest
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked, check, check_in
 from reconciler.session.opening import Bench, bench_of, open_workspace
-from reconciler.session.projects import Asked, is_whole, lead_here
+from reconciler.session.projects import Asked, is_whole, lead_here, today
 from reconciler.source.files import PROJECT_FILE
 from reconciler.waits import Waits
 
@@ -195,7 +195,8 @@ def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[tuple[B
     project = _without_key(use, own)
     name, environment = choose_environment(project, asked.environment)
     lead_here(asked, project, name)
-    scope = Scope(name, environment.variables, withheld=withheld_from(os.environ))
+    withheld = withheld_from(os.environ)
+    scope = Scope(name, environment.variables, withheld=withheld, today=today())
     workspace = open_workspace(asked, project, scope)
     with TemporaryDirectory(prefix="reconciler-") as folder:
         place = Path(folder)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
 from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
+from reconciler.project.rules import Examples, Rule
 from reconciler.project.settings import (
     DriftIgnore,
     EmbeddedEmulator,
@@ -105,6 +106,8 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): ProjectFile,
     ("driftIgnore",): DriftIgnore,
+    ("rules",): Rule,
+    ("rules", "examples"): Examples,
     ("environments",): Environment,
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "guards"): Guards,
