@@ -190,7 +190,7 @@ class Judges:
             told = []
             try:
                 for line in self._process.told(self._hello(), 1 + len(self.rules)):
-                    told.append(line)  # noqa: PERF402 - what came before it died counts
+                    told.append(line)
             except Died as death:
                 if not told:
                     raise ReconcilerError(f"{NO_PROCESS}: {death}") from death

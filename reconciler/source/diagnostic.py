@@ -78,6 +78,8 @@ CODES: dict[str, str] = {
     "M505": "an expression names a secret that may not be sent",
     "P101": "the project file is malformed",
     "P102": "the base URL is not safe",
+    "P103": "an expression of a rule cannot be used",
+    "P104": "an example of a rule is missing, or does not come out as it should",
 }
 
 

@@ -98,7 +98,7 @@ def complaints_json(
         "valid": not any(complaint.is_error for complaint in complaints),
         "resources": resources,
         "files": files,
-        "complaints": [_complaint(complaint) for complaint in complaints],
+        "complaints": [complaint_document(complaint) for complaint in complaints],
     }
     if fixes is not None:
         document["fixes"] = [*fixes]
@@ -107,10 +107,11 @@ def complaints_json(
 
 def complaints_jsonl(complaints: Sequence[Complaint]) -> str:
     """Give each complaint as an object on a line of its own."""
-    return "".join(json_text(_complaint(one), one_line=True) for one in complaints)
+    return "".join(json_text(complaint_document(one), one_line=True) for one in complaints)
 
 
-def _complaint(complaint: Complaint) -> ComplaintDocument:
+def complaint_document(complaint: Complaint) -> ComplaintDocument:
+    """Give the JSON form of one complaint."""
     return {
         "code": complaint.code,
         "severity": complaint.severity.value,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from urllib.parse import quote
 
@@ -30,6 +30,8 @@ GROUPS = {
 }
 """As docs/errors.md says it."""
 
+OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
+
 FINGERPRINT = "reconcilerComplaint/v1"
 # The one name that the forge's code scanning reads.
 FORGE_FINGERPRINT = "primaryLocationLineHash"
@@ -47,12 +49,13 @@ def complaints_sarif(
     """
     ordered = worst_first(complaints)
     left_out = len(ordered) - SHOWN_SARIF_RESULTS
+    rules = rules_of(ordered)
     run: dict[str, Json] = {
-        "tool": {"driver": _driver()},
+        "tool": {"driver": _driver(rules)},
         "automationDetails": {"id": "/".join(("reconciler", *filter(None, (environment,)), ""))},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(left_out)],
-        "results": list(_results(ordered[:SHOWN_SARIF_RESULTS], folder)),
+        "results": list(_results(ordered[:SHOWN_SARIF_RESULTS], folder, [*rules])),
     }
     log: dict[str, Json] = {"version": "2.1.0", "runs": [run]}
     return json_text(log)
@@ -63,16 +66,29 @@ def begins_sarif(head: bytes) -> bool:
     return head.startswith(_BEGINS)
 
 
-def _driver() -> dict[str, Json]:
+def rules_of(complaints: Sequence[Complaint]) -> dict[str, str]:
+    """Map all codes to what they say: those of the house, and of a team's own rules that are met.
+
+    Of one rule, all complaints say mostly the same, so the first one stands for it.
+    """
+    own: dict[str, str] = {}
+    for one in complaints:
+        if one.code not in CODES:
+            own.setdefault(one.code, safe(one.message))
+    return {**CODES, **dict(sorted(own.items()))}
+
+
+def _driver(rules: Mapping[str, str]) -> dict[str, Json]:
     return {
         "name": "reconciler",
         "semanticVersion": __version__,
-        "rules": [_rule(code, said) for code, said in CODES.items()],
+        "rules": [_rule(code, said) for code, said in rules.items()],
     }
 
 
 def _rule(code: str, said: str) -> dict[str, Json]:
-    help_text = f"{code}: {said}. {GROUPS[code[:2]]}; docs/errors.md lists all complaints."
+    group = GROUPS.get(code[:2], OWN_RULE)
+    help_text = f"{code}: {said}. {group}; docs/errors.md lists all complaints."
     return {
         "id": code,
         "shortDescription": {"text": said},
@@ -92,8 +108,10 @@ def _invocation(left_out: int) -> dict[str, Json]:
     return invocation
 
 
-def _results(complaints: Sequence[Complaint], folder: str) -> Iterator[dict[str, Json]]:
-    indices = {code: index for index, code in enumerate(CODES)}
+def _results(
+    complaints: Sequence[Complaint], folder: str, codes: Sequence[str]
+) -> Iterator[dict[str, Json]]:
+    indices = {code: index for index, code in enumerate(codes)}
     met: Counter[str] = Counter()
     for complaint in complaints:
         fingerprint = _fingerprint(complaint)
