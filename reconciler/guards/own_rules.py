@@ -35,7 +35,11 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
     changes = [change for change in plan.changes if change.action.writes]
     if not holding or not changes:
         return plan
-    said = [one for one in _said(plan, changes, holding) if one.rule.code not in guards.allow]
+    said = [
+        one
+        for one in _said(plan, changes, holding)
+        if one.rule.code not in (*guards.allow, *one.change.manifest.exempt)
+    ]
     objections = [_objection(one, plan.environment) for one in said if one.rule.is_error]
     warned: dict[Ref, list[RuleWarns]] = defaultdict(list)
     for one in said:
@@ -82,6 +86,7 @@ def _objection(said: _Said, environment: str) -> Objection:
     ways_out = (
         f"declare {ref} so that the rule holds",
         splitting(ref),
+        f"in an earlier merge, say why it may be so: `metadata.exempt: {{{code}: REASON}}` of {ref}",
         allowing(code, environment),
         OVERRIDE,
     )

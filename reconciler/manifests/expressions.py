@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import assert_never
 
 from reconciler.api.secret import API_KEY
@@ -149,8 +149,8 @@ class Scope:
 
     `secrets` is None where none are needed, as in `validate`: then any name
     will do and stands for itself. `salt` gives that of their seals. `withheld` is
-    what may be no secret of a manifest. `today` is the day in UTC that rules are asked on, which
-    they are not where it is None.
+    what may be no secret of a manifest, and `today` the day that exemptions and rules must reach.
+    With `ruled`, the project's own rules are asked.
     """
 
     environment: str
@@ -158,7 +158,8 @@ class Scope:
     secrets: Mapping[str, str] | None = None
     salt: Callable[[], str] = lambda: ""
     withheld: Withheld = field(default_factory=Withheld)
-    today: date | None = None
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
+    ruled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

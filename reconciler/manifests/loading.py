@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
 from reconciler.manifests.envelope import (
     FIELDS,
+    Around,
     Envelope,
     has_id,
     read_envelope,
@@ -103,6 +104,7 @@ class Loader:
     sources: Sources[Judged]
     scope: Scope
     environments: Mapping[str, object]
+    rules: Collection[str] = ()
     complaints: list[Complaint] = field(default_factory=list)
     declared: list[Declared] = field(default_factory=list)
     elsewhere: list[Ref] = field(default_factory=list)
@@ -194,9 +196,7 @@ class Loader:
                 self.complain(here, [record])
                 return
         filled = self._fill(document)
-        envelope = read_envelope(
-            _object(filled.document), self.environments, self.scope.environment
-        )
+        envelope = read_envelope(_object(filled.document), self._around())
         kind = envelope.kind
         if kind is None or not envelope.name:
             self.complain(here, (*envelope.findings, *filled.findings))
@@ -233,9 +233,18 @@ class Loader:
             envelope.labels,
             references,
             envelope.protect,
+            envelope.exempt,
         )
         places = ((here, filled.references), *spec.references)
         self.declared.append(Declared(manifest, kind, here, spec.text, places))
+
+    def _around(self) -> Around:
+        return Around(
+            environments=self.environments,
+            environment=self.scope.environment,
+            today=self.scope.today,
+            rules=self.rules,
+        )
 
     def _fill(self, document: Document) -> Filled:
         """Read the expressions of a document; most hold none, and are not walked."""

@@ -23,8 +23,7 @@ def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint
 
     Raises MissingExtra where there are rules, and not what judges by them.
     """
-    today = loader.scope.today
-    if not settings.rules or today is None:
+    if not settings.rules or not loader.scope.ruled:
         return
     # Most projects have none, and are read without any of this.
     from reconciler.rules.asking import Judges  # noqa: PLC0415 - as said
@@ -35,7 +34,7 @@ def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint
         holding = [
             (number, rule)
             for number, rule in enumerate(settings.rules)
-            if rule.on == "resource" and rule.holds_on(today)
+            if rule.on == "resource" and rule.holds_on(loader.scope.today)
         ]
         yield from _against(loader, judges, holding)
 

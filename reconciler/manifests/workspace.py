@@ -213,7 +213,8 @@ def _load(
     waits: Waits | None,
 ) -> Workspace:
     sources.begin()
-    loader = Loader(found.root, sources, scope, settings.environments)
+    rules = [rule.name for rule in settings.rules]
+    loader = Loader(found.root, sources, scope, settings.environments, rules)
     loader.complaints.extend(found.complaints)
     for file in (waits or Waits()).each(Deed.LOADING, found.files):
         loader.load(file)

@@ -11,7 +11,7 @@ from reconciler.resource.adoption import (
     NewBase,
     Side,
 )
-from reconciler.resource.declared import API_VERSION, Manifest, Ref, RemoteId, Source
+from reconciler.resource.declared import API_VERSION, Exemption, Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import (
     NOBODY,
     Absent,
@@ -109,6 +109,7 @@ __all__ = [
     "EditedBy",
     "EditedText",
     "Evidence",
+    "Exemption",
     "Fork",
     "GoneSince",
     "Ignored",

@@ -230,6 +230,7 @@ def check_installed() -> None:
 _ERROR = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
 _TYPE = re.compile(r"type:(.*)")
 _NO_KEY = re.compile(r"NOT_FOUND: Key not found in map : (.*)")
+_NO_OVERLOAD = re.compile(r".*No matching overloads found : (.*)")
 _UNKNOWN = re.compile(r"undeclared reference to '(.*)'")
 _EXPECTING = re.compile(r" expecting \{.*")
 _CONTAINER = " (in container '')"
@@ -286,6 +287,11 @@ def _why(told: str) -> str:
         return _no_truth(kind[1])
     if told == "memory":
         return "it takes more memory than a rule may take"
+    if "Applying SELECT" in told:
+        return "it asks for a field of what has none, as null: ask for that first"
+    overloads = _NO_OVERLOAD.fullmatch(told)
+    if overloads is not None:
+        return f"the types do not fit: {overloads[1]}"
     if "Iteration budget" in told:
         return "it goes through too many items"
     return told.split(": ", 1)[-1]

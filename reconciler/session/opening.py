@@ -255,7 +255,7 @@ def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[
     Who is about which object of the service is a question to all manifests.
     """
     paths = [project.root / path for path in project.settings.manifests]
-    unruled = replace(scope, today=None)
+    unruled = replace(scope, ruled=False)
     every = load_workspace(paths, project.root, unruled, project.settings)
     refs = {one.ref for one in examined.manifests}
     return tuple(one for one in every.manifests if one.ref not in refs)

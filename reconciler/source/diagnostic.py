@@ -52,6 +52,8 @@ CODES: dict[str, str] = {
     "M207": "an environment is not in the project file",
     "M208": "an unknown field beside spec or in metadata",
     "M209": "an id is used in environments where it may be that of another",
+    "M210": "an exemption is malformed",
+    "M211": "an exemption has ended",
     "M301": "a value has the wrong type",
     "M302": "a required field is missing",
     "M303": "a field is unknown, and close to a known one",
