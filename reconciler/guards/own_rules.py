@@ -86,7 +86,7 @@ def _objection(said: _Said, environment: str) -> Objection:
     ways_out = (
         f"declare {ref} so that the rule holds",
         splitting(ref),
-        f"in an earlier merge, say why it may be so: `metadata.exempt: {{{code}: REASON}}` of {ref}",
+        f"in an earlier merge, say why it may be: `metadata.exempt: {{{code}: REASON}}` of {ref}",
         allowing(code, environment),
         OVERRIDE,
     )

@@ -229,8 +229,23 @@ def check_installed() -> None:
 
 _ERROR = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
 _TYPE = re.compile(r"type:(.*)")
-_NO_KEY = re.compile(r"NOT_FOUND: Key not found in map : (.*)")
-_NO_OVERLOAD = re.compile(r".*No matching overloads found : (.*)")
+_REASONS = (
+    (
+        re.compile(r"NOT_FOUND: Key not found in map : (.*)"),
+        "there is no field `{0}` here: ask for it with has() first",
+    ),
+    (
+        re.compile(r".*Applying SELECT to .*", re.DOTALL),
+        "it asks for a field of what has none, as null or a text: ask for that first",
+    ),
+    (re.compile(r".*No matching overloads found : (.*)"), "the types do not fit: {0}"),
+    (
+        re.compile(r".*Index error: index=(.*) size=(.*)"),
+        "there is no item {0} in a list of {1}: they are counted from 0",
+    ),
+    (re.compile(r".*Iteration budget.*"), "it goes through more than the 10,000 items it may"),
+    (re.compile(r"memory"), "it takes more memory than a rule may take"),
+)
 _UNKNOWN = re.compile(r"undeclared reference to '(.*)'")
 _EXPECTING = re.compile(r" expecting \{.*")
 _CONTAINER = " (in container '')"
@@ -278,20 +293,11 @@ def _verdict(told: int | str) -> Verdict:
 
 def _why(told: str) -> str:
     """Say in our words why an expression gave no answer, where we have some."""
-    missing = _NO_KEY.fullmatch(told)
-    if missing is not None:
-        name = missing[1].strip('"')
-        return f"there is no field `{name}` here: ask for it with has() first"
     kind = _TYPE.fullmatch(told)
     if kind is not None:
         return _no_truth(kind[1])
-    if told == "memory":
-        return "it takes more memory than a rule may take"
-    if "Applying SELECT" in told:
-        return "it asks for a field of what has none, as null: ask for that first"
-    overloads = _NO_OVERLOAD.fullmatch(told)
-    if overloads is not None:
-        return f"the types do not fit: {overloads[1]}"
-    if "Iteration budget" in told:
-        return "it goes through too many items"
+    for pattern, words in _REASONS:
+        match = pattern.fullmatch(told)
+        if match is not None:
+            return words.format(*(one.strip('"') for one in match.groups()))
     return told.split(": ", 1)[-1]
