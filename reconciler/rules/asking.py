@@ -193,6 +193,7 @@ class Judges:
                     told.append(line)
             except Died as death:
                 if not told:
+                    self._process.end()
                     raise ReconcilerError(f"{NO_PROCESS}: {death}") from death
                 self._flaws[len(told) - 1] = (Flaw("check", 1, 1, str(death)),)
         for number, said in enumerate(told[1:]):
