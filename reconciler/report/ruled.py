@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, Protocol, TypedDict
+from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from reconciler.project.rules import Rule
 from reconciler.report.complaints.document import ComplaintDocument, complaint_document

@@ -59,8 +59,8 @@ def test_what_stops_a_run_before_the_manifests(case: Wrong, tmp_path: Path) -> N
     ran = Workspace(tmp_path).run(case.command)
 
     assert ran.code == case.exits
-    # What validate finds is its result; to any other command it is a word beside it.
-    told = ran.out if case.command == "validate" else ran.err
+    # What these two find is their result; to any other command it is a word beside it.
+    told = ran.out if case.command in ("validate", "rules test") else ran.err
     blocks = [one for one in told.split("\n\n") if f"[{case.code}]" in one]
     about = [one for one in blocks if f"--> {case.at}" in one]
     assert any(case.says in one and case.suggests in one for one in about), told
