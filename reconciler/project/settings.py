@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
+from reconciler.project.levels import Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +301,7 @@ class ProjectFile(_Strict):
             "read from the default branch alone. Protect them: who may push there decides.",
         ),
     ] = []
+    checks: Checks = {}
 
 
 def project_schema() -> dict[str, Any]:

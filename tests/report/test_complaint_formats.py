@@ -41,7 +41,7 @@ def warning(number: int = 1) -> Complaint:
     return complaint(number, code="M304", severity=Severity.WARNING)
 
 
-def log_of(*complaints: Complaint, **more: str) -> Any:
+def log_of(*complaints: Complaint, **more: Any) -> Any:
     """Give the one run of a SARIF log."""
     (run,) = json.loads(complaints_sarif(complaints, **more))["runs"]
     return run
