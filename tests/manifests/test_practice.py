@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ from reconciler.kinds.practice import Practice
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.workspace import load_workspace
 from reconciler.project import ProjectFile
-from reconciler.project.levels import OFF, PRACTICE
+from reconciler.project.levels import OFF, PRACTICE, WARNED_OF
 from reconciler.source.diagnostic import CODES, Complaint
 
 ALL = [one for kind in KINDS for one in kind.practices()]
 ON = ProjectFile.model_validate({"checks": dict.fromkeys(OFF, "warning")})
+PAGE = Path(__file__).parents[2] / "docs" / "practice.md"
 HEAD = (
     f"apiVersion: reconciler/v1\nkind: AlertDefinition\nmetadata: {{name: a, id: {UUID}}}\nspec:\n"
 )
@@ -52,6 +54,23 @@ def test_each_code_is_one_check() -> None:
     ]
     assert all(len(own) == 1 for own in hundreds.values()), hundreds
     assert {one.code for one in ALL} >= OFF
+
+
+def test_the_page_has_each_check() -> None:
+    """docs/practice.md has code, title and reason of every check, and which of them are off."""
+    rows = re.findall(r"^\| (L\d{3}) \| (.*) \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+
+    assert rows == [
+        (one.code, f"{one.title} (off)" if one.code in OFF else one.title, one.why)
+        for one in sorted(ALL, key=lambda one: one.code)
+    ]
+
+
+def test_the_page_has_each_code_with_a_level() -> None:
+    """docs/practice.md names every code that can be a warning."""
+    (named,) = re.findall(r"can be warnings: ([M\d,\sand]+)\.", PAGE.read_text("utf-8"))
+
+    assert re.findall(r"M\d{3}", named) == sorted(WARNED_OF)
 
 
 @pytest.mark.parametrize("code", sorted(OFF))

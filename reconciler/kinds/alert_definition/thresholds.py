@@ -15,6 +15,10 @@ from reconciler.kinds.shape import EACH, places
 from reconciler.source.diagnostic import Advice
 
 NEVER, ALWAYS = "never", "always"
+WAYS_OUT = {
+    NEVER: Advice("write a threshold that can be crossed"),
+    ALWAYS: Advice("write a threshold that is not crossed all the time"),
+}
 WHOLE = 100
 """Per cent; a ratio may be told as a share of 1 too, so that 1 proves nothing."""
 
@@ -30,7 +34,8 @@ def crossings(spec: dict[str, Json], outcome: str) -> Iterator[Found]:
             if isinstance(rule, dict):
                 is_share = part == "logsRatioThreshold" and _is_share(spec[part])
                 if _outcome(rule, is_share=is_share) == outcome:
-                    yield Found((*path, "threshold"), _said(rule, outcome, is_share=is_share))
+                    said = _said(rule, outcome, is_share=is_share)
+                    yield Found((*path, "threshold"), said, WAYS_OUT[outcome])
     if outcome == NEVER:
         yield from _beyond_the_window(spec)
     else:
@@ -65,12 +70,10 @@ def _said(condition: Mapping[str, Json], outcome: str, *, is_share: bool) -> str
     threshold = condition.get("threshold")
     direction, or_equals = _compared(condition) or ("", False)
     how = f"{'more' if direction == 'MORE' else 'less'} than{' or equal to' if or_equals else ''}"
-    what = (
-        "a share of the lines that it is compared with is from 0 to 100 %"
-        if is_share and number_of(threshold) not in (0, None) and (number_of(threshold) or 0) > 0
-        else "a count is never below 0"
-    )
-    return f"{how} {threshold} is {outcome} true: {what}"
+    why = "a count is never below 0"
+    if is_share and (number_of(threshold) or 0) > 0:
+        why = "these lines are a part of those, so at most 100 % of them"
+    return f"{how} {threshold} is {outcome} true: {why}"
 
 
 def _is_share(part: Json) -> bool:
@@ -120,7 +123,9 @@ def _unique_counts(spec: dict[str, Json]) -> Iterator[Found]:
     for path, most in places(spec, *steps):
         number = number_of(most)
         if number is not None and number < 0:
-            yield Found(path, f"more than {most} is always true: a count is never below 0")
+            yield Found(
+                path, f"more than {most} is always true: a count is never below 0", WAYS_OUT[ALWAYS]
+            )
 
 
 _WINDOWS = {

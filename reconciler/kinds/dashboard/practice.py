@@ -21,6 +21,8 @@ QUERIES = (
 )
 """Where a query must be said; an empty Lucene query is all logs, and fine."""
 
+FILL_IN = Advice("write the query, or remove the widget")
+
 
 def _twin_titles(spec: dict[str, Json]) -> Iterator[Found]:
     for section, content in places(spec, *SECTIONS):
@@ -55,11 +57,13 @@ def _empty_queries(spec: dict[str, Json]) -> Iterator[Found]:
             for place, written in places(query, *steps, path=path):
                 text = text_of(written)
                 if text is not None and not text.strip():
-                    yield Found(place, "this query is empty: the widget shows nothing")
+                    yield Found(place, "this query is empty: the widget shows nothing", FILL_IN)
     for path, definition in places(spec, *WIDGETS, "definition"):
         for place, queries in places(definition, "lineChart", "queryDefinitions", path=path):
             if queries == []:
-                yield Found(place, "this chart has no query: it shows nothing", at_key=True)
+                yield Found(
+                    place, "this chart has no query: it shows nothing", FILL_IN, at_key=True
+                )
 
 
 def _twin_queries(spec: dict[str, Json]) -> Iterator[Found]:
