@@ -7,6 +7,7 @@ from functools import partial
 
 from reconciler.document import Json, Path
 from reconciler.kinds.alert_definition.thresholds import ALWAYS, NEVER, crossings, short_windows
+from reconciler.kinds.alert_definition.type_parts import TYPE_OF
 from reconciler.kinds.practice import Found, Practice, is_blank, number_of, text_of
 from reconciler.kinds.shape import EACH, places
 from reconciler.sealed import Template
@@ -48,7 +49,7 @@ def _is_awake(spec: dict[str, Json]) -> bool:
 def _unheard(spec: dict[str, Json]) -> Iterator[Found]:
     urgent: list[Path] = [("priority",)] if spec.get("priority") == MOST_URGENT else []
     for steps in (("rules", EACH), ("errorBudget", "rules", EACH)):
-        for part in spec:
+        for part in TYPE_OF.keys() & spec.keys():
             for path, value in places(spec, part, *steps, "override", "priority"):
                 urgent += [path] if value == MOST_URGENT else []
     groups = [value for steps in GROUPS for _, value in places(spec, *steps)]

@@ -145,6 +145,8 @@ def short_windows(spec: dict[str, Json]) -> Iterator[Found]:
     steps = {part: [inside] for part, inside in _WINDOWS.items()}
     steps["metricThreshold"] = [("ofTheLast", form) for form in _METRIC]
     for part, forms in steps.items():
+        if part not in spec:
+            continue
         delay = next((value for _, value in places(spec, part, "evaluationDelayMs")), None)
         waited = number_of(delay)
         windows = [

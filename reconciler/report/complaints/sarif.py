@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
-from reconciler.project.levels import OFF, PRACTICE
+from reconciler.project.levels import OFF, PRACTICE, WARNED_OF
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
@@ -27,11 +27,7 @@ GROUPS = {
     "M3": "M3 about `spec`",
     "M4": "M4 about the workspace as a whole",
     "M5": "M5 about expressions",
-    "L2": "L2 about practice with alerts",
-    "L3": "L3 about practice with SLOs",
-    "L4": "L4 about practice with dashboards",
-    "L5": "L5 about practice with log policies",
-    "L6": "L6 about practice with saved views",
+    "L": "L about practice",
     "P1": "P about the project file",
 }
 """As docs/errors.md says it."""
@@ -81,16 +77,17 @@ def _driver() -> dict[str, Json]:
 
 def _rule(code: str, said: str) -> dict[str, Json]:
     is_practice = code.startswith(PRACTICE)
-    page = "docs/practice.md says why, and" if is_practice else ""
-    help_text = f"{code}: {said}. {GROUPS[code[:2]]}; {page} docs/errors.md lists all complaints."
+    group = GROUPS[PRACTICE if is_practice else code[:2]]
+    why = ", docs/practice.md the reasons" if is_practice else ""
+    help_text = f"{code}: {said}. {group}; docs/errors.md lists all complaints{why}."
     return {
         "id": code,
         "shortDescription": {"text": said},
         "fullDescription": {"text": said},
-        "help": {"text": help_text.replace("  ", " ")},
+        "help": {"text": help_text},
         "defaultConfiguration": {
             "enabled": code not in OFF,
-            "level": "warning" if is_practice else "error",
+            "level": "warning" if is_practice or code in WARNED_OF else "error",
         },
         "properties": {"tags": ["practice" if is_practice else "manifests"]},
     }
