@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from reconciler.manifests.envelope import (
     record_finding,
 )
 from reconciler.manifests.expressions import Filled, Reference, Scope, fill
+from reconciler.manifests.silencing import Silencing
 from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
 from reconciler.source.diagnostic import Complaint, Finding, Severity
@@ -104,7 +105,7 @@ class Loader:
     sources: Sources[Judged]
     scope: Scope
     environments: Mapping[str, object]
-    rules: Collection[str] = ()
+    silencing: Silencing = field(default_factory=lambda: Silencing({}))
     complaints: list[Complaint] = field(default_factory=list)
     declared: list[Declared] = field(default_factory=list)
     elsewhere: list[Ref] = field(default_factory=list)
@@ -124,6 +125,8 @@ class Loader:
             self.strays.append(file)
             return
         self._note_text(file, reading)
+        if not file.is_json:
+            self.complaints.extend(self.silencing.read(file.name, reading.lines))
         if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
             # YAML reads more than JSON: what it made of this is not what was meant.
             return
@@ -243,7 +246,7 @@ class Loader:
             environments=self.environments,
             environment=self.scope.environment,
             today=self.scope.today,
-            rules=self.rules,
+            rules=self.silencing.rules,
         )
 
     def _fill(self, document: Document) -> Filled:

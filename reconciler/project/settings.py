@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
+from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
 
 
@@ -308,6 +309,7 @@ class ProjectFile(Written, _Strict):
             description="What a team asks of its manifests and plans, in CEL: docs/rules.md.",
         ),
     ] = []
+    checks: Checks = {}
 
 
 def project_schema() -> dict[str, Any]:

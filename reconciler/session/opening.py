@@ -65,7 +65,10 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
         for plan in filter(is_plan_file, asked.paths):
             asked.voice.say(misplaced_plan(str(plan)))
         count = len(workspace.manifests)
-        raise InvalidInput(complaints_summary(workspace.complaints, count, workspace.files))
+        ignored = len(workspace.suppressed)
+        raise InvalidInput(
+            complaints_summary(workspace.complaints, count, workspace.files, ignored)
+        )
     advice = advice_on_nothing(asked, project, workspace, scope.environment)
     if advice and not asked.quiet:
         asked.voice.say(advice)

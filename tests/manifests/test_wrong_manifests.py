@@ -10,13 +10,14 @@ import pytest
 from harness.workspaces import Workspace
 from wrong import PROJECT, Wrong
 from wrong_manifests import MANIFESTS
+from wrong_practice import PRACTICES
 from wrong_projects import PROJECTS
 from wrong_texts import LIMITS, TEXTS
 from wrong_workspaces import WORKSPACES
 
 from reconciler.source.diagnostic import CODES
 
-ALL = [*TEXTS, *MANIFESTS, *WORKSPACES, *PROJECTS]
+ALL = [*TEXTS, *MANIFESTS, *WORKSPACES, *PRACTICES, *PROJECTS]
 VALIDATED = [case for case in ALL if case.command == "validate" and case not in PROJECTS]
 GENEROUS = 60
 

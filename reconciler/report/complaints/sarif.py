@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
+from reconciler.project.levels import OFF, PRACTICE, WARNED_OF
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
@@ -26,6 +27,7 @@ GROUPS = {
     "M3": "M3 about `spec`",
     "M4": "M4 about the workspace as a whole",
     "M5": "M5 about expressions",
+    "L": "L about practice",
     "P1": "P about the project file",
 }
 """As docs/errors.md says it."""
@@ -40,12 +42,13 @@ _BEGINS = b'{\n  "version": "2.1.0",\n  "runs": [\n'
 
 
 def complaints_sarif(
-    complaints: Sequence[Complaint], folder: str = "", environment: str = ""
+    complaints: Sequence[Complaint], folder: str = "", environment: str = "", ignored: int = 0
 ) -> str:
     """Give a SARIF log of one run, ending in a line break: at most 5,000 results, worst first.
 
     `folder` is where the project stands in its repository ("" for its root).
-    Runs of different environments are told apart by their `environment`.
+    Runs of different environments are told apart by their `environment`. What is `ignored`
+    is counted, and no result: code scanning shows a result with a suppression as open.
     """
     ordered = worst_first(complaints)
     left_out = len(ordered) - SHOWN_SARIF_RESULTS
@@ -55,6 +58,7 @@ def complaints_sarif(
         "automationDetails": {"id": "/".join(("reconciler", *filter(None, (environment,)), ""))},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(left_out)],
+        "properties": {"ignored": ignored},
         "results": list(_results(ordered[:SHOWN_SARIF_RESULTS], folder, [*rules])),
     }
     log: dict[str, Json] = {"version": "2.1.0", "runs": [run]}
@@ -87,14 +91,20 @@ def _driver(rules: Mapping[str, str]) -> dict[str, Json]:
 
 
 def _rule(code: str, said: str) -> dict[str, Json]:
-    group = GROUPS.get(code[:2], OWN_RULE)
-    help_text = f"{code}: {said}. {group}; docs/errors.md lists all complaints."
+    is_practice = code.startswith(PRACTICE)
+    group = GROUPS.get(PRACTICE if is_practice else code[:2], OWN_RULE)
+    why = ", docs/practice.md the reasons" if is_practice else ""
+    help_text = f"{code}: {said}. {group}; docs/errors.md lists all complaints{why}."
     return {
         "id": code,
         "shortDescription": {"text": said},
         "fullDescription": {"text": said},
         "help": {"text": help_text},
-        "properties": {"tags": ["manifests"]},
+        "defaultConfiguration": {
+            "enabled": code not in OFF,
+            "level": "warning" if is_practice or code in WARNED_OF else "error",
+        },
+        "properties": {"tags": ["practice" if is_practice else "manifests"]},
     }
 
 
