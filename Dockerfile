@@ -14,7 +14,7 @@ RUN apt-get update \
 ARG PIP_INDEX_URL
 ARG PIP_FIND_LINKS
 ARG PIP_NO_INDEX
-# `remote` adds what journals in object stores need.
+# `rules` adds what rules of one's own need; `remote` that, and what journals in object stores need.
 ARG LOCK=runtime
 # The time that wheels are stamped with; any, as long as it is always the same.
 ARG SOURCE_DATE_EPOCH=315532800

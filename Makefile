@@ -95,7 +95,9 @@ lock: ## lock the dependencies again, UPGRADE=1 to the newest; needs uv (pip ins
 	$(LOCK) pyproject.toml -o requirements/runtime.txt; \
 	$(LOCK) --group installer -o requirements/installer.txt; \
 	$(LOCK) --group build -c requirements/runtime.txt -o requirements/build.txt; \
-	$(LOCK) pyproject.toml --extra remote -c requirements/runtime.txt -o requirements/remote.txt; \
+	$(LOCK) pyproject.toml --extra rules -c requirements/runtime.txt -o requirements/rules.txt; \
+	$(LOCK) pyproject.toml --extra remote --extra rules -c requirements/runtime.txt \
+		-o requirements/remote.txt; \
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -c requirements/build.txt \
 		-o requirements/dev.txt
 

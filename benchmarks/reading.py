@@ -34,8 +34,9 @@ STAGES = {
     "read the bytes": (loading, "read_file"),
     "text to documents": (loading, "read_text"),
     "envelope": (loading, "read_envelope"),
-    "check the fields": (loading, "lint"),
+    "check the fields": (loading, "judge"),
     "across files": (workspace, "workspace_complaints"),
+    "checks of practice": (workspace, "practice_complaints"),
 }
 
 

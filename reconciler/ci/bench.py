@@ -46,7 +46,7 @@ from reconciler.resource import Manifest
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked, check, check_in
 from reconciler.session.opening import Bench, bench_of, open_workspace
-from reconciler.session.projects import Asked, is_whole, lead_here
+from reconciler.session.projects import Asked, is_whole, lead_here, today
 from reconciler.source.files import PROJECT_FILE
 from reconciler.waits import Waits
 
@@ -138,7 +138,18 @@ def opened(admitted: Admitted, asked: Asked) -> Iterator[Bench]:
     with TemporaryDirectory(prefix="reconciler-") as folder:
         if isinstance(use, OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
-        yield bench_of(asked, use.project, admitted.name, environment)
+        bench = bench_of(asked, use.project, admitted.name, environment)
+        yield _unexempted(bench) if isinstance(use, OverBase) else bench
+
+
+def _unexempted(bench: Bench) -> Bench:
+    """Leave out what the manifests of a change exempt themselves from.
+
+    What guards a plan is agreed to in an earlier merge. Complaints were exempted when the
+    manifests were read.
+    """
+    manifests = tuple(replace(one, exempt={}) for one in bench.workspace.manifests)
+    return replace(bench, workspace=replace(bench.workspace, manifests=manifests))
 
 
 def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
@@ -195,7 +206,8 @@ def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[tuple[B
     project = _without_key(use, own)
     name, environment = choose_environment(project, asked.environment)
     lead_here(asked, project, name)
-    scope = Scope(name, environment.variables, withheld=withheld_from(os.environ))
+    withheld = withheld_from(os.environ)
+    scope = Scope(name, environment.variables, withheld=withheld, today=today())
     workspace = open_workspace(asked, project, scope)
     with TemporaryDirectory(prefix="reconciler-") as folder:
         place = Path(folder)
@@ -214,7 +226,7 @@ def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[tuple[B
         if isinstance(use, OverBase) and _apply_base(use, bench, asked, place / "base"):
             compared = Compared.BASE
         words(f"no live comparison, as there is no key: {compared.value}")
-        yield bench, compared
+        yield bench if isinstance(use, Whole) else _unexempted(bench), compared
 
 
 def _without_key(use: Use, own: Project) -> Project:

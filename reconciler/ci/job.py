@@ -296,7 +296,9 @@ class Job:
         file, result = self.talk.inputs.sarif_file, self.result
         if file is not None:
             refuse_links(file)
-            text = complaints_sarif(result.complaints, result.folder, result.environment)
+            ignored = len(result.checked.workspace.suppressed) if result.checked else 0
+            where = result.folder, result.environment
+            text = complaints_sarif(result.complaints, *where, ignored)
             write_private(file, redacted(text), begins_sarif)
 
     def _write_summary(self) -> None:

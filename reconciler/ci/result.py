@@ -305,7 +305,8 @@ def summary_of(result: JobResult, whole: str) -> str:
 def counts_of(checked: Checked) -> str:
     """Say how much was checked, and how much of it is wrong."""
     workspace = checked.workspace
-    return complaints_summary(workspace.complaints, len(workspace.manifests), workspace.files)
+    count, ignored = len(workspace.manifests), len(workspace.suppressed)
+    return complaints_summary(workspace.complaints, count, workspace.files, ignored)
 
 
 def _fenced(text: str) -> str:

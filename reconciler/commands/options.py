@@ -56,6 +56,11 @@ def reading(command: Command) -> Command:
     return _asking(command, paths, environment, project, verbose, quiet)
 
 
+def locating(command: Command) -> Command:
+    """Give a command the arguments of what only works with the project file, as `asked`."""
+    return _asking(command, paths, project, verbose, quiet)
+
+
 def connected(command: Command) -> Command:
     """Give a command the options of everything that only talks to the service, as `asked`."""
     return _asking(command, environment, project, verbose, quiet)
@@ -70,7 +75,7 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
     @functools.wraps(command)
     def gathered(
         *,
-        environment: str | None,
+        environment: str | None = None,
         project: Path | None,
         verbose: bool,
         quiet: bool,

@@ -23,6 +23,7 @@ from reconciler.report.imported import ImportDocument
 from reconciler.report.journal import EntriesDocument, HistoryDocument, VerifiedDocument
 from reconciler.report.plan.document import PlanDocument, PlanLine
 from reconciler.report.probed import ConformanceDocument, DoctorDocument
+from reconciler.report.ruled import RuleTestsDocument
 from reconciler.slips import nearest
 
 
@@ -37,6 +38,7 @@ def schemas() -> dict[str, Schema]:
         "plan-line": _of(PlanLine, "A line of a plan"),
         "complaints": _of(ComplaintsDocument, "What validate found"),
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
+        "rule-tests": _of(RuleTestsDocument, "What rules test found"),
         "applied": _of(AppliedDocument, "What an apply did"),
         "imported": _of(ImportDocument, "What an import wrote"),
         "drift": _of(DriftDocument, "What drifted"),

@@ -14,6 +14,7 @@ from reconciler.report.complaints.document import FixDocument, complaints_json, 
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.session.checking import Checked, check, check_in
 from reconciler.session.projects import Asked, manifest_paths, read_project
+from reconciler.source.diagnostic import Severity
 
 if TYPE_CHECKING:
     from reconciler.manifests.fixing import Fix
@@ -27,7 +28,14 @@ DIFFS = ("text", "json")
 @options.formats("text", "json", "jsonl", "sarif", "junit")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without guessing.")
 @click.option("--diff", is_flag=True, help="With --fix: show what it would do, and do nothing.")
-def validate(*, asked: Asked, form: str, fix: bool, diff: bool) -> int:
+@click.option(
+    "--fail-on",
+    type=click.Choice([one.value for one in Severity]),
+    default=Severity.ERROR.value,
+    show_default=True,
+    help="End with 4 for complaints that are so severe, or more.",
+)
+def validate(*, asked: Asked, form: str, fix: bool, diff: bool, fail_on: str) -> int:
     """Check manifests offline: syntax, fields, names, references.
 
     Without PATH, the manifests of the project file are checked, else those in
@@ -39,13 +47,20 @@ def validate(*, asked: Asked, form: str, fix: bool, diff: bool) -> int:
     if diff and form not in DIFFS:
         raise UsageError(f"--diff has the formats {' and '.join(DIFFS)}")
     if fix:
-        return _fix(asked, form, diff=diff)
+        return _fix(asked, form, fail_on, diff=diff)
     checked = check(asked, in_all=True)
     _tell(asked, checked, form)
-    return InvalidInput.exit_code if checked.workspace.errors else 0
+    return _code(checked, fail_on)
 
 
-def _fix(asked: Asked, form: str, *, diff: bool) -> int:
+def _code(checked: Checked, fail_on: str) -> int:
+    """Give the exit code: of a complaint that is severe enough, or 0."""
+    workspace = checked.workspace
+    severe = workspace.complaints if fail_on == Severity.WARNING.value else workspace.errors
+    return InvalidInput.exit_code if severe else 0
+
+
+def _fix(asked: Asked, form: str, fail_on: str, *, diff: bool) -> int:
     """Repair what can be, or show how, and tell what is left."""
     from reconciler.report.complaints.document import fix_diff, fix_summary  # noqa: PLC0415 - rare
 
@@ -73,7 +88,7 @@ def _fix(asked: Asked, form: str, *, diff: bool) -> int:
         _summarise(asked, checked)
     else:
         _tell(asked, checked, form, shown)
-    return InvalidInput.exit_code if checked.workspace.errors else 0
+    return _code(checked, fail_on)
 
 
 def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[Fix]:
@@ -108,7 +123,8 @@ def _summarise(asked: Asked, checked: Checked) -> None:
     if not asked.quiet:
         workspace = checked.workspace
         count = len(workspace.manifests)
-        summary = complaints_summary(workspace.complaints, count, workspace.files)
+        ignored = len(workspace.suppressed)
+        summary = complaints_summary(workspace.complaints, count, workspace.files, ignored)
         words("\n".join(filter(None, (summary, checked.advice))))
 
 
@@ -122,11 +138,13 @@ def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = 
         case "sarif":
             from reconciler.report.complaints.sarif import complaints_sarif  # noqa: PLC0415 - rare
 
-            return complaints_sarif(workspace.complaints, checked.folder, checked.environment)
+            where = checked.folder, checked.environment
+            return complaints_sarif(workspace.complaints, *where, len(workspace.suppressed))
         case "junit":
             from reconciler.report.complaints.junit import complaints_junit  # noqa: PLC0415 - rare
 
             return complaints_junit(workspace.complaints, workspace.manifests, workspace.elsewhere)
         case _:
             count = len(workspace.manifests)
-            return complaints_json(workspace.complaints, count, workspace.files, fixes)
+            ignored = len(workspace.suppressed)
+            return complaints_json(workspace.complaints, count, workspace.files, fixes, ignored)

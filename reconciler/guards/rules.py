@@ -145,7 +145,17 @@ _REVIEW = (
     "review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, "
     "or answer `yes` on a terminal"
 )
-_OVERRIDE = "apply with `--override-guard REASON`, which the journal keeps"
+OVERRIDE = "apply with `--override-guard REASON`, which the journal keeps"
+
+
+def splitting(ref: Ref) -> str:
+    """Say how to apply all but one change."""
+    return f"split the change: leave {ref} as it is, and apply the rest"
+
+
+def allowing(code: str, environment: str) -> str:
+    """Say how to agree to a guard for good."""
+    return f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,7 +271,7 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Obj
     ways_out = (
         f"if it is the same under a new name: `{rename}`",
         f"if it is another, and the old one is no concern any more: `{forget}`",
-        _OVERRIDE,
+        OVERRIDE,
     )
     return Objection(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
 
@@ -271,8 +281,8 @@ def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment
     ways_out = (
         _REVIEW,
         "declare what is live, and plan again",
-        f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
-        _OVERRIDE,
+        allowing(code, environment),
+        OVERRIDE,
     )
     return Objection(ref=change.ref, said=f": {said}{who}", ways_out=ways_out, code=code)
 
@@ -294,9 +304,9 @@ def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> 
 
 def _weakened(change: Change, code: str, said: str, environment: str) -> Objection:
     ways_out = (
-        f"split the change: leave {change.ref} as it is, and apply the rest",
-        f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}",
-        _OVERRIDE,
+        splitting(change.ref),
+        allowing(code, environment),
+        OVERRIDE,
     )
     return Objection(ref=change.ref, said=f": {said}", ways_out=ways_out, code=code)
 
@@ -306,9 +316,9 @@ def _protected(change: Change) -> Objection:
     fields = "1 field" if count == 1 else f"{count} fields"
     said = f" is protected since its last apply, and {fields} of it would change"
     ways_out = (
-        f"split the change: leave {change.ref} as it is, and apply the rest",
+        splitting(change.ref),
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",
-        _OVERRIDE,
+        OVERRIDE,
     )
     return Objection(ref=change.ref, said=said, ways_out=ways_out, code=PROTECTED)
 
@@ -323,7 +333,7 @@ def _destroying(change: Change) -> Objection:
         said += "; the list that it declares is empty, so none would be left"
     ways_out = (
         "keep them: declare them in the list",
-        f"split the change: leave {change.ref} as it is, and apply the rest",
+        splitting(change.ref),
         "apply with `--allow-destroy`, which prints whole what is lost",
     )
     return Objection(

@@ -104,6 +104,27 @@ def _moved(schema: Any, inside: str) -> Any:
     }
 
 
+_REASON: Final[Schema] = {
+    "type": "string",
+    "minLength": 1,
+    "description": "Why this may be so here.",
+}
+_EXEMPTION: Final[Schema] = {
+    "type": "object",
+    "required": ["reason"],
+    "additionalProperties": False,
+    "properties": {
+        "reason": _REASON,
+        "until": {
+            "type": "string",
+            "format": "date",
+            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+            "description": "The last day of the exemption.",
+        },
+    },
+}
+
+
 def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
     properties: Schema = {
         "name": {
@@ -121,6 +142,13 @@ def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
         "protect": {
             "type": "boolean",
             "description": "Refuse any change of the resource, until an earlier merge lifts this.",
+        },
+        "exempt": {
+            "type": "object",
+            "additionalProperties": {"anyOf": [_REASON, _EXEMPTION]},
+            "propertyNames": {"pattern": "^([ML][0-9]{3}|R/.+)$"},
+            "description": "Complaints that do not hold for this resource, by their codes, each "
+            "with the reason why.",
         },
     }
     metadata: Schema = {

@@ -31,6 +31,7 @@ from reconciler.source.diagnostic import Finding
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.assumptions import Assumptions
+    from reconciler.kinds.practice import Practice
 
 ANY_STEP: Final = "*"
 """In a path, every field of an object and every item of a list."""
@@ -242,6 +243,10 @@ def _as_declared(manifest: Manifest, _: Observation, __: Memory) -> dict[str, Js
     return manifest.spec
 
 
+def _no_practices() -> Sequence[Practice]:
+    return ()
+
+
 def _creatable(_: Manifest) -> str:
     return ""
 
@@ -296,6 +301,9 @@ class Kind:
 
     destroyable: tuple[str, ...] = ()
     """The keyed list whose removed members are gone for good."""
+
+    practices: Callable[[], Sequence[Practice]] = _no_practices
+    """The checks of practice of the kind, which are loaded once one is declared."""
 
     picture: Picture | None = None
     """What reports draw of it."""

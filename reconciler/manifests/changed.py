@@ -184,7 +184,7 @@ def workspace_at(
     if not paths:
         asked = [root / path for path in old.settings.manifests]
     found = [path for path in asked if path.exists()]
-    return load_workspace(found, root, scope, old.settings)
+    return load_workspace(found, root, replace(scope, ruled=False), old.settings)
 
 
 def _differ(before: Manifest, now: Manifest) -> bool:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 from reconciler.advice import from_export
 from reconciler.document import Json
@@ -16,13 +17,14 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.judging import kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.type_errors import meant_number, wanted_of
-from reconciler.resource import API_VERSION, RemoteId
+from reconciler.manifests.exempting import read_exemptions
+from reconciler.resource import API_VERSION, Exemption, RemoteId
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Finding, Severity
 from reconciler.source.files import File
 
 FIELDS = ("apiVersion", "kind", "metadata", "spec")
-METADATA_FIELDS = ("name", "id", "ids", "labels", "environments", "protect")
+METADATA_FIELDS = ("name", "id", "ids", "labels", "environments", "protect", "exempt")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 253
 
@@ -37,14 +39,27 @@ class Envelope:
     labels: dict[str, str] = field(default_factory=dict)
     environments: tuple[str, ...] | None = None
     protect: bool = False
+    exempt: dict[str, Exemption] = field(default_factory=dict)
     spec: dict[str, Json] | None = None
     findings: list[Finding] = field(default_factory=list)
 
 
-def read_envelope(
-    document: dict[str, Json], environments: Mapping[str, object], environment: str
-) -> Envelope:
-    """Read a manifest's envelope as it is in one of the project file's environments."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What an envelope is read by: the environments of the project file, and one of them.
+
+    `rules` are the names of the project's own rules.
+    """
+
+    environments: Mapping[str, object]
+    environment: str
+    today: date
+    rules: Collection[str] = ()
+
+
+def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
+    """Read a manifest's envelope as it is in one environment."""
+    environments, environment = around.environments, around.environment
     envelope = Envelope()
     if not document.keys() & set(FIELDS):
         # Some other YAML, a compose file say: one complaint tells all.
@@ -53,7 +68,7 @@ def read_envelope(
         return envelope
     envelope.findings.extend(_unknown_fields(document, FIELDS, ()))
     envelope.findings.extend(_read_kind(document, envelope))
-    envelope.findings.extend(_read_metadata(document, environments, envelope))
+    envelope.findings.extend(_read_metadata(document, around, envelope))
     envelope.findings.extend(_read_identity(document, environments, environment, envelope))
     spec = document.get("spec")
     if isinstance(spec, dict):
@@ -106,7 +121,7 @@ def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Findin
 
 
 def _read_metadata(
-    document: dict[str, Json], environments: Mapping[str, object], envelope: Envelope
+    document: dict[str, Json], around: Around, envelope: Envelope
 ) -> Iterator[Finding]:
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):
@@ -119,8 +134,11 @@ def _read_metadata(
     yield from _unknown_fields(metadata, METADATA_FIELDS, ("metadata",))
     yield from _read_name(metadata, envelope)
     yield from _read_labels(metadata, envelope)
-    yield from _read_environments(metadata, environments, envelope)
+    yield from _read_environments(metadata, around.environments, envelope)
     yield from _read_protect(metadata, envelope)
+    exempt = metadata.get("exempt")
+    if exempt is not None:
+        yield from read_exemptions(exempt, around.rules, around.today, envelope.exempt)
 
 
 def _read_name(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:

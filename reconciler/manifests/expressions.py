@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from typing import assert_never
 
 from reconciler.api.secret import API_KEY
@@ -148,7 +149,8 @@ class Scope:
 
     `secrets` is None where none are needed, as in `validate`: then any name
     will do and stands for itself. `salt` gives that of their seals. `withheld` is
-    what may be no secret of a manifest.
+    what may be no secret of a manifest, and `today` the day that exemptions and rules must reach.
+    With `ruled`, the project's own rules are asked.
     """
 
     environment: str
@@ -156,6 +158,8 @@ class Scope:
     secrets: Mapping[str, str] | None = None
     salt: Callable[[], str] = lambda: ""
     withheld: Withheld = field(default_factory=Withheld)
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
+    ruled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

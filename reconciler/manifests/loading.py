@@ -16,12 +16,14 @@ from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
 from reconciler.manifests.envelope import (
     FIELDS,
+    Around,
     Envelope,
     has_id,
     read_envelope,
     record_finding,
 )
 from reconciler.manifests.expressions import Filled, Reference, Scope, fill
+from reconciler.manifests.silencing import Silencing
 from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
 from reconciler.source.diagnostic import Complaint, Finding, Severity
@@ -103,6 +105,7 @@ class Loader:
     sources: Sources[Judged]
     scope: Scope
     environments: Mapping[str, object]
+    silencing: Silencing = field(default_factory=lambda: Silencing({}))
     complaints: list[Complaint] = field(default_factory=list)
     declared: list[Declared] = field(default_factory=list)
     elsewhere: list[Ref] = field(default_factory=list)
@@ -122,6 +125,8 @@ class Loader:
             self.strays.append(file)
             return
         self._note_text(file, reading)
+        if not file.is_json:
+            self.complaints.extend(self.silencing.read(file.name, reading.lines))
         if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
             # YAML reads more than JSON: what it made of this is not what was meant.
             return
@@ -194,9 +199,7 @@ class Loader:
                 self.complain(here, [record])
                 return
         filled = self._fill(document)
-        envelope = read_envelope(
-            _object(filled.document), self.environments, self.scope.environment
-        )
+        envelope = read_envelope(_object(filled.document), self._around())
         kind = envelope.kind
         if kind is None or not envelope.name:
             self.complain(here, (*envelope.findings, *filled.findings))
@@ -233,9 +236,18 @@ class Loader:
             envelope.labels,
             references,
             envelope.protect,
+            envelope.exempt,
         )
         places = ((here, filled.references), *spec.references)
         self.declared.append(Declared(manifest, kind, here, spec.text, places))
+
+    def _around(self) -> Around:
+        return Around(
+            environments=self.environments,
+            environment=self.scope.environment,
+            today=self.scope.today,
+            rules=self.silencing.rules,
+        )
 
     def _fill(self, document: Document) -> Filled:
         """Read the expressions of a document; most hold none, and are not walked."""

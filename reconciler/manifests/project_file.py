@@ -28,10 +28,12 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
                 said = f"unknown kind `{kind}` (known: {', '.join(BY_NAME)})"
                 near = nearest(kind, BY_NAME)
                 yield Finding("P101", (*path, "kinds", kind), said, suggestion=near, at_key=True)
+        # A rule of a plan is a guard like any other.
+        known = (*CONSENTS, *(rule.code for rule in settings.rules if rule.on == "plan"))
         for index, code in enumerate(environment.guards.allow):
-            if code not in CONSENTS:
-                said = f"unknown code `{code}` (known: {', '.join(CONSENTS)})"
-                near = nearest(code, CONSENTS)
+            if code not in known:
+                said = f"unknown code `{code}` (known: {', '.join(known)})"
+                near = nearest(code, known)
                 yield Finding("P101", (*path, "allow", index), said, suggestion=near)
 
 
@@ -61,6 +63,21 @@ def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
             yield Finding("P101", ("driftIgnore", index, "kind"), said, suggestion=near)
 
 
+def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the rules of one name, and those that are about no kind there is."""
+    names: set[str] = set()
+    for index, rule in enumerate(settings.rules):
+        if rule.name in names:
+            said = f"another rule is called `{rule.name}` already"
+            yield Finding("P101", ("rules", index, "name"), said)
+        names.add(rule.name)
+        for place, kind in enumerate(rule.kinds):
+            if kind not in BY_NAME:
+                said = f"there is no kind `{kind}` (known: {', '.join(BY_NAME)})"
+                near = nearest(kind, BY_NAME)
+                yield Finding("P101", ("rules", index, "kinds", place), said, suggestion=near)
+
+
 def _unknown_kind(path: tuple[str, ...], kind: str, known: Sequence[str]) -> Finding:
     said = f"there is nothing of `{kind}` to be read so (known: {', '.join(known)})"
     return Finding("P101", path, said, suggestion=nearest(kind, known), at_key=True)
@@ -87,7 +104,8 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     findings = list(project_findings(document.value))
     settings = None if findings else ProjectFile.model_validate(document.value)
     if settings is not None:
-        checks = guard_findings, reads_findings, ignored_findings
+        settings.note_text(place)
+        checks = guard_findings, reads_findings, ignored_findings, rule_findings
         findings.extend(finding for check in checks for finding in check(settings))
     complaints.extend(place.complaint(finding) for finding in findings)
     if settings is None or findings:

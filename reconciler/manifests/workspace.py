@@ -15,9 +15,12 @@ from reconciler.document import Json
 from reconciler.kinds.judging import Judged
 from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Declared, Loader
+from reconciler.manifests.practice import practice_complaints
+from reconciler.manifests.ruling import rule_complaints
+from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
 from reconciler.resource import Manifest, Ref
-from reconciler.source.diagnostic import Complaint, Finding, warning
+from reconciler.source.diagnostic import Complaint, Finding, Suppressed, warning
 from reconciler.source.files import File, Files, Sources, display_name, find_files
 from reconciler.waits import Deed, Waits
 
@@ -148,7 +151,8 @@ class Workspace:
     """Everything under the paths of a run.
 
     `elsewhere` are the manifests that `metadata.environments` limits to others, and
-    `read` is every file that was read, exports too.
+    `read` is every file that was read, exports too. `suppressed` is what is not
+    complained of, with the reason, and `idle` are comments that ignore nothing here.
     """
 
     manifests: tuple[Manifest, ...]
@@ -156,6 +160,8 @@ class Workspace:
     elsewhere: tuple[Ref, ...] = ()
     files: int = 0
     read: tuple[Path, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    idle: tuple[Complaint, ...] = ()
 
     @property
     def errors(self) -> tuple[Complaint, ...]:
@@ -212,7 +218,8 @@ def _load(
     waits: Waits | None,
 ) -> Workspace:
     sources.begin()
-    loader = Loader(found.root, sources, scope, settings.environments)
+    silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
+    loader = Loader(found.root, sources, scope, settings.environments, silencing)
     loader.complaints.extend(found.complaints)
     for file in (waits or Waits()).each(Deed.LOADING, found.files):
         loader.load(file)
@@ -220,12 +227,18 @@ def _load(
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))
     complain_of_lost_references(loader)
+    loader.complaints.extend(rule_complaints(loader, settings))
+    loader.complaints.extend([*practice_complaints(loader, settings)])
+    manifests = tuple(one.manifest for one in declared)
+    told = silencing.told(sorted(set(loader.complaints)), manifests)
     return Workspace(
-        tuple(one.manifest for one in declared),
-        tuple(sorted(set(loader.complaints))),
+        manifests,
+        told.complaints,
         tuple(loader.elsewhere),
         len(found.files),
         tuple(sources.paths),
+        told.suppressed,
+        told.idle,
     )
 
 
@@ -263,12 +276,14 @@ MOST_NAMED = 5
 _Place: TypeAlias = tuple[object, ...]
 
 
-def everywhere(workspaces: Mapping[str, Workspace]) -> Workspace:
+def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) -> Workspace:
     """Give one workspace for all environments, by their names.
 
     A complaint that holds in only some of them names those. A manifest is
-    `elsewhere` only if it is of none.
+    `elsewhere` only if it is of none. With `are_all`, no environment and no file
+    of the project is left out, so that what is idle in all of them is complained of.
     """
+    idle = set.intersection(*(set(one.idle) for one in workspaces.values())) if are_all else set()
     manifests: dict[Ref, Manifest] = {}
     for workspace in workspaces.values():
         for manifest in workspace.manifests:
@@ -277,10 +292,11 @@ def everywhere(workspaces: Mapping[str, Workspace]) -> Workspace:
     files = max((one.files for one in workspaces.values()), default=0)
     return Workspace(
         tuple(sorted(manifests.values(), key=lambda one: (one.source.file, one.source.line))),
-        tuple(sorted(_merged(workspaces))),
+        tuple(sorted((*_merged(workspaces), *idle))),
         tuple(ref for ref in limited if ref not in manifests),
         files,
         tuple({path for one in workspaces.values() for path in one.read}),
+        tuple(sorted({one for workspace in workspaces.values() for one in workspace.suppressed})),
     )
 
 

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ValidationError
 from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
 from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
+from reconciler.project.levels import level_findings
+from reconciler.project.rules import Examples, Rule
 from reconciler.project.settings import (
     DriftIgnore,
     EmbeddedEmulator,
@@ -45,6 +47,7 @@ def project_findings(document: Json) -> Iterator[Finding]:
         said = f"there is no environment `{default}` (known: {listed})"
         yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
     yield from _list_findings(settings)
+    yield from level_findings(settings.checks, [rule.name for rule in settings.rules])
     for name, environment in settings.environments.items():
         yield from _environment_findings(name, environment)
 
@@ -105,6 +108,8 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): ProjectFile,
     ("driftIgnore",): DriftIgnore,
+    ("rules",): Rule,
+    ("rules", "examples"): Examples,
     ("environments",): Environment,
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "guards"): Guards,

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
+from reconciler.project.levels import Checks
+from reconciler.project.rules import MOST_RULES, Rule, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +270,7 @@ def _leads(globs: Sequence[str], steps: Sequence[str]) -> bool:
 ANY_STEPS = "**"
 
 
-class ProjectFile(_Strict):
+class ProjectFile(Written, _Strict):
     """The project file, reconciler.yaml."""
 
     manifests: Annotated[
@@ -300,6 +302,14 @@ class ProjectFile(_Strict):
             "read from the default branch alone. Protect them: who may push there decides.",
         ),
     ] = []
+    rules: Annotated[
+        list[Rule],
+        Field(
+            max_length=MOST_RULES,
+            description="What a team asks of its manifests and plans, in CEL: docs/rules.md.",
+        ),
+    ] = []
+    checks: Checks = {}
 
 
 def project_schema() -> dict[str, Any]:

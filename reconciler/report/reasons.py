@@ -53,6 +53,7 @@ from reconciler.resource import (
     Remark,
     RenamedFrom,
     RollsBack,
+    RuleWarns,
     SameObject,
     SecretsLost,
     TakesOver,
@@ -207,6 +208,8 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             return "its protection ends with this apply; from the next one on it may be changed"
         case IncidentsUnread(said=said):
             return f"its incidents could not be listed ({said}): it may have open ones"
+        case RuleWarns(rule=rule, said=said):
+            return f"{said} [{rule}]"
         case NotSeenThen(paths=paths):
             return (
                 f"{last_steps(paths, where)}: not in the answer then, and the journal had none, so "

@@ -11,7 +11,7 @@ from reconciler.resource.adoption import (
     NewBase,
     Side,
 )
-from reconciler.resource.declared import API_VERSION, Manifest, Ref, RemoteId, Source
+from reconciler.resource.declared import API_VERSION, Exemption, Manifest, Ref, RemoteId, Source
 from reconciler.resource.observation import (
     NOBODY,
     Absent,
@@ -79,6 +79,7 @@ from reconciler.resource.reason import (
     Remark,
     RenamedFrom,
     RollsBack,
+    RuleWarns,
     SameObject,
     SecretsLost,
     TakesOver,
@@ -108,6 +109,7 @@ __all__ = [
     "EditedBy",
     "EditedText",
     "Evidence",
+    "Exemption",
     "Fork",
     "GoneSince",
     "Ignored",
@@ -149,6 +151,7 @@ __all__ = [
     "RemoteId",
     "RenamedFrom",
     "RollsBack",
+    "RuleWarns",
     "SameObject",
     "SecretsLost",
     "Seen",

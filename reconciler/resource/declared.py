@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import NamedTuple, TypeAlias
 
 from reconciler.document import Json
@@ -43,10 +44,19 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Exemption:
+    """Why a complaint does not hold for a resource, and the last day of that; None for no end."""
+
+    reason: str
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """One declared resource: variables filled in, secrets sealed, references still open.
 
-    `protect` asks that nothing changes it from its next apply on.
+    `protect` asks that nothing changes it from its next apply on. `exempt` are the complaints
+    that it is exempted from today, by code: it is no part of what is declared.
     """
 
     ref: Ref
@@ -56,3 +66,4 @@ class Manifest:
     labels: Mapping[str, str] = field(default_factory=dict)
     references: frozenset[Ref] = frozenset()
     protect: bool = False
+    exempt: Mapping[str, Exemption] = field(default_factory=dict, compare=False)

@@ -222,6 +222,15 @@ class IncidentsUnread:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleWarns:
+    """A rule of the team's own, by its code, has something against the change that stops none."""
+
+    code: ClassVar[str] = "rule-warns"
+    rule: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class PutBack:
     """It is put back as it was at that time: as it was declared, or as it was live.
 
@@ -308,6 +317,7 @@ Reason: TypeAlias = (
     | SameObject
     | ProtectionTurns
     | IncidentsUnread
+    | RuleWarns
     | PutBack
     | MadeByRun
     | NothingBefore

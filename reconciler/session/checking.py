@@ -11,7 +11,14 @@ from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.session.opening import advice_on_nothing, read_workspaces
-from reconciler.session.projects import Asked, lead_here, project_file, read_project
+from reconciler.session.projects import (
+    Asked,
+    is_whole,
+    lead_here,
+    project_file,
+    read_project,
+    today,
+)
 from reconciler.source.files import folder_in_repository
 
 
@@ -68,9 +75,13 @@ def check_in(
     lead_here(asked, project, next(iter(environments)) if len(environments) == 1 else "")
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, one.variables, secrets, withheld=withheld) for name, one in environments.items()
+        Scope(name, one.variables, secrets, withheld=withheld, today=today())
+        for name, one in environments.items()
     ]
-    workspace = everywhere(read_workspaces(asked, project, scopes, instead))
+    are_all = (
+        is_whole(asked, project) and environments.keys() >= project.settings.environments.keys()
+    )
+    workspace = everywhere(read_workspaces(asked, project, scopes, instead), are_all=are_all)
     name = "" if len(scopes) > 1 else scopes[0].environment
     advice = advice_on_nothing(asked, project, workspace, name)
     return Checked(workspace, name, folder_in_repository(project.root), project, advice)

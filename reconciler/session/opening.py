@@ -7,7 +7,7 @@ import re
 import resource
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ from reconciler.session.projects import (
     loaded,
     manifest_paths,
     open_project,
+    today,
 )
 from reconciler.session.voice import Silent, Voice
 from reconciler.source.files import find_files, read_file
@@ -64,7 +65,10 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
         for plan in filter(is_plan_file, asked.paths):
             asked.voice.say(misplaced_plan(str(plan)))
         count = len(workspace.manifests)
-        raise InvalidInput(complaints_summary(workspace.complaints, count, workspace.files))
+        ignored = len(workspace.suppressed)
+        raise InvalidInput(
+            complaints_summary(workspace.complaints, count, workspace.files, ignored)
+        )
     advice = advice_on_nothing(asked, project, workspace, scope.environment)
     if advice and not asked.quiet:
         asked.voice.say(advice)
@@ -227,7 +231,9 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
     journal = cache(lambda: loaded(unread(), asked.waits, asked.voice))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
-    scope = Scope(name, environment.variables, os.environ, lambda: journal().salt, withheld)
+    scope = Scope(
+        name, environment.variables, os.environ, lambda: journal().salt, withheld, today()
+    )
     workspace = open_workspace(asked, project, scope)
     asked.voice.hide(_redaction_of(workspace))
     whole = is_whole(asked, project)
@@ -252,7 +258,8 @@ def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[
     Who is about which object of the service is a question to all manifests.
     """
     paths = [project.root / path for path in project.settings.manifests]
-    every = load_workspace(paths, project.root, scope, project.settings)
+    unruled = replace(scope, ruled=False)
+    every = load_workspace(paths, project.root, unruled, project.settings)
     refs = {one.ref for one in examined.manifests}
     return tuple(one for one in every.manifests if one.ref not in refs)
 

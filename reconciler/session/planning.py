@@ -28,7 +28,7 @@ from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Drift, Look, Orphan, Plan
 from reconciler.session.opening import Bench, open_api
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Asked, today
 from reconciler.session.voice import Voice
 
 LARGEST_PLAN_FILE = 256 << 20
@@ -178,7 +178,18 @@ async def plan_now(bench: Bench, history: History) -> Plan:
         )
         if bench.restoring is not None:
             made = with_restored(made, bench.restoring, place)
-        return await with_guards(api, made, bench.environment.guards)
+        guarded = await with_guards(api, made, bench.environment.guards)
+    return _ruled(bench, guarded)
+
+
+def _ruled(bench: Bench, made: Plan) -> Plan:
+    """Fill in what the team's own rules of plans say."""
+    rules = bench.project.settings.rules
+    if not any(rule.on == "plan" for rule in rules):
+        return made
+    from reconciler.guards.own_rules import with_own_rules  # noqa: PLC0415 - for those with rules
+
+    return with_own_rules(made, rules, bench.environment.guards, today())
 
 
 def exit_code_of(found: Sequence[Drift]) -> int:

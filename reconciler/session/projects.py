@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -49,6 +49,11 @@ class Asked:
     quiet: bool
     waits: Waits = field(default_factory=Waits)
     voice: Voice = field(default_factory=Silent)
+
+
+def today() -> date:
+    """Give the day, in UTC: what rules and exemptions hold until is meant so."""
+    return now().date()
 
 
 def now() -> datetime:

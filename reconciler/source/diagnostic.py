@@ -43,6 +43,8 @@ CODES: dict[str, str] = {
     "M113": "the file holds no manifest",
     "M114": "a number has a leading zero",
     "M115": "the workspace is too large, or has too many mistakes",
+    "M116": "a comment that asks to ignore complaints is malformed",
+    "M117": "a comment ignores what is not complained of",
     "M201": "the document is not a manifest",
     "M202": "apiVersion is missing or unknown",
     "M203": "kind is missing or unknown",
@@ -52,6 +54,8 @@ CODES: dict[str, str] = {
     "M207": "an environment is not in the project file",
     "M208": "an unknown field beside spec or in metadata",
     "M209": "an id is used in environments where it may be that of another",
+    "M210": "an exemption is malformed",
+    "M211": "an exemption has ended",
     "M301": "a value has the wrong type",
     "M302": "a required field is missing",
     "M303": "a field is unknown, and close to a known one",
@@ -76,8 +80,28 @@ CODES: dict[str, str] = {
     "M503": "an expression names an unknown resource",
     "M504": "an expression is malformed, or nearly one",
     "M505": "an expression names a secret that may not be sent",
+    "L201": "an alert has no description",
+    "L202": "an alert leads to no runbook",
+    "L203": "a P1 alert notifies nobody",
+    "L204": "a notification is grouped by what the alert is not",
+    "L205": "a webhook is told more often than the incident",
+    "L206": "a threshold can never be crossed",
+    "L207": "a threshold is always crossed",
+    "L208": "a window is shorter than the evaluation delay",
+    "L209": "an alert is off, and no day says until when",
+    "L301": "an SLO leaves no error budget",
+    "L302": "an SLO is watched by no alert",
+    "L401": "two widgets beside each other have one title",
+    "L402": "a widget has an empty query",
+    "L403": "a widget has one query twice",
+    "L404": "a variable is never used",
+    "L405": "two dashboards have one title",
+    "L501": "a policy is never reached",
+    "L601": "a saved view shows a fixed time",
     "P101": "the project file is malformed",
     "P102": "the base URL is not safe",
+    "P103": "an expression of a rule cannot be used",
+    "P104": "an example of a rule is missing, or does not come out as it should",
 }
 
 
@@ -174,6 +198,15 @@ class Complaint:
     def is_error(self) -> bool:
         """Whether it stops the run."""
         return self.severity is Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Suppressed:
+    """A complaint that is not told, and why; `in_source` where a comment at the line says so."""
+
+    complaint: Complaint
+    reason: str
+    in_source: bool
 
 
 class Lines:

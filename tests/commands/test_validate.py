@@ -125,6 +125,7 @@ def test_the_json_form(project: Workspace) -> None:
                 "environments": [],
             }
         ],
+        "ignored": 0,
     }
 
 

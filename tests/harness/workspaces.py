@@ -104,8 +104,8 @@ class Workspace:
         self.write("reconciler.yaml", text)
 
     def run(self, command: str, *arguments: str) -> Ran:
-        """Run a command on the whole project."""
-        return typed(command, str(self.root), *arguments)
+        """Run a command on the whole project, `rules test` too."""
+        return typed(*command.split(), str(self.root), *arguments)
 
     def plan(self, *arguments: str) -> Any:
         """Give the plan as JSON; the command must have gone well."""

@@ -10,13 +10,14 @@ import pytest
 from harness.workspaces import Workspace
 from wrong import PROJECT, Wrong
 from wrong_manifests import MANIFESTS
+from wrong_practice import PRACTICES
 from wrong_projects import PROJECTS
 from wrong_texts import LIMITS, TEXTS
 from wrong_workspaces import WORKSPACES
 
 from reconciler.source.diagnostic import CODES
 
-ALL = [*TEXTS, *MANIFESTS, *WORKSPACES, *PROJECTS]
+ALL = [*TEXTS, *MANIFESTS, *WORKSPACES, *PRACTICES, *PROJECTS]
 VALIDATED = [case for case in ALL if case.command == "validate" and case not in PROJECTS]
 GENEROUS = 60
 
@@ -59,8 +60,8 @@ def test_what_stops_a_run_before_the_manifests(case: Wrong, tmp_path: Path) -> N
     ran = Workspace(tmp_path).run(case.command)
 
     assert ran.code == case.exits
-    # What validate finds is its result; to any other command it is a word beside it.
-    told = ran.out if case.command == "validate" else ran.err
+    # What these two find is their result; to any other command it is a word beside it.
+    told = ran.out if case.command in ("validate", "rules test") else ran.err
     blocks = [one for one in told.split("\n\n") if f"[{case.code}]" in one]
     about = [one for one in blocks if f"--> {case.at}" in one]
     assert any(case.says in one and case.suggests in one for one in about), told

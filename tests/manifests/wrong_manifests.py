@@ -22,6 +22,10 @@ def _view_id(written: str, says: str = _INT32, suggests: str = "") -> Wrong:
     return text(f"the view id {written}", "M206", "5:7", says, content, suggests)
 
 
+def _exempt(written: str) -> str:
+    return envelope(_V1, "kind: SLO", f"metadata: {{name: a, exempt: {written}}}")
+
+
 ENVELOPES = [
     text("a list", "M201", "1:1", "begins with `apiVersion", "- a\n- b\n"),
     text("plain text", "M201", "1:1", "begins with `apiVersion", "hello\n"),
@@ -53,7 +57,16 @@ ENVELOPES = [
     text("an unknown environment", "M207", "3:36", "`prodution` is not an environment", envelope(_V1, "kind: SLO", "metadata: {name: a, environments: [prodution]}"), "production"),
     text("a field beside spec", "M208", "3:1", "unknown field `spce`", envelope(_V1, "kind: SLO", "spce: {}", _NAME), "spec"),
     text("a field in metadata", "M208", "3:21", "unknown field `label`", envelope(_V1, "kind: SLO", "metadata: {name: a, label: {}}"), "labels"),
-    text("a namespace", "M208", "3:21", "(known: name, id, ids, labels, environments, protect)", envelope(_V1, "kind: SLO", "metadata: {name: a, namespace: x}")),
+    text("a namespace", "M208", "3:21", "(known: name, id, ids, labels, environments, protect, exempt)", envelope(_V1, "kind: SLO", "metadata: {name: a, namespace: x}")),
+    text("exemptions as a list", "M210", "3:29", "a mapping of codes to reasons", _exempt("[L201]")),
+    text("an exemption from a near code", "M210", "3:30", "there is no code `M3O4`", _exempt("{M3O4: legacy}"), "M304"),
+    text("an exemption from an error", "M210", "3:30", "is an error wherever it is told", _exempt("{M401: legacy}")),
+    text("an exemption from an unknown rule", "M210", "3:30", "there is no rule `R/owner` (known: none)", _exempt("{R/owner: legacy}")),
+    text("an exemption without a reason", "M210", "3:36", "needs a reason", _exempt('{M304: ""}')),
+    text("an exemption with an end and no reason", "M210", "3:36", "needs a reason", _exempt("{M304: {until: 2199-01-01}}")),
+    text("an exemption with a wrong field", "M210", "3:37", "unknown field `untill`", _exempt("{M304: {untill: 2199-01-01}}"), "until"),
+    text("an exemption with no such day", "M210", "3:60", "the last day that it holds", _exempt("{M304: {reason: legacy, until: 2026-02-30}}")),
+    replace(text("an exemption that ended", "M211", "3:60", "ended with 2020-02-29", _exempt("{M304: {reason: legacy, until: 2020-02-29}}")), exits=0),
     text("no spec", "M302", "1:1", "`spec` is required", f"{_V1}\nkind: SLO\n{_NAME}\n"),
     text("spec as a list", "M301", "4:7", "not a list", f"{_V1}\nkind: SLO\n{_NAME}\nspec: [x]\n"),
     text("spec null", "M301", "4:6", "not null", f"{_V1}\nkind: SLO\n{_NAME}\nspec:\n"),

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wrong import Wrong
 
 FILE = "reconciler.yaml"
@@ -34,7 +36,7 @@ PROJECTS = [
     _project("null for a project", "1:1", "a mapping", "~"),
     _project("a tab in a project", "2:1", "a tab cannot indent", "environments:", "\tlocal: {}", code="M101"),
     _project("a key twice in a project", "2:1", "stands twice", "manifests: [.]", "manifests: [a]", code="M102"),
-    _project("a near setting", "1:1", "unknown setting `manifest` (known: manifests, exclude, defaultEnvironment, environments, driftIgnore, trustedBranches)", "manifest: [.]", suggests="manifests"),
+    _project("a near setting", "1:1", "unknown setting `manifest` (known: manifests, exclude, defaultEnvironment, environments, driftIgnore, trustedBranches, checks)", "manifest: [.]", suggests="manifests"),
     _project("a setting in snake case", "1:1", "unknown setting", "default_environment: local", suggests="defaultEnvironment"),
     _project("text for manifests", "1:12", "`manifests` must be a list", "manifests: ."),
     _project("a number for a path", "1:13", "item 1 must be text", "manifests: [1]"),
@@ -90,6 +92,11 @@ PROJECTS = [
     _setting("a list of one", "3:39", "`path` must hold no `{id}`, as it lists all", "api: {reads: {lists: {SLO: {path: '/v3/{id}'}}}}"),
     _setting("a list of the one list", "3:27", "there is nothing of `LogPolicySet` to be read so", "api: {reads: {lists: {LogPolicySet: {path: /v3/x}}}}"),
     _setting("a near setting of a list", "3:46", "unknown setting `item` (known: path, items, id, name)", "api: {reads: {lists: {SLO: {path: /v3/x, item: a}}}}", suggests="items"),
+    _project("a wrong expression of a rule", "4:23", "there is no `resorce` here", "rules:", "  - name: a", "    message: m", "    check: 'true &&   resorce.kind'", code="P103", suggests="resource"),
+    replace(
+        _project("a wrong example of a rule", "6:14", "should complain of this", "rules:", "  - name: a", "    message: m", "    check: has(resource.kind)", "    examples:", "      fail: [{kind: SLO}]", code="P104"),
+        command="rules test",
+    ),
     _setting("a plain URL", "3:14", "`baseUrl` must begin with https://", "baseUrl: http://api.example.com", code="P102"),
     _setting("a password in a URL", "3:14", "must not hold a user name or a password", "baseUrl: https://me:pass@api.example.com", code="P102"),
 ]  # fmt: skip

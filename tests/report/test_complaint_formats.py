@@ -41,7 +41,7 @@ def warning(number: int = 1) -> Complaint:
     return complaint(number, code="M304", severity=Severity.WARNING)
 
 
-def log_of(*complaints: Complaint, **more: str) -> Any:
+def log_of(*complaints: Complaint, **more: Any) -> Any:
     """Give the one run of a SARIF log."""
     (run,) = json.loads(complaints_sarif(complaints, **more))["runs"]
     return run
@@ -217,10 +217,13 @@ def optional(schema: dict[str, Any]) -> dict[str, Any]:
 # properties that are written here, and allows no other.
 MESSAGE = strict(text=text())
 RULE = strict(
-    id=text(r"^[MP]\d{3}$"),
+    id=text(r"^[LMP]\d{3}$"),
     shortDescription=strict(text=text()),
     fullDescription=strict(text=text()),
     help=strict(text=text()),
+    defaultConfiguration=strict(
+        enabled={"type": "boolean"}, level={"enum": ["none", "note", "warning", "error"]}
+    ),
     properties=strict(tags=many(text(), uniqueItems=True, maxItems=20)),
 )
 REGION = strict(startLine=whole(1), startColumn=optional(whole(1)), endColumn=optional(whole(1)))
@@ -230,7 +233,7 @@ LOCATION = strict(
     logicalLocations=optional(many(strict(fullyQualifiedName=text()), uniqueItems=True)),
 )
 RESULT = strict(
-    ruleId=text(r"^[MP]\d{3}$"),
+    ruleId=text(r"^[LMP]\d{3}$"),
     ruleIndex=whole(0),
     level={"enum": ["none", "note", "warning", "error"]},
     message=MESSAGE,
@@ -252,6 +255,7 @@ RUN = strict(
             toolExecutionNotifications=optional(many(NOTIFICATION)),
         )
     ),
+    properties=strict(ignored=whole(0)),
     results=many(RESULT, maxItems=5000),
 )
 SARIF = Draft202012Validator(strict(version={"const": "2.1.0"}, runs=many(RUN, maxItems=20)))

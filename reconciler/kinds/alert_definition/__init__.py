@@ -1,5 +1,10 @@
 """The kind `AlertDefinition`."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from reconciler.assumptions import BULK_LIMIT
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check
 from reconciler.kinds.alert_definition.remote import (
@@ -11,6 +16,9 @@ from reconciler.kinds.alert_definition.remote import (
     write,
 )
 from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
+
+if TYPE_CHECKING:
+    from reconciler.kinds.practice import Practice
 
 # Of the part that belongs to its type: each type has a part of another name.
 QUERY = ("simpleFilter", "luceneQuery")
@@ -43,6 +51,13 @@ ESSENTIALS = (
     Essential((TOLD, "router", "id"), "router"),
 )
 
+
+def _practices() -> Sequence[Practice]:
+    from reconciler.kinds.alert_definition.practice import PRACTICES  # noqa: PLC0415 - where one is declared
+
+    return PRACTICES
+
+
 ALERT_DEFINITION = Kind(
     name=NAME,
     noun="alert",
@@ -51,6 +66,7 @@ ALERT_DEFINITION = Kind(
     observe=observe,
     write=write,
     check=check,
+    practices=_practices,
     readable=False,
     cannot_create=cannot_create,
     batch_size=BULK_LIMIT,

@@ -1,5 +1,10 @@
 """The kind `Dashboard`."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check
 from reconciler.kinds.dashboard.remote import (
     LOCKED,
@@ -12,6 +17,9 @@ from reconciler.kinds.dashboard.remote import (
     write,
 )
 from reconciler.kinds.kind import ANY_STEP, DASHBOARD_ID, Essential, Grid, Kind
+
+if TYPE_CHECKING:
+    from reconciler.kinds.practice import Practice
 
 WRAPPERS = frozenset(
     (
@@ -33,6 +41,13 @@ ESSENTIALS = (
     Essential(("isLocked",), usual=False),
 )
 
+
+def _practices() -> Sequence[Practice]:
+    from reconciler.kinds.dashboard.practice import PRACTICES  # noqa: PLC0415 - where one is declared
+
+    return PRACTICES
+
+
 DASHBOARD = Kind(
     name="Dashboard",
     noun="dashboard",
@@ -41,6 +56,7 @@ DASHBOARD = Kind(
     observe=observe,
     write=write,
     check=check,
+    practices=_practices,
     identities=identities,
     declared_id=declared_id,
     title=("dashboard", "name"),

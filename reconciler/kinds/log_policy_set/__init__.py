@@ -1,8 +1,23 @@
 """The kind `LogPolicySet`."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from reconciler.kinds.kind import NO_ID, Essential, Kind, Ranking
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.remote import observe, write
+
+if TYPE_CHECKING:
+    from reconciler.kinds.practice import Practice
+
+
+def _practices() -> Sequence[Practice]:
+    from reconciler.kinds.log_policy_set.practice import PRACTICES  # noqa: PLC0415 - where one is declared
+
+    return PRACTICES
+
 
 LOG_POLICY_SET = Kind(
     name="LogPolicySet",
@@ -12,6 +27,7 @@ LOG_POLICY_SET = Kind(
     observe=observe,
     write=write,
     check=check,
+    practices=_practices,
     findable=True,
     singleton=True,
     destroyable=("policies",),

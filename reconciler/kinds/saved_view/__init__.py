@@ -1,8 +1,16 @@
 """The kind `SavedView`."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from reconciler.kinds.kind import INT32, Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, check
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
+
+if TYPE_CHECKING:
+    from reconciler.kinds.practice import Practice
 
 ESSENTIALS = (
     Essential(("viewType",)),
@@ -13,6 +21,13 @@ ESSENTIALS = (
     Essential(("filters", "filters")),
 )
 
+
+def _practices() -> Sequence[Practice]:
+    from reconciler.kinds.saved_view.practice import PRACTICES  # noqa: PLC0415 - where one is declared
+
+    return PRACTICES
+
+
 SAVED_VIEW = Kind(
     name=NAME,
     noun="view",
@@ -21,6 +36,7 @@ SAVED_VIEW = Kind(
     observe=observe,
     write=write,
     check=check,
+    practices=_practices,
     readable=False,
     cannot_create=cannot_create,
     essentials=ESSENTIALS,

@@ -1,5 +1,10 @@
 """The kind `SLO`."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from reconciler.kinds.kind import UUID, Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check
 from reconciler.kinds.slo.remote import (
@@ -10,6 +15,9 @@ from reconciler.kinds.slo.remote import (
     weakens,
     write,
 )
+
+if TYPE_CHECKING:
+    from reconciler.kinds.practice import Practice
 
 ESSENTIALS = (
     Essential(("targetThresholdPercentage",)),
@@ -23,6 +31,13 @@ ESSENTIALS = (
     Essential(("windowBasedMetricSli", "window")),
 )
 
+
+def _practices() -> Sequence[Practice]:
+    from reconciler.kinds.slo.practice import PRACTICES  # noqa: PLC0415 - where one is declared
+
+    return PRACTICES
+
+
 SLO = Kind(
     name="SLO",
     noun="slo",
@@ -31,6 +46,7 @@ SLO = Kind(
     observe=observe,
     write=write,
     check=check,
+    practices=_practices,
     cannot_create=cannot_create,
     preflight=preflight,
     batch_size=16,

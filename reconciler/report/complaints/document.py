@@ -9,14 +9,17 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from reconciler.project.levels import PRACTICE
 from reconciler.report.safe import json_text, safe
 from reconciler.report.words import plural
 from reconciler.source.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
 
 
 def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:
-    """Give errors before warnings, each by file and line."""
-    return sorted(complaints, key=lambda one: (not one.is_error, one))
+    """Give errors before warnings, these before what is only unwise; each by file and line."""
+    return sorted(
+        complaints, key=lambda one: (not one.is_error, one.code.startswith(PRACTICE), one)
+    )
 
 
 def advice(complaint: Complaint) -> str:
@@ -50,7 +53,7 @@ def field_path(complaint: Complaint) -> list[str | int]:
 class ComplaintDocument(TypedDict):
     """One complaint: an object of `validate --format json`, a line of `--format jsonl`."""
 
-    code: Annotated[str, Field(pattern="^[MP][0-9]{3}$")]
+    code: Annotated[str, Field(pattern="^([LMP][0-9]{3}|R/.+)$")]
     severity: Literal["error", "warning"]
     file: Annotated[str, Field(description="Relative to the project file.")]
     line: Annotated[int, Field(ge=0, description="From 1; 0 is the file as a whole.")]
@@ -79,6 +82,13 @@ class ComplaintsDocument(TypedDict):
     resources: int
     files: int
     complaints: list[ComplaintDocument]
+    ignored: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="Complaints that are not told, by comments or by `metadata.exempt`.",
+        ),
+    ]
     fixes: NotRequired[
         Annotated[
             list[FixDocument],
@@ -92,13 +102,15 @@ def complaints_json(
     resources: int,
     files: int,
     fixes: Sequence[FixDocument] | None = None,
+    ignored: int = 0,
 ) -> str:
     """Give the JSON of schemas/complaints.schema.json, ending in a line break."""
     document: ComplaintsDocument = {
         "valid": not any(complaint.is_error for complaint in complaints),
         "resources": resources,
         "files": files,
-        "complaints": [_complaint(complaint) for complaint in complaints],
+        "complaints": [complaint_document(complaint) for complaint in complaints],
+        "ignored": ignored,
     }
     if fixes is not None:
         document["fixes"] = [*fixes]
@@ -107,10 +119,11 @@ def complaints_json(
 
 def complaints_jsonl(complaints: Sequence[Complaint]) -> str:
     """Give each complaint as an object on a line of its own."""
-    return "".join(json_text(_complaint(one), one_line=True) for one in complaints)
+    return "".join(json_text(complaint_document(one), one_line=True) for one in complaints)
 
 
-def _complaint(complaint: Complaint) -> ComplaintDocument:
+def complaint_document(complaint: Complaint) -> ComplaintDocument:
+    """Give the JSON form of one complaint."""
     return {
         "code": complaint.code,
         "severity": complaint.severity.value,

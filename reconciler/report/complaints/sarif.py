@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
+from reconciler.project.levels import OFF, PRACTICE, WARNED_OF
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
@@ -26,9 +27,12 @@ GROUPS = {
     "M3": "M3 about `spec`",
     "M4": "M4 about the workspace as a whole",
     "M5": "M5 about expressions",
+    "L": "L about practice",
     "P1": "P about the project file",
 }
 """As docs/errors.md says it."""
+
+OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
 
 FINGERPRINT = "reconcilerComplaint/v1"
 # The one name that the forge's code scanning reads.
@@ -38,21 +42,24 @@ _BEGINS = b'{\n  "version": "2.1.0",\n  "runs": [\n'
 
 
 def complaints_sarif(
-    complaints: Sequence[Complaint], folder: str = "", environment: str = ""
+    complaints: Sequence[Complaint], folder: str = "", environment: str = "", ignored: int = 0
 ) -> str:
     """Give a SARIF log of one run, ending in a line break: at most 5,000 results, worst first.
 
     `folder` is where the project stands in its repository ("" for its root).
-    Runs of different environments are told apart by their `environment`.
+    Runs of different environments are told apart by their `environment`. What is `ignored`
+    is counted, and no result: code scanning shows a result with a suppression as open.
     """
     ordered = worst_first(complaints)
     left_out = len(ordered) - SHOWN_SARIF_RESULTS
+    rules = rules_of(ordered)
     run: dict[str, Json] = {
-        "tool": {"driver": _driver()},
+        "tool": {"driver": _driver(rules)},
         "automationDetails": {"id": "/".join(("reconciler", *filter(None, (environment,)), ""))},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(left_out)],
-        "results": list(_results(ordered[:SHOWN_SARIF_RESULTS], folder)),
+        "properties": {"ignored": ignored},
+        "results": list(_results(ordered[:SHOWN_SARIF_RESULTS], folder, [*rules])),
     }
     log: dict[str, Json] = {"version": "2.1.0", "runs": [run]}
     return json_text(log)
@@ -63,22 +70,41 @@ def begins_sarif(head: bytes) -> bool:
     return head.startswith(_BEGINS)
 
 
-def _driver() -> dict[str, Json]:
+def rules_of(complaints: Sequence[Complaint]) -> dict[str, str]:
+    """Map all codes to what they say: those of the house, and of a team's own rules that are met.
+
+    Of one rule, all complaints say mostly the same, so the first one stands for it.
+    """
+    own: dict[str, str] = {}
+    for one in complaints:
+        if one.code not in CODES:
+            own.setdefault(one.code, safe(one.message))
+    return {**CODES, **dict(sorted(own.items()))}
+
+
+def _driver(rules: Mapping[str, str]) -> dict[str, Json]:
     return {
         "name": "reconciler",
         "semanticVersion": __version__,
-        "rules": [_rule(code, said) for code, said in CODES.items()],
+        "rules": [_rule(code, said) for code, said in rules.items()],
     }
 
 
 def _rule(code: str, said: str) -> dict[str, Json]:
-    help_text = f"{code}: {said}. {GROUPS[code[:2]]}; docs/errors.md lists all complaints."
+    is_practice = code.startswith(PRACTICE)
+    group = GROUPS.get(PRACTICE if is_practice else code[:2], OWN_RULE)
+    why = ", docs/practice.md the reasons" if is_practice else ""
+    help_text = f"{code}: {said}. {group}; docs/errors.md lists all complaints{why}."
     return {
         "id": code,
         "shortDescription": {"text": said},
         "fullDescription": {"text": said},
         "help": {"text": help_text},
-        "properties": {"tags": ["manifests"]},
+        "defaultConfiguration": {
+            "enabled": code not in OFF,
+            "level": "warning" if is_practice or code in WARNED_OF else "error",
+        },
+        "properties": {"tags": ["practice" if is_practice else "manifests"]},
     }
 
 
@@ -92,8 +118,10 @@ def _invocation(left_out: int) -> dict[str, Json]:
     return invocation
 
 
-def _results(complaints: Sequence[Complaint], folder: str) -> Iterator[dict[str, Json]]:
-    indices = {code: index for index, code in enumerate(CODES)}
+def _results(
+    complaints: Sequence[Complaint], folder: str, codes: Sequence[str]
+) -> Iterator[dict[str, Json]]:
+    indices = {code: index for index, code in enumerate(codes)}
     met: Counter[str] = Counter()
     for complaint in complaints:
         fingerprint = _fingerprint(complaint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reconciler.advice import on_manifests
-from reconciler.report.complaints.document import advice
+from reconciler.report.complaints.document import advice, worst_first
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import plural
@@ -21,7 +21,7 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
 
     `verbose` shows them all.
     """
-    ordered = sorted(complaints, key=lambda one: (not one.is_error, one))
+    ordered = worst_first(complaints)
     shown = ordered if style.verbose else ordered[:MOST_SHOWN]
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
     rest = len(ordered) - len(shown)
@@ -35,7 +35,7 @@ def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
 
     For commands whose answer would be lost among warnings; `verbose` shows them all.
     """
-    ordered = sorted(complaints, key=lambda one: (not one.is_error, one))
+    ordered = worst_first(complaints)
     most = sum(one.is_error for one in ordered) + MOST_WARNED
     shown = ordered if style.verbose else ordered[:most]
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
@@ -46,12 +46,15 @@ def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
     return "\n".join((*lines, ""))
 
 
-def complaints_summary(complaints: Sequence[Complaint], resources: int, files: int) -> str:
-    """Give the counts in one line."""
+def complaints_summary(
+    complaints: Sequence[Complaint], resources: int, files: int, ignored: int = 0
+) -> str:
+    """Give the counts in one line; `ignored` is how many complaints are not told."""
     errors = sum(complaint.is_error for complaint in complaints)
     warnings = len(complaints) - errors
     found = f"{plural(resources, 'resource')} in {plural(files, 'file')}"
-    return f"{found}: {plural(errors, 'error')}, {plural(warnings, 'warning')}"
+    counts = f"{found}: {plural(errors, 'error')}, {plural(warnings, 'warning')}"
+    return f"{counts}, {ignored:,} ignored" if ignored else counts
 
 
 def _lines(complaint: Complaint, style: Style) -> Iterator[str]:

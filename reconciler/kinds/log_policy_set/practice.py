@@ -1,0 +1,176 @@
+"""Checks of practice of log policies: which of them can never be reached.
+
+Source: docs/practice.md. The first policy that takes a line decides, so that
+one is in vain where those before it take every line that it would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from reconciler.document import Json
+from reconciler.kinds.practice import Found, Practice, text_of
+from reconciler.kinds.shape import EACH, places
+from reconciler.source.diagnostic import Advice
+
+IS, IS_NOT, STARTS, INCLUDES = (
+    f"RULE_TYPE_ID_{name}" for name in ("IS", "IS_NOT", "START_WITH", "INCLUDES")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Which names a rule lets in: `how` by the values of the API."""
+
+    how: str
+    names: tuple[str, ...]
+
+    def folded(self) -> Names:
+        """Give the rule for a service that takes no notice of capitals."""
+        return Names(self.how, tuple(name.casefold() for name in self.names))
+
+    def lets_in(self, name: str) -> bool:
+        """Tell whether a name is let in."""
+        if self.how == IS:
+            return name in self.names
+        if self.how == STARTS:
+            return name.startswith(self.names)
+        if self.how == INCLUDES:
+            return any(part in name for part in self.names)
+        return name not in self.names
+
+    def covers(self, other: Names) -> bool:
+        """Tell whether every name that the other lets in is let in here.
+
+        There are infinitely many names, of more letters than any rule has.
+        """
+        if other.how == IS:
+            return all(map(self.lets_in, other.names))
+        if other.how == IS_NOT:
+            return self.how == IS_NOT and set(self.names) <= set(other.names)
+        if self.how == IS:
+            return False
+        if self.how == IS_NOT:
+            return not any(map(other.lets_in, self.names))
+        if self.how == STARTS:
+            return other.how == STARTS and all(one.startswith(self.names) for one in other.names)
+        return all(any(part in one for part in self.names) for one in other.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Which lines a policy takes: severities and two rules, None where any will do."""
+
+    severities: frozenset[str]
+    application: Names | None
+    subsystem: Names | None
+
+    def covers_names(self, other: Taken) -> bool:
+        """Tell whether both rules let in all that the other's do, with capitals and without."""
+        pairs = (self.application, other.application), (self.subsystem, other.subsystem)
+        return all(
+            ours is None
+            or (
+                theirs is not None and ours.covers(theirs) and ours.folded().covers(theirs.folded())
+            )
+            for ours, theirs in pairs
+        )
+
+
+def shadowing(before: Sequence[Taken | None], one: Taken) -> list[int]:
+    """Give the policies, by their places, that take all that one would; none if some is left.
+
+    What of a policy before is not known, takes nothing for sure.
+    """
+    left = set(one.severities)
+    taking: list[int] = []
+    for index, other in enumerate(before):
+        if other is not None and left & other.severities and other.covers_names(one):
+            left -= other.severities
+            taking.append(index)
+    return [] if left else taking
+
+
+def taken_by(item: Json) -> Taken | None:
+    """Read what a policy takes for sure; None where that cannot be told, or where it is off."""
+    found = dict(places(item, "policy"))
+    policy = found.get(("policy",))
+    if not isinstance(policy, dict) or policy.get("disabled") not in (None, False):
+        return None
+    severities = [value for _, value in places(item, "logRules", "severities", EACH)]
+    known = [text_of(value) for value in severities]
+    application, is_sure = _names(policy.get("applicationRule"))
+    subsystem, is_sure_too = _names(policy.get("subsystemRule"))
+    if not known or None in known or not is_sure or not is_sure_too:
+        return None
+    return Taken(frozenset(filter(None, known)), application, subsystem)
+
+
+def _names(rule: Json) -> tuple[Names | None, bool]:
+    """Read a rule, and tell whether that is all of it."""
+    if rule is None:
+        return None, True
+    if not isinstance(rule, dict):
+        return None, False
+    how, text = text_of(rule.get("ruleTypeId")), text_of(rule.get("name"))
+    if how not in (IS, IS_NOT, STARTS, INCLUDES) or text is None:
+        return None, False
+    names = tuple(part.strip() for part in text.split(","))
+    return Names(how, names), all(names)
+
+
+def _never_reached(spec: dict[str, Json]) -> Iterator[Found]:
+    items = [item for _, item in places(spec, "policies", EACH)]
+    taken = [taken_by(item) for item in items]
+    for index, one in enumerate(taken):
+        if one is None:
+            continue
+        before = shadowing(taken[:index], one)
+        if before:
+            names = ", ".join(f"`{_name(items[at])}`" for at in before)
+            said = f"this policy is never reached: {names} before it takes every line that it would"
+            if len(before) > 1:
+                said = f"this policy is never reached: {names} before it take every line of it"
+            way_out = Advice("write it before that one, or remove it")
+            yield Found(("policies", index, "policy", "name"), said, way_out)
+
+
+def _name(item: Json) -> str:
+    return next((str(name) for _, name in places(item, "policy", "name")), "")
+
+
+_HEAD = """\
+apiVersion: reconciler/v1
+kind: LogPolicySet
+metadata: {name: policies}
+spec:
+  policies:
+"""
+_WIDE = """\
+    - logRules: {severities: [SEVERITY_DEBUG, SEVERITY_INFO]}
+      policy:
+        name: Shop
+        description: What the shop says.
+        priority: PRIORITY_TYPE_MEDIUM
+        applicationRule: {name: shop, ruleTypeId: RULE_TYPE_ID_START_WITH}
+"""
+_NARROW = """\
+    - logRules: {severities: [SEVERITY_DEBUG]}
+      policy:
+        name: Noise of the checkout
+        description: Nobody reads it.
+        priority: PRIORITY_TYPE_BLOCK
+        applicationRule: {name: shop-checkout, ruleTypeId: RULE_TYPE_ID_IS}
+"""
+
+PRACTICES = (
+    Practice(
+        code="L501",
+        why="The first policy that takes a line decides. One behind others that take all its lines "
+        "never does anything, though it is read, reviewed and believed.",
+        find=_never_reached,
+        wrong=_HEAD + _WIDE + _NARROW,
+        right=_HEAD + _NARROW + _WIDE,
+    ),
+)

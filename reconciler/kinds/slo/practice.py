@@ -1,0 +1,100 @@
+"""Checks of practice of SLOs. Source: docs/practice.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconciler.document import Json
+from reconciler.kinds.practice import Found, Neighbours, Practice, text_of
+from reconciler.kinds.shape import places
+from reconciler.resource import Manifest, Ref
+from reconciler.sealed import references_in
+from reconciler.source.diagnostic import Advice
+
+ALERT = "AlertDefinition"
+WATCHED = ("sloThreshold", "sloDefinition", "sloId")
+
+
+def _leaves_no_budget(spec: dict[str, Json]) -> Iterator[Found]:
+    target = spec.get("targetThresholdPercentage")
+    if isinstance(target, int | float) and target >= 100:  # noqa: PLR2004 - per cent
+        said = (
+            "a target of 100 % leaves no error budget: the first failure breaks it for the whole "
+            "time frame"
+        )
+        yield Found(
+            ("targetThresholdPercentage",),
+            said,
+            Advice("write a target that may be missed now and then, as 99.9"),
+        )
+
+
+def _unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
+    """Yield the SLOs that no alert watches, in a workspace whose alerts watch SLOs.
+
+    Where alerts are of other environments, or watch an id that may be anyone's, nobody can tell.
+    """
+    if any(ref.kind == ALERT for ref in neighbours.elsewhere):
+        return
+    watched: set[Ref] = set()
+    ids: set[str] = set()
+    for manifest in neighbours.every:
+        for _, value in places(manifest.spec, *WATCHED):
+            watched |= references_in(value)
+            text = text_of(value)
+            if text is not None:
+                ids.add(text.casefold())
+    ours = {str(one.remote_id).casefold() for one in neighbours.own if one.remote_id is not None}
+    if not watched and not ids & ours:
+        return
+    are_all_known = ids <= ours
+    for slo in neighbours.own:
+        has_watch = slo.ref in watched or str(slo.remote_id).casefold() in ids
+        if not has_watch and (slo.remote_id is not None or are_all_known):
+            said = "no alert of this workspace watches this SLO: nobody is told when it is missed"
+            way_out = Advice(f"watch it by `sloThreshold` with `sloId: ${{ref:{slo.ref}}}`")
+            yield slo, Found(("name",), said, way_out)
+
+
+_SLO = """\
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {name: checkout}
+spec:
+  name: Checkout
+  targetThresholdPercentage: 99.9
+  sloTimeFrame: SLO_TIME_FRAME_28_DAYS
+  requestBasedMetricSli: {goodEvents: {query: good}, totalEvents: {query: all}}
+"""
+_WATCH = """\
+---
+apiVersion: reconciler/v1
+kind: AlertDefinition
+metadata: {name: checkout-budget, id: 2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}
+spec:
+  name: Checkout loses its budget
+  description: "Half of the error budget is gone: https://runbooks.example.com/checkout"
+  type: ALERT_DEF_TYPE_SLO_THRESHOLD
+  sloThreshold:
+    sloDefinition: {sloId: "${ref:SLO/checkout}"}
+    errorBudget: {rules: [{condition: {threshold: 50}}]}
+"""
+
+PRACTICES = (
+    Practice(
+        code="L301",
+        why="An objective of 100 % has no error budget, so that it is missed with the first bad "
+        "event, no alert on the budget can warn before, and nothing may ever be changed.",
+        find=_leaves_no_budget,
+        wrong=_SLO.replace("99.9", "100"),
+        right=_SLO,
+    ),
+    Practice(
+        code="L302",
+        why="An objective that nobody is told about is missed in silence. It is looked for only "
+        "where some alert of the workspace watches an SLO, as alerts may be kept elsewhere.",
+        among=_unwatched,
+        wrong=_SLO + _WATCH + "---\n" + _SLO.replace("checkout", "search"),
+        right=_SLO + _WATCH,
+    ),
+)

@@ -1,0 +1,126 @@
+"""What runs in the process apart: expressions and documents in, verdicts out, one line each.
+
+It is run by its path, with no environment, and imports nothing of ours. The first line on stdin
+holds the bounds and the expressions, each further one a list of documents to be judged. A line is
+written once all is ready, for each rule, and for each document, before the next is begun: so
+whoever reads knows which one was too much.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+from contextlib import suppress
+from typing import Any
+
+from cel_expr_python import cel  # type: ignore[import-untyped]  # its stubs are not marked
+from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]  # as above
+
+FAILS, HOLDS, NOT_ABOUT = 0, 1, 2
+WIDEST_TEXT = 1_000
+
+
+def _bound(which: int, most: int) -> None:
+    # Some systems know a limit and do not take it: what is left bounds it all the same.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(which, (most, most))
+
+
+def _confine(bounds: dict[str, Any]) -> None:
+    """Give up all that judging needs not, for good: files, processes, memory without end."""
+    _bound(resource.RLIMIT_CORE, 0)
+    _bound(resource.RLIMIT_FSIZE, 0)
+    _bound(resource.RLIMIT_AS, bounds["memory"])
+    _bound(resource.RLIMIT_CPU, bounds["cpuInAll"])
+    # The three that are open stay so.
+    _bound(resource.RLIMIT_NOFILE, 3)
+
+
+def _environment(names: list[str]) -> Any:
+    return cel.NewEnv(
+        variables=dict.fromkeys(names, cel.Type.DYN), extensions=[ext_strings.ExtStrings()]
+    )
+
+
+def _compiled(environment: Any, written: str) -> tuple[Any, str]:
+    """Give an expression and "", or None and what is wrong with it."""
+    if not written:
+        return None, ""
+    try:
+        expression = environment.compile(written)
+        kind = expression.return_type().name()
+    except Exception as error:  # noqa: BLE001 - whatever the library says, it is said of the rule
+        return None, _said(error)
+    if kind in ("BOOL", "DYN"):
+        return expression, ""
+    return None, f"type:{kind}"
+
+
+def _judged(rule: tuple[Any, Any], values: Any) -> int | str:
+    when, check = rule
+    if when is not None:
+        applies = _truth(when, values)
+        if applies is not True:
+            return NOT_ABOUT if applies is False else applies
+    holds = _truth(check, values)
+    return int(holds) if isinstance(holds, bool) else holds
+
+
+def _truth(expression: Any, values: Any) -> bool | str:
+    """Give what an expression comes to, or what was wrong with it."""
+    try:
+        value = expression.eval(values)
+        kind = value.type()
+        if kind == cel.Type.BOOL:
+            return bool(value.value())
+        return str(value.value()) if kind == cel.Type.ERROR else f"type:{kind.name()}"
+    except MemoryError:
+        return "memory"
+    except Exception as error:  # noqa: BLE001 - as above
+        return _said(error)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _tell(told: Any) -> None:
+    # Written at once: this process may not live to write the next one.
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Read expressions, then documents, until nothing more comes."""
+    begun = json.loads(sys.stdin.readline())
+    _confine(begun["bounds"])
+    _tell("ready")
+    environments: dict[str, Any] = {}
+    rules: list[tuple[Any, Any]] = []
+    span = begun["bounds"]["cpu"]
+
+    def wind() -> None:
+        # What it ends is this process, in the middle of whatever it does: no code can refuse.
+        signal.setitimer(signal.ITIMER_PROF, span)
+
+    for one in begun["rules"]:
+        wind()
+        names = one["variables"]
+        environment = environments.setdefault(" ".join(names), _environment(names))
+        pairs = [_compiled(environment, one[part]) for part in ("when", "check")]
+        rules.append((pairs[0][0], pairs[1][0]))
+        _tell([said[:WIDEST_TEXT] for _, said in pairs])
+    for line in sys.stdin:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        for asked in json.loads(line):
+            wind()
+            environment = environments[" ".join(sorted(asked["values"]))]
+            values = environment.Activation(asked["values"])
+            told = [_judged(rules[number], values) for number in asked["rules"]]
+            _tell([one if isinstance(one, int) else one[:WIDEST_TEXT] for one in told])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""What rules are given to see of a resource and of a change: what may be shown, and no secret.
+
+Pure. Source: docs/rules.md.
+"""
+
+from __future__ import annotations
+
+from reconciler.document import ABSENT, Difference, Json
+from reconciler.resource import Change, Manifest
+
+
+def resource_seen(manifest: Manifest, environment: str) -> dict[str, Json]:
+    """Give what stands in `resource`; secrets are their public form, as in a plan."""
+    metadata: dict[str, Json] = {
+        "name": manifest.ref.name,
+        "labels": dict(manifest.labels),
+        "protect": manifest.protect,
+    }
+    if manifest.remote_id is not None:
+        metadata["id"] = manifest.remote_id
+    return {
+        "kind": manifest.ref.kind,
+        "metadata": metadata,
+        "spec": manifest.spec,
+        "environment": environment,
+    }
+
+
+def change_seen(change: Change) -> dict[str, Json]:
+    """Give what stands in `change`: live documents are hidden where a secret belongs."""
+    return {
+        "action": change.action.word,
+        "fields": [field_seen(one) for one in change.differences],
+        "before": change.before,
+        "after": change.body,
+        "destroys": [*change.destroys],
+    }
+
+
+def field_seen(difference: Difference) -> dict[str, Json]:
+    """Give one field that differs; what is not there before or after is left out."""
+    sides = {"before": difference.before, "after": difference.after}
+    path = ".".join(map(str, difference.path))
+    return {"path": path, **{name: one for name, one in sides.items() if one is not ABSENT}}
