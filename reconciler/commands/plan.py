@@ -27,6 +27,7 @@ from reconciler.session.projects import Asked
 
 @click.command
 @options.reading
+@options.selecting
 @options.formats("text", "json", "jsonl", "markdown", "html")
 @click.option(
     "--out",

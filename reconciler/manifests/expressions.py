@@ -6,7 +6,7 @@ Source: docs/manifests.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from reconciler.api.secret import API_KEY
@@ -24,6 +24,7 @@ from reconciler.expressions import (
     parts_of,
 )
 from reconciler.kinds.type_errors import name_of
+from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.project import Variable
 from reconciler.resource import Ref
 from reconciler.sealed import RefHole, SecretHole, Template, seal
@@ -148,7 +149,7 @@ class Scope:
 
     `secrets` is None where none are needed, as in `validate`: then any name
     will do and stands for itself. `salt` gives that of their seals. `withheld` is
-    what may be no secret of a manifest.
+    what may be no secret of a manifest. Of what `selection` leaves out no secret is needed.
     """
 
     environment: str
@@ -156,6 +157,12 @@ class Scope:
     secrets: Mapping[str, str] | None = None
     salt: Callable[[], str] = lambda: ""
     withheld: Withheld = field(default_factory=Withheld)
+    selection: Selection = EVERYTHING
+
+    @property
+    def without_secrets(self) -> Scope:
+        """The same, where no secret is needed."""
+        return replace(self, secrets=None)
 
 
 @dataclass(frozen=True, slots=True)

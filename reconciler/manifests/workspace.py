@@ -148,7 +148,8 @@ class Workspace:
     """Everything under the paths of a run.
 
     `elsewhere` are the manifests that `metadata.environments` limits to others, and
-    `read` is every file that was read, exports too.
+    `read` is every file that was read, exports too. `left_out` was not selected, and
+    `unheeded` is how many errors are about that.
     """
 
     manifests: tuple[Manifest, ...]
@@ -156,6 +157,8 @@ class Workspace:
     elsewhere: tuple[Ref, ...] = ()
     files: int = 0
     read: tuple[Path, ...] = ()
+    left_out: tuple[Manifest, ...] = ()
+    unheeded: int = 0
 
     @property
     def errors(self) -> tuple[Complaint, ...]:
@@ -220,12 +223,16 @@ def _load(
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))
     complain_of_lost_references(loader)
+    complaints = sorted(set(loader.complaints))
+    told = [one for one in complaints if loader.taken.is_about(one, scope.selection)]
     return Workspace(
-        tuple(one.manifest for one in declared),
-        tuple(sorted(set(loader.complaints))),
+        tuple(one.manifest for one in declared if one.selected),
+        tuple(told),
         tuple(loader.elsewhere),
         len(found.files),
         tuple(sources.paths),
+        tuple(one.manifest for one in declared if not one.selected),
+        sum(one.is_error for one in complaints) - sum(one.is_error for one in told),
     )
 
 
@@ -273,6 +280,12 @@ def everywhere(workspaces: Mapping[str, Workspace]) -> Workspace:
     for workspace in workspaces.values():
         for manifest in workspace.manifests:
             manifests.setdefault(manifest.ref, manifest)
+    left = {
+        one.ref: one
+        for workspace in workspaces.values()
+        for one in workspace.left_out
+        if one.ref not in manifests
+    }
     limited = {ref: None for one in workspaces.values() for ref in one.elsewhere}
     files = max((one.files for one in workspaces.values()), default=0)
     return Workspace(
@@ -281,6 +294,8 @@ def everywhere(workspaces: Mapping[str, Workspace]) -> Workspace:
         tuple(ref for ref in limited if ref not in manifests),
         files,
         tuple({path for one in workspaces.values() for path in one.read}),
+        tuple(left.values()),
+        max((one.unheeded for one in workspaces.values()), default=0),
     )
 
 

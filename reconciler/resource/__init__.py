@@ -11,7 +11,7 @@ from reconciler.resource.adoption import (
     NewBase,
     Side,
 )
-from reconciler.resource.declared import API_VERSION, Manifest, Ref, RemoteId, Source
+from reconciler.resource.declared import API_VERSION, Manifest, Ref, RemoteId, Selected, Source
 from reconciler.resource.observation import (
     NOBODY,
     Absent,
@@ -69,6 +69,7 @@ from reconciler.resource.reason import (
     NotInAnswer,
     NotPermitted,
     NotSeenThen,
+    NotSelected,
     Objected,
     OverwritesEdit,
     OverwrittenSince,
@@ -128,6 +129,7 @@ __all__ = [
     "NotInAnswer",
     "NotPermitted",
     "NotSeenThen",
+    "NotSelected",
     "NothingBefore",
     "Objected",
     "Objection",
@@ -152,6 +154,7 @@ __all__ = [
     "SameObject",
     "SecretsLost",
     "Seen",
+    "Selected",
     "Side",
     "Skipped",
     "Source",

@@ -56,3 +56,12 @@ class Manifest:
     labels: Mapping[str, str] = field(default_factory=dict)
     references: frozenset[Ref] = frozenset()
     protect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What a run was limited to by `--select` and `--exclude`, and how many it left out."""
+
+    select: tuple[str, ...]
+    exclude: tuple[str, ...]
+    left_out: int

@@ -43,7 +43,10 @@ class Wanted:
 def wanted_refs(bench: Bench, names: Sequence[str]) -> tuple[Ref, ...]:
     """Give the resources of the manifests by their names. Raises UsageError for another one."""
     known = {str(one.ref): one.ref for one in bench.workspace.manifests}
+    left_out = {str(one.ref) for one in bench.workspace.left_out}
     for name in names:
+        if name in left_out:
+            raise UsageError(f"{name} is not selected")
         if name not in known:
             near = nearest(name, known)
             hint = f"; did you mean {near}?" if near else ""
@@ -163,6 +166,7 @@ class _Run:
             ),
             only_shown=self.wanted.only_shown,
             named=not self.wanted.every,
+            selected=bench.selected,
         )
 
     def _find(self, named: Sequence[Manifest]) -> None:
@@ -245,11 +249,12 @@ class _Run:
             return _Wrong()
         after = self._read({one.script.path.resolve(): one.after for one in files})
         edited = sorted({ref for one in files for ref in one.refs})
-        now = {one.ref: one for one in after.manifests}
         refused = _complained_of(after, files)
         if refused:
             return _Wrong(refused)
-        for manifest in self.bench.workspace.manifests:
+        workspace = self.bench.workspace
+        now = {one.ref: one for one in (*after.manifests, *after.left_out)}
+        for manifest in (*workspace.manifests, *workspace.left_out):
             ref = manifest.ref
             if ref not in edited and (ref not in now or now[ref].spec != manifest.spec):
                 said = f"it would change {ref} too: edit it by hand"
@@ -266,7 +271,14 @@ class _Run:
     def _read(self, instead: Mapping[Path, str]) -> Workspace:
         bench = self.bench
         withheld = withheld_from(os.environ)
-        scope = Scope(bench.name, bench.environment.variables, os.environ, bench.salt, withheld)
+        scope = Scope(
+            bench.name,
+            bench.environment.variables,
+            os.environ,
+            bench.salt,
+            withheld,
+            self.asked.selection,
+        )
         return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
-from reconciler.session.opening import advice_on_nothing, read_workspaces
+from reconciler.resource import Selected
+from reconciler.session.opening import advice_on_nothing, check_named, read_workspaces
 from reconciler.session.projects import Asked, lead_here, project_file, read_project
 from reconciler.source.files import folder_in_repository
 
@@ -20,7 +21,8 @@ class Checked:
     """What was found. A project file that is malformed is all that is complained of then.
 
     `folder` is where the project stands in its repository, "" for its root, and `advice`
-    what to do where nothing is declared. `project` is None where its file is malformed.
+    what to do where nothing is declared. `project` is None where its file is malformed, and
+    `selected` where everything is looked at.
     """
 
     workspace: Workspace
@@ -28,6 +30,7 @@ class Checked:
     folder: str
     project: Project | None = None
     advice: str = ""
+    selected: Selected | None = None
 
 
 def check(
@@ -68,9 +71,12 @@ def check_in(
     lead_here(asked, project, next(iter(environments)) if len(environments) == 1 else "")
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, one.variables, secrets, withheld=withheld) for name, one in environments.items()
+        Scope(name, one.variables, secrets, withheld=withheld, selection=asked.selection)
+        for name, one in environments.items()
     ]
     workspace = everywhere(read_workspaces(asked, project, scopes, instead))
+    check_named(asked.selection, workspace)
     name = "" if len(scopes) > 1 else scopes[0].environment
+    selected = asked.selection.leaving_out(len(workspace.left_out))
     advice = advice_on_nothing(asked, project, workspace, name)
-    return Checked(workspace, name, folder_in_repository(project.root), project, advice)
+    return Checked(workspace, name, folder_in_repository(project.root), project, advice, selected)

@@ -7,15 +7,16 @@ import re
 import resource
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
-from reconciler.errors import InvalidInput
+from reconciler.errors import InvalidInput, UsageError
 from reconciler.expressions import secrets_in
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
+from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (
@@ -27,7 +28,13 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.report.complaints.text import complaints_summary
-from reconciler.report.unplanned import misplaced_plan, no_manifests, none_for
+from reconciler.report.unplanned import (
+    misplaced_plan,
+    no_manifests,
+    none_for,
+    none_selected,
+    unheeded_words,
+)
 from reconciler.session.projects import (
     Asked,
     is_whole,
@@ -38,6 +45,7 @@ from reconciler.session.projects import (
     open_project,
 )
 from reconciler.session.voice import Silent, Voice
+from reconciler.slips import nearest
 from reconciler.source.files import find_files, read_file
 from reconciler.waits import Waits
 
@@ -48,7 +56,7 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.planning.restoring import Restoring
-    from reconciler.resource import Manifest, Ref
+    from reconciler.resource import Manifest, Ref, Selected
 
 
 def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
@@ -65,10 +73,23 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
             asked.voice.say(misplaced_plan(str(plan)))
         count = len(workspace.manifests)
         raise InvalidInput(complaints_summary(workspace.complaints, count, workspace.files))
+    check_named(asked.selection, workspace)
     advice = advice_on_nothing(asked, project, workspace, scope.environment)
-    if advice and not asked.quiet:
-        asked.voice.say(advice)
+    for said in filter(None, (advice, unheeded_words(workspace.unheeded))):
+        if not asked.quiet:
+            asked.voice.say(said)
     return workspace
+
+
+def check_named(selection: Selection, workspace: Workspace) -> None:
+    """Raise UsageError where a resource is selected by its name that no manifest declares."""
+    declared = {one.ref for one in (*workspace.manifests, *workspace.left_out)}
+    known = {str(ref): ref for ref in (*declared, *workspace.elsewhere)}
+    for ref in selection.named():
+        if ref not in known.values():
+            near = nearest(str(ref), known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise UsageError(f"--select {ref}: no manifest declares it{hint}")
 
 
 def advice_on_nothing(
@@ -77,6 +98,8 @@ def advice_on_nothing(
     """Say what to do where nothing is declared for an environment; "" where something is."""
     if workspace.manifests or workspace.errors:
         return ""
+    if workspace.left_out:
+        return none_selected(len(workspace.left_out))
     if workspace.elsewhere:
         names = sorted(project.settings.environments)
         return none_for(environment, len(workspace.elsewhere), names)
@@ -114,7 +137,8 @@ def read_workspaces(
 class Bench:
     """Everything a command that talks to the service works with.
 
-    `others` are the manifests of the project that are not examined, and `named` are secrets
+    `others` are the manifests of the project that are not examined, `selected` is how those that
+    are were chosen, and `named` are secrets
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
     manifests' secrets and for all else. `prepare` is asked once the journal is locked, where
     manifests come from there, and `restoring` is what a rollback puts back. `waits` is where
@@ -128,6 +152,7 @@ class Bench:
     workspace: Workspace
     whole: bool
     others: tuple[Manifest, ...] = ()
+    selected: Selected | None = None
     named: frozenset[str] = frozenset()
     early: Callable[[], Journal] | None = None
     prepare: Callable[[Bench, Journal], Bench] = lambda bench, _: bench
@@ -227,11 +252,19 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
     journal = cache(lambda: loaded(unread(), asked.waits, asked.voice))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
-    scope = Scope(name, environment.variables, os.environ, lambda: journal().salt, withheld)
+    scope = Scope(
+        name,
+        environment.variables,
+        os.environ,
+        lambda: journal().salt,
+        withheld,
+        asked.selection,
+    )
     workspace = open_workspace(asked, project, scope)
     asked.voice.hide(_redaction_of(workspace))
-    whole = is_whole(asked, project)
-    others = () if whole else _not_examined(project, scope, workspace)
+    covers_all = is_whole(asked, project)
+    beside = () if covers_all else _not_examined(project, scope, workspace)
+    whole, others = covers_all and not asked.selection, (*workspace.left_out, *beside)
     return Bench(
         project,
         name,
@@ -240,6 +273,7 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
         workspace,
         whole,
         others,
+        asked.selection.leaving_out(len(workspace.left_out)),
         early=journal,
         waits=asked.waits,
         voice=asked.voice,
@@ -252,8 +286,9 @@ def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[
     Who is about which object of the service is a question to all manifests.
     """
     paths = [project.root / path for path in project.settings.manifests]
+    scope = replace(scope.without_secrets, selection=EVERYTHING)
     every = load_workspace(paths, project.root, scope, project.settings)
-    refs = {one.ref for one in examined.manifests}
+    refs = {one.ref for one in (*examined.manifests, *examined.left_out)}
     return tuple(one for one in every.manifests if one.ref not in refs)
 
 
@@ -309,7 +344,7 @@ def _embedded(bench: Bench, target: Embedded) -> httpx.AsyncBaseTransport:
 
     alert_ids = [
         str(manifest.remote_id)
-        for manifest in bench.workspace.manifests
+        for manifest in (*bench.workspace.manifests, *bench.workspace.left_out)
         if isinstance(manifest.remote_id, str) and not _creatable(manifest.ref.kind)
     ]
     try:

@@ -9,8 +9,10 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.safe import json_text, safe
 from reconciler.report.words import plural
+from reconciler.resource import Selected
 from reconciler.source.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
 
 
@@ -79,6 +81,7 @@ class ComplaintsDocument(TypedDict):
     resources: int
     files: int
     complaints: list[ComplaintDocument]
+    selection: NotRequired[Limited]
     fixes: NotRequired[
         Annotated[
             list[FixDocument],
@@ -92,6 +95,7 @@ def complaints_json(
     resources: int,
     files: int,
     fixes: Sequence[FixDocument] | None = None,
+    selected: Selected | None = None,
 ) -> str:
     """Give the JSON of schemas/complaints.schema.json, ending in a line break."""
     document: ComplaintsDocument = {
@@ -100,6 +104,8 @@ def complaints_json(
         "files": files,
         "complaints": [_complaint(complaint) for complaint in complaints],
     }
+    if selected is not None:
+        document["selection"] = selection_document(selected)
     if fixes is not None:
         document["fixes"] = [*fixes]
     return json_text(document)
