@@ -149,7 +149,7 @@ async def make_plan(
     manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
     declared = (*manifests, *others)
     known = identify(declared, history)
-    targets = _referred_to(manifests, others)
+    targets = _referred_to(manifests, others) if selected is not None else ()
     asked_for = (*manifests, *targets)
     observations = await observe_all(api, asked_for, known.history)
     proven = None if place.embedded else await proof(api, manifests, observations)
@@ -167,7 +167,7 @@ async def make_plan(
         knowledge = Knowledge(*known_of, ids, str(place), place.salt, history.seed)
         changes.append(with_missing(_decided(manifest, knowledge, known, left), missing))
     # A look-up has settled some; what blocks a change from here on is something else.
-    unsettled = _unsettled(history, changes, others)
+    unsettled = _unsettled(history, changes, others if selected is not None else ())
     asked = [change for change in changes if change.action.writes]
     with api.waits.step(Deed.ASKING, total=len(asked)) as step:
         answered = await asyncio.gather(*(_with_objections(api, one, step) for one in asked))
