@@ -149,7 +149,8 @@ class Scope:
 
     `secrets` is None where none are needed, as in `validate`: then any name
     will do and stands for itself. `salt` gives that of their seals. `withheld` is
-    what may be no secret of a manifest. Of what `selection` leaves out no secret is needed.
+    what may be no secret of a manifest. Of what `selection` leaves out no secret is needed,
+    and none of `unread`. `why_unset` says why the value of a secret cannot be had.
     """
 
     environment: str
@@ -158,6 +159,8 @@ class Scope:
     salt: Callable[[], str] = lambda: ""
     withheld: Withheld = field(default_factory=Withheld)
     selection: Selection = EVERYTHING
+    unread: frozenset[str] = frozenset()
+    why_unset: Callable[[str], str] = lambda _: ""
 
     @property
     def without_secrets(self) -> Scope:
@@ -275,16 +278,18 @@ def spelled(value: Variable) -> str:
 
 def _secret(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
     name = part.name
-    value = scope.secrets.get(name, "") if scope.secrets is not None else ""
+    secrets = {} if name in scope.unread else scope.secrets or {}
+    value = "" if scope.withheld.why(name, "") else secrets.get(name, "")
     if why := scope.withheld.why(name, value):
         said = f"`{part.spot.written}` {why}"
         repair = Advice("remove it, or name a secret of your own")
         filled.findings.append(Finding(WITHHELD, path, said, suggestion=repair, spot=part.spot))
         return SecretHole(name, "", "withheld")
-    if scope.secrets is None:
+    if scope.secrets is None or name in scope.unread:
         return SecretHole(name, "", "not read")
     if value == "":
-        said = f"`{part.spot.written}` needs the environment variable {name}, which is not set"
+        why = scope.why_unset(name) or f"needs the environment variable {name}, which is not set"
+        said = f"`{part.spot.written}` {why}"
         filled.findings.append(Finding("M502", path, said, spot=part.spot))
     return SecretHole(name, value, seal(value, name, scope.salt()) if value else "not set")
 

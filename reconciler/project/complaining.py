@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, ValidationError
 
 from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
 from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
+from reconciler.project.secret_places import SecretPlace
 from reconciler.project.settings import (
     DriftIgnore,
     EmbeddedEmulator,
@@ -25,6 +26,7 @@ from reconciler.slips import nearest
 from reconciler.source.diagnostic import WANTED, Finding
 
 _PATTERN = re.compile(r"[*?\[\s~^:\\]")
+_SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -45,6 +47,7 @@ def project_findings(document: Json) -> Iterator[Finding]:
         said = f"there is no environment `{default}` (known: {listed})"
         yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
     yield from _list_findings(settings)
+    yield from _secret_findings(settings.secrets, ("secrets",))
     for name, environment in settings.environments.items():
         yield from _environment_findings(name, environment)
 
@@ -83,6 +86,17 @@ def _path_findings(setting: str, path: str, place: tuple[str, ...]) -> Iterator[
         yield Finding("P101", place, said)
 
 
+def _secret_findings(
+    secrets: Mapping[str, SecretPlace], path: tuple[str, ...]
+) -> Iterator[Finding]:
+    for name, place in secrets.items():
+        if not _SECRET_NAME.fullmatch(name):
+            said = f"`{name}` is no name of a secret: letters, digits and `_`"
+            yield Finding("P101", (*path, name), said, at_key=True)
+        if place.file is not None:
+            yield from _path_findings("file", place.file, (*path, name, "file"))
+
+
 def _environment_findings(name: str, environment: Environment) -> Iterator[Finding]:
     path = ("environments", name)
     if not ENVIRONMENT_NAME.fullmatch(name):
@@ -95,6 +109,7 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
         yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}")
     if environment.emulator is not None:
         yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
+    yield from _secret_findings(environment.secrets, (*path, "secrets"))
     match parse_journal_place(environment.journal) if environment.journal else None:
         case InFile(path=kept):
             yield from _path_findings("journal", str(kept), (*path, "journal"))
@@ -107,6 +122,8 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("driftIgnore",): DriftIgnore,
     ("environments",): Environment,
     ("environments", "emulator"): EmbeddedEmulator,
+    ("environments", "secrets"): SecretPlace,
+    ("secrets",): SecretPlace,
     ("environments", "guards"): Guards,
     ("environments", "guards", "kinds"): Limits,
     ("environments", "api"): Assumptions,

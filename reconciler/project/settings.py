@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
+from reconciler.project.secret_places import SecretPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,10 @@ class Environment(_Strict):
     variables: Annotated[
         dict[str, Variable], Field(description="Values of `${var:NAME}` in manifests.")
     ] = {}
+    secrets: Annotated[
+        dict[str, SecretPlace],
+        Field(description="Where secrets are in this environment; wins over those at the top."),
+    ] = {}
     guards: Guards = Guards()
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
@@ -285,6 +290,13 @@ class ProjectFile(_Strict):
         str | None, Field(alias="defaultEnvironment", description="Used where -e is not given.")
     ] = None
     environments: dict[str, Environment] = {}
+    secrets: Annotated[
+        dict[str, SecretPlace],
+        Field(
+            description="Where the values of `${secret:NAME}` are; what is not listed is the "
+            "environment variable of its name."
+        ),
+    ] = {}
     drift_ignore: Annotated[
         list[DriftIgnore],
         Field(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.manifests.adopting import Edited, Original, Originals, write_edits
-from reconciler.manifests.expressions import Scope, spelled, withheld_from
+from reconciler.manifests.expressions import spelled
 from reconciler.manifests.placing import replace_text
 from reconciler.manifests.workspace import Workspace, sources_of
 from reconciler.planning.adopting import Scene, adoption, look, what_is_left
@@ -270,15 +269,7 @@ class _Run:
 
     def _read(self, instead: Mapping[Path, str]) -> Workspace:
         bench = self.bench
-        withheld = withheld_from(os.environ)
-        scope = Scope(
-            bench.name,
-            bench.environment.variables,
-            os.environ,
-            bench.salt,
-            withheld,
-            self.asked.selection,
-        )
+        scope = bench.scope(self.asked)
         return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
 
 

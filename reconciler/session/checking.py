@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope, Withheld, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.resource import Selected
 from reconciler.session.opening import advice_on_nothing, check_named, read_workspaces
 from reconciler.session.projects import Asked, lead_here, project_file, read_project
+from reconciler.session.secrets import Allowed, secrets_of
 from reconciler.source.files import folder_in_repository
 
 
@@ -71,8 +72,7 @@ def check_in(
     lead_here(asked, project, next(iter(environments)) if len(environments) == 1 else "")
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, one.variables, secrets, withheld=withheld, selection=asked.selection)
-        for name, one in environments.items()
+        _scope(project, name, one, asked, secrets, withheld) for name, one in environments.items()
     ]
     workspace = everywhere(read_workspaces(asked, project, scopes, instead))
     check_named(asked.selection, workspace)
@@ -80,3 +80,19 @@ def check_in(
     selected = asked.selection.leaving_out(len(workspace.left_out))
     advice = advice_on_nothing(asked, project, workspace, name)
     return Checked(workspace, name, folder_in_repository(project.root), project, advice, selected)
+
+
+def _scope(  # noqa: PLR0917 - what a scope is made of
+    project: Project,
+    name: str,
+    environment: Environment,
+    asked: Asked,
+    environ: Mapping[str, str] | None,
+    withheld: Withheld,
+) -> Scope:
+    """Give what expressions may name. No file of a secret is read here, and no command run."""
+    scope = Scope(name, environment.variables, withheld=withheld, selection=asked.selection)
+    if environ is None:
+        return scope
+    known = secrets_of(project, name, environment, environ, Allowed.NOTHING)
+    return replace(scope, secrets=known, unread=known.unread, why_unset=known.why)

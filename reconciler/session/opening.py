@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.expressions import secrets_in
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
 from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
@@ -44,6 +43,7 @@ from reconciler.session.projects import (
     manifest_paths,
     open_project,
 )
+from reconciler.session.secrets import Allowed, Secrets, named_secrets, secrets_of
 from reconciler.session.voice import Silent, Voice
 from reconciler.slips import nearest
 from reconciler.source.files import find_files, read_file
@@ -154,6 +154,7 @@ class Bench:
     others: tuple[Manifest, ...] = ()
     selected: Selected | None = None
     named: frozenset[str] = frozenset()
+    secrets: Secrets | None = None
     early: Callable[[], Journal] | None = None
     prepare: Callable[[Bench, Journal], Bench] = lambda bench, _: bench
     restoring: Restoring | None = None
@@ -170,6 +171,21 @@ class Bench:
         journal = journal_of(self.project, self.name, self.environment, self.target, self.voice)
         return loaded(journal, self.waits, self.voice)
 
+    def scope(self, asked: Asked) -> Scope:
+        """Give what expressions may name here, with the secrets that were looked up."""
+        withheld, secrets = withheld_from(os.environ), self.secrets
+        if secrets is None:
+            secrets = secrets_of(self.project, self.name, self.environment, os.environ)
+        return Scope(
+            self.name,
+            self.environment.variables,
+            secrets,
+            self.salt,
+            withheld,
+            asked.selection,
+            why_unset=secrets.why,
+        )
+
     def salt(self) -> str:
         """Give the salt of the seals that stand for secrets. Raises as `journal` does."""
         return self.journal().salt
@@ -181,7 +197,7 @@ def open_target(asked: Asked) -> Bench:
     name, environment = choose_environment(project, asked.environment)
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
-    named = named_secrets(asked, project)
+    named = named_secrets(asked, project, name, environment)
     unread = partial(journal_of, project, name, environment, target, asked.voice)
     return Bench(
         project,
@@ -195,21 +211,6 @@ def open_target(asked: Asked) -> Bench:
         waits=asked.waits,
         voice=asked.voice,
     )
-
-
-def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
-    """Give the secrets that the manifests name, to hide them; nothing else of these is read."""
-    return frozenset(secrets_named(asked, project).values())
-
-
-def secrets_named(asked: Asked, project: Project) -> dict[str, str]:
-    """Map the names of secrets in the texts of manifests to their values, "" where not set."""
-    values: dict[str, str] = {}
-    for file in find_files(manifest_paths(asked, project), project.root).files:
-        text = read_file(file.path, file.name, (project.root.resolve(),))
-        names = secrets_in(text) if isinstance(text, str) else ()
-        values.update((name, os.environ.get(name, "")) for name in names)
-    return values
 
 
 def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:
@@ -244,7 +245,13 @@ def open_bench(asked: Asked) -> Bench:
     return bench_of(asked, project, *choose_environment(project, asked.environment))
 
 
-def bench_of(asked: Asked, project: Project, name: str, environment: Environment) -> Bench:
+def bench_of(
+    asked: Asked,
+    project: Project,
+    name: str,
+    environment: Environment,
+    allowed: Allowed = Allowed.ALL,
+) -> Bench:
     """Do what is left before the first request, once it is known what may be used."""
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
@@ -252,13 +259,15 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
     journal = cache(lambda: loaded(unread(), asked.waits, asked.voice))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
+    secrets = secrets_of(project, name, environment, os.environ, allowed)
     scope = Scope(
         name,
         environment.variables,
-        os.environ,
+        secrets,
         lambda: journal().salt,
         withheld,
         asked.selection,
+        why_unset=secrets.why,
     )
     workspace = open_workspace(asked, project, scope)
     asked.voice.hide(_redaction_of(workspace))
@@ -274,6 +283,7 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
         whole,
         others,
         asked.selection.leaving_out(len(workspace.left_out)),
+        secrets=secrets,
         early=journal,
         waits=asked.waits,
         voice=asked.voice,

@@ -18,7 +18,6 @@ from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.changed import Changed, branching_point, changed_since
-from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.selection import EVERYTHING, read_selection
 from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.drift import find_drift, remembered
@@ -140,16 +139,7 @@ def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:
     Raises UsageError without git, or where the revision cannot be told or read.
     """
     revision = branching_point(bench.project.root, since)
-    withheld = withheld_from(os.environ)
-    scope = Scope(
-        bench.name,
-        bench.environment.variables,
-        os.environ,
-        bench.salt,
-        withheld,
-        asked.selection,
-    )
-    return changed_since(revision, bench.workspace, bench.project, scope, asked.paths)
+    return changed_since(revision, bench.workspace, bench.project, bench.scope(asked), asked.paths)
 
 
 def part_of(bench: Bench, changed: Changed) -> Bench:
