@@ -139,10 +139,10 @@ def opened(admitted: Admitted, asked: Asked, event: Event) -> Iterator[Bench]:
     with TemporaryDirectory(prefix="reconciler-") as folder:
         if isinstance(use, OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
-        yield bench_of(asked, use.project, admitted.name, environment, _places(use, event))
+        yield bench_of(asked, use.project, admitted.name, environment, places_allowed(use, event))
 
 
-def _places(use: Whole | OverBase, event: Event) -> Allowed:
+def places_allowed(use: Whole | OverBase, event: Event) -> Allowed:
     """Tell which places of secrets a run may use: none that a change has a say in.
 
     Where nothing tells what was reviewed, and for the change of a fork, only variables count.

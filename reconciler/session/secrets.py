@@ -132,10 +132,12 @@ class Secrets(Mapping[str, str]):
         try:
             # A pipe would be waited for.
             descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as stream:
+            try:
                 if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                     raise _Missing("is not a regular file")
-                return stream.read(LARGEST + 1)
+                return os.read(descriptor, LARGEST + 1)
+            finally:
+                os.close(descriptor)
         except OSError as error:
             said = "is not there" if isinstance(error, FileNotFoundError) else "cannot be read"
             raise _Missing(f"{said}: {error.strerror}") from None
