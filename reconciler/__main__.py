@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 
@@ -18,6 +19,10 @@ GARBAGE_THRESHOLDS = (50_000, 20, 50)
 def main() -> None:
     """Run the command line and exit with its code."""
     take_streams()
+    if (asked := os.environ.get("_RECONCILER_COMPLETE")) is not None:
+        from reconciler.commands.completing import answer as complete  # noqa: PLC0415 - see below
+
+        sys.exit(complete(asked))
     try:
         code = answer(sys.argv[1:])
     except KeyboardInterrupt:

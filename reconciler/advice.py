@@ -17,7 +17,8 @@ class Here:
     """What leads a command to the environment of this run, each part with a blank before it.
 
     `to_journal` leads what takes `--path`, `to_manifests` what takes paths, and `to_project`
-    what takes neither. `root` is the project's folder as seen from here.
+    what takes neither. `root` is the project's folder as seen from here, and `selection` what
+    limits what takes paths to some manifests.
     """
 
     environment: str = ""
@@ -25,6 +26,7 @@ class Here:
     to_manifests: str = ""
     to_project: str = ""
     root: str = "."
+    selection: str = ""
 
 
 _here: ContextVar[Here] = ContextVar("here")
@@ -48,10 +50,14 @@ def from_journal(command: str, rest: str = "") -> str:
     return _line(command, here.environment, here.to_journal, rest)
 
 
-def on_manifests(command: str, rest: str = "") -> str:
-    """Give a command that reads manifests, with the paths that this run was given."""
+def on_manifests(command: str, rest: str = "", *, whole: bool = False) -> str:
+    """Give a command that reads manifests, with the paths and the selection of this run.
+
+    With `whole` it is about what is not selected too.
+    """
     here = _here.get(_NOWHERE)
-    return _line(command, here.environment, here.to_manifests, rest)
+    place = here.to_manifests if whole else f"{here.to_manifests}{here.selection}"
+    return _line(command, here.environment, place, rest)
 
 
 def on_file(command: str, file: str) -> str:

@@ -209,7 +209,7 @@ def test_pointing() -> None:
 @pytest.mark.parametrize("now", ["", "another"])
 def test_changed_secret(now: str) -> None:
     """A secret that is gone, or has another value than was sealed, is named as lost."""
-    kept = {"a": [str(BEARER), 1, True, None, 1.5]}
+    kept: Json = {"a": [str(BEARER), 1, True, None, 1.5]}
 
     opened, lost = unsealed(kept, lambda _: now, "salt")
 

@@ -47,6 +47,7 @@ from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked, check, check_in
 from reconciler.session.opening import Bench, bench_of, open_workspace
 from reconciler.session.projects import Asked, is_whole, lead_here, today
+from reconciler.session.secrets import Allowed
 from reconciler.source.files import PROJECT_FILE
 from reconciler.waits import Waits
 
@@ -129,7 +130,7 @@ def admit(use: Use, event: Event, inputs: Inputs, asked: Asked) -> Admitted:
 
 
 @contextmanager
-def opened(admitted: Admitted, asked: Asked) -> Iterator[Bench]:
+def opened(admitted: Admitted, asked: Asked, event: Event) -> Iterator[Bench]:
     """Do all that is left before the first request.
 
     Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change brings.
@@ -138,7 +139,8 @@ def opened(admitted: Admitted, asked: Asked) -> Iterator[Bench]:
     with TemporaryDirectory(prefix="reconciler-") as folder:
         if isinstance(use, OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
-        bench = bench_of(asked, use.project, admitted.name, environment)
+        allowed = places_allowed(use, event)
+        bench = bench_of(asked, use.project, admitted.name, environment, allowed)
         yield _unexempted(bench) if isinstance(use, OverBase) else bench
 
 
@@ -150,6 +152,16 @@ def _unexempted(bench: Bench) -> Bench:
     """
     manifests = tuple(replace(one, exempt={}) for one in bench.workspace.manifests)
     return replace(bench, workspace=replace(bench.workspace, manifests=manifests))
+
+
+def places_allowed(use: Whole | OverBase, event: Event) -> Allowed:
+    """Tell which places of secrets a run may use: none that a change has a say in.
+
+    Where nothing tells what was reviewed, and for the change of a fork, only variables count.
+    """
+    if event.has_no_secrets or event.is_fork or (isinstance(use, Whole) and not use.anywhere):
+        return Allowed.NOTHING
+    return Allowed.ALL if isinstance(use, Whole) else Allowed.OUTSIDE
 
 
 def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:

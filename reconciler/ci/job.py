@@ -121,7 +121,7 @@ class Job:
         """Open what may be used, as far as it may lead anywhere. Raises GuardRefused."""
         admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
         self.result = replace(self.result, postponed=admitted.postponed)
-        return opened(admitted, self.asked)
+        return opened(admitted, self.asked, self.talk.event)
 
     def _opened(self) -> AbstractContextManager[Bench]:
         _, use = self._judged(os.environ)

@@ -20,6 +20,7 @@ from reconciler.session.projects import Asked
 @click.command
 @click.argument("refs", nargs=-1, metavar="[REF]...")
 @options.remembering
+@options.selecting
 @options.formats("text", "json", "markdown")
 @click.option("--all", "every", is_flag=True, help="Adopt all that was edited live.")
 @click.option("--dry-run", is_flag=True, help="Show what would be edited, and edit nothing.")
@@ -43,6 +44,7 @@ def adopt(  # noqa: PLR0913 - one parameter a flag
     expressions stay. Where git changed the same field since the last apply, no
     manifest of that resource is touched, and the command ends with 3.
     """
+    every = every or (bool(asked.selection) and not refs)
     check_names(refs, every=every)
     if ours and theirs:
         raise UsageError("--ours and --theirs exclude each other")

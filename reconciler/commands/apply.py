@@ -12,11 +12,13 @@ from reconciler.journal.store import Patience
 from reconciler.report.unplanned import not_applied
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import open_bench
+from reconciler.session.planning import as_reviewed
 from reconciler.session.projects import Asked
 
 
 @click.command
 @options.reading
+@options.selecting
 @options.formats("text", "json", "junit")
 @consenting
 @click.option(
@@ -31,7 +33,7 @@ def apply(*, asked: Asked, form: str, consent: Consent, patience: Patience) -> i
     """
     check_asked(consent)
     made, applied = plan_and_apply(
-        open_bench(asked),
+        open_bench(as_reviewed(asked, consent.reviewed)),
         lambda _: consent,
         "apply",
         verbose=asked.verbose,

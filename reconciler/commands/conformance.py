@@ -15,8 +15,9 @@ from reconciler.project import Environment, Service, choose_environment, unsafe_
 from reconciler.report.probed import ConformanceDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
-from reconciler.session.opening import Bench, named_secrets, open_api, open_target
+from reconciler.session.opening import Bench, open_api, open_target
 from reconciler.session.projects import Asked, open_project
+from reconciler.session.secrets import named_secrets
 
 _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
 
@@ -77,7 +78,7 @@ def _bench(asked: Asked, base_url: str | None) -> Bench:
     if asked.environment is not None:
         name, chosen = choose_environment(found, asked.environment)
     target = Service(base_url.rstrip("/"), chosen.authorization)
-    named = named_secrets(asked, found)
+    named = named_secrets(asked, found, name, chosen)
     return Bench(
         found,
         name,

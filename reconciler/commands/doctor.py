@@ -28,8 +28,9 @@ from reconciler.project import (
 from reconciler.report.probed import DoctorDocument
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, wrapped
-from reconciler.session.opening import Bench, named_secrets, open_api
+from reconciler.session.opening import Bench, open_api
 from reconciler.session.projects import Asked, lead_here, now, open_project
+from reconciler.session.secrets import named_secrets, secrets_of
 
 _MARGIN = " " * len("warning  ")
 _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}
@@ -89,7 +90,7 @@ def _checks(asked: Asked) -> list[Check]:
         target = choose_target(project, name, environment, os.environ)
     except ReconcilerError as error:
         return [*checks, _failed("target", error)]
-    named = named_secrets(asked, project)
+    named = named_secrets(asked, project, name, environment)
     bench = Bench(
         project,
         name,
@@ -104,7 +105,7 @@ def _checks(asked: Asked) -> list[Check]:
     way = [Check("target", State.OK, _target_words(bench))]
     if isinstance(target, Service):
         way += [_key(), _proxy(target), _tls(target)]
-    checks += [*way, *_journal(bench)]
+    checks += [*way, *_journal(bench), *_secrets(bench)]
     if all(check.state is not State.FAILED for check in way):
         checks += asyncio.run(_service(bench))
     return checks
@@ -123,6 +124,19 @@ def _key() -> Check:
     except ReconcilerError as error:
         return _failed("key", error)
     return Check("key", State.OK, f"present, from {API_KEY}")
+
+
+def _secrets(bench: Bench) -> Iterator[Check]:
+    """Say where each listed secret comes from, and whether it is there; no command is run."""
+    known = secrets_of(bench.project, bench.name, bench.environment, os.environ)
+    for name, place in known.places.items():
+        origin = known.origin(name)
+        if place.command is not None:
+            yield Check(f"secret {name}", State.OK, f"{origin}, which is run where it is needed")
+        elif why := known.why(name):
+            yield Check(f"secret {name}", State.FAILED, why, ExitCode.INVALID)
+        else:
+            yield Check(f"secret {name}", State.OK, f"present, from {origin}")
 
 
 def _proxy(target: Service) -> Check:

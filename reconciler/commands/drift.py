@@ -18,6 +18,7 @@ from reconciler.session.projects import Asked, made_now
 
 @click.command
 @options.reading
+@options.selecting
 @options.formats("text", "json", "markdown", "html")
 @click.option(
     "--remember",

@@ -11,6 +11,7 @@ import click
 
 from reconciler.commands.waiting import waiting
 from reconciler.console import Console
+from reconciler.manifests.selection import EVERYTHING, Selection, read_selection
 from reconciler.session.projects import Asked
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -37,6 +38,27 @@ verbose = click.option("-v", "--verbose", is_flag=True, help="Show everything, n
 quiet = click.option(
     "-q", "--quiet", is_flag=True, help="Print no words beside the data, but what went wrong."
 )
+
+
+_SELECTING = (
+    click.option(
+        "--select",
+        metavar="EXPR",
+        multiple=True,
+        help="Only what is meant by terms joined by commas: Kind/name, kind=SLO, "
+        "label.team=payments, file=checkout/*. Given again: another choice.",
+    ),
+    click.option(
+        "--exclude", metavar="EXPR", multiple=True, help="All but what is meant, as in --select."
+    ),
+)
+
+
+def selecting(command: Command) -> Command:
+    """Let a command that reads manifests be limited to some of them, as `asked.selection`."""
+    for flag in reversed(_SELECTING):
+        command = flag(command)
+    return command
 
 
 def formats(*names: str) -> Callable[[Command], Command]:
@@ -71,6 +93,14 @@ def remembering(command: Command) -> Command:
     return _asking(command, environment, project, place, verbose, quiet)
 
 
+def _selection(select: tuple[str, ...], exclude: tuple[str, ...]) -> Selection:
+    if not select and not exclude:
+        return EVERYTHING
+    from reconciler.kinds import BY_NAME  # noqa: PLC0415 - where something is selected only
+
+    return read_selection(select, exclude, BY_NAME)
+
+
 def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
     @functools.wraps(command)
     def gathered(
@@ -80,10 +110,13 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
         verbose: bool,
         quiet: bool,
         paths: tuple[Path, ...] = (),
+        select: tuple[str, ...] = (),
+        exclude: tuple[str, ...] = (),
         **own: Any,
     ) -> Any:
+        selection = _selection(select, exclude)
         with waiting(quiet=quiet) as waits:
-            asked = Asked(paths, environment, project, verbose, quiet, waits, Console())
+            asked = Asked(paths, environment, project, verbose, quiet, waits, Console(), selection)
             return command(asked=asked, **own)
 
     asking = cast("Command", gathered)

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "conformance": ("conformance", "conformance", "Compare a service with the API document."),
     "ci": ("ci", "ci", "Do the same inside CI: comment, summary, outputs."),
     "schema": ("schema", "schema", "Print the JSON Schema of a kind of manifest."),
+    "completion": ("completion", "completion", "Print what lets a shell complete names."),
     "emulator": ("emulator", "emulator", "Run the management API on this machine."),
 }
 

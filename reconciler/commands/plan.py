@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import click
 
 from reconciler.commands import options
-from reconciler.console import data, plan_words, redacted, words
-from reconciler.errors import ExitCode, worst
+from reconciler.console import data, plan_words, redacted, stdout_style, words
+from reconciler.errors import ExitCode, ReconcilerError, UsageError, worst
 from reconciler.report.plan.document import plan_json
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
 from reconciler.session.opening import open_bench
 from reconciler.session.planning import (
     as_part,
@@ -22,11 +25,14 @@ from reconciler.session.planning import (
     tell_part,
     write_private,
 )
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Asked, manifest_paths, project_file, read_project
+
+CLEARED = "\x1b[H\x1b[2J"
 
 
 @click.command
 @options.reading
+@options.selecting
 @options.formats("text", "json", "jsonl", "markdown", "html")
 @click.option(
     "--out",
@@ -35,6 +41,7 @@ from reconciler.session.projects import Asked
     help="Also write the plan as JSON, for `apply --plan FILE`.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 2 where there are changes.")
+@click.option("--watch", is_flag=True, help="Plan again whenever a file is saved; on a terminal.")
 @click.option(
     "--changed-since",
     "since",
@@ -48,8 +55,50 @@ def plan(
     out: Path | None,
     exit_code: bool,
     since: str | None,
+    watch: bool,
 ) -> int:
     """Show what apply would do. Nothing is written, neither to the service nor to the journal."""
+    if watch:
+        _check_watching(form, out, exit_code=exit_code)
+        return _watch(asked, since)
+    return _plan(asked, form, out, since, exit_code=exit_code)
+
+
+def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
+    if form != "text" or out is not None or exit_code:
+        raise UsageError("--watch is for reading along: without --format, --out and --exit-code")
+    if not sys.stdout.isatty():
+        raise UsageError("--watch is for a terminal: nobody reads along here")
+
+
+def _watch(asked: Asked, since: str | None) -> int:
+    """Plan now and after every save, until a signal ends it."""
+    from reconciler.session.watching import Watch, watched  # noqa: PLC0415 - for --watch only
+
+    def seen() -> Watch:
+        project, _ = read_project(asked)
+        file = project_file(asked)
+        if project is None:
+            # What it says of manifests is not known, so any file beside it may repair that.
+            return Watch([*(asked.paths or [(file or Path()).parent])], [file] if file else [])
+        return Watch(manifest_paths(asked, project), [file] if file is not None else [])
+
+    def planned() -> None:
+        data(CLEARED if stdout_style(verbose=False).terminal else "")
+        try:
+            _plan(asked, "text", None, since, exit_code=False)
+        except ReconcilerError as error:
+            words(f"error: {safe(str(error))}", laid_out=True)
+        except ExceptionGroup as group:
+            for one in group.exceptions:
+                words(f"error: {safe(str(one))}", laid_out=True)
+
+    for count in watched(seen, planned):
+        words(f"watching {plural(count, 'file')}; Ctrl-C ends it")
+    return 0
+
+
+def _plan(asked: Asked, form: str, out: Path | None, since: str | None, *, exit_code: bool) -> int:
     bench = open_bench(asked)
     if out is not None:
         check_writable(out)

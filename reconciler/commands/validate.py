@@ -12,6 +12,9 @@ from reconciler.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
 from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.safe import safe
+from reconciler.report.unplanned import unheeded_words
+from reconciler.report.words import selection_words
 from reconciler.session.checking import Checked, check, check_in
 from reconciler.session.projects import Asked, manifest_paths, read_project
 from reconciler.source.diagnostic import Severity
@@ -25,6 +28,7 @@ DIFFS = ("text", "json")
 
 @click.command
 @options.reading
+@options.selecting
 @options.formats("text", "json", "jsonl", "sarif", "junit")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without guessing.")
 @click.option("--diff", is_flag=True, help="With --fix: show what it would do, and do nothing.")
@@ -125,7 +129,10 @@ def _summarise(asked: Asked, checked: Checked) -> None:
         count = len(workspace.manifests)
         ignored = len(workspace.suppressed)
         summary = complaints_summary(workspace.complaints, count, workspace.files, ignored)
-        words("\n".join(filter(None, (summary, checked.advice))))
+        selected = checked.selected
+        left = f"{safe(selection_words(selected))}" if selected is not None else ""
+        unheeded = unheeded_words(workspace.unheeded)
+        words("\n".join(filter(None, (summary, left, unheeded, checked.advice))))
 
 
 def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None) -> str:
@@ -146,5 +153,11 @@ def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = 
             return complaints_junit(workspace.complaints, workspace.manifests, workspace.elsewhere)
         case _:
             count = len(workspace.manifests)
-            ignored = len(workspace.suppressed)
-            return complaints_json(workspace.complaints, count, workspace.files, fixes, ignored)
+            return complaints_json(
+                workspace.complaints,
+                count,
+                workspace.files,
+                fixes,
+                ignored=len(workspace.suppressed),
+                selected=checked.selected,
+            )

@@ -37,9 +37,15 @@ TOO_MANY = "too-many-changes"
 
 @dataclass(slots=True)
 class _Figures:
-    """What is known of a kind, and what of it would change, by the word for how."""
+    """What is known of a kind, and what of it would change, by the word for how.
+
+    `perhaps` is how many are declared beside a part that may be known, of which the service
+    would tell; `seen` is of how many it did.
+    """
 
     known: int = 0
+    perhaps: int = 0
+    seen: int = 0
     changed: Counter[str] = field(default_factory=Counter)
 
     def add(self, kind: Kind, change: Change) -> None:
@@ -47,6 +53,7 @@ class _Figures:
             self._add_members(kind, change)
             return
         word = _word(kind, change)
+        self.seen += isinstance(change.observation, Seen)
         if isinstance(change.observation, Seen | Remembered):
             self.known += 1
             if change.action is Action.UPDATE:
@@ -85,28 +92,33 @@ def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[Objection]:
     Creates do not count, nor does what is neither seen nor remembered and is not weakened.
     """
     for kind in KINDS:
-        figures = _Figures(0 if kind.destroyable else _beside(plan, kind))
+        figures = _Figures(0 if kind.destroyable else _beside(plan.beside, kind))
+        figures.perhaps = 0 if kind.destroyable else _beside(plan.perhaps_beside, kind)
         for change in plan.changes:
             if change.ref.kind == kind.name:
                 figures.add(kind, change)
         limits = guards.of(kind.name)
-        if figures.changed.total() > _allowed(figures.known, limits):
+        if figures.changed.total() > _allowed(figures, limits):
             yield _objection(kind, figures, limits, plan.environment)
 
 
-def _beside(plan: Plan, kind: Kind) -> int:
-    return sum(ref.kind == kind.name for ref in plan.beside)
+def _beside(refs: Sequence[Ref], kind: Kind) -> int:
+    return sum(ref.kind == kind.name for ref in refs)
 
 
-def _allowed(known: int, limits: Limits) -> int:
+def _allowed(figures: _Figures, limits: Limits) -> int:
     """Give how many may change at once; all that are known where no limit holds."""
-    share = known * limits.max_change_percent // 100 if known >= limits.minimum else known
+    known = figures.known
+    # A part of the manifests is no way below the minimum.
+    known_or_declared = known + (figures.perhaps if figures.seen else 0)
+    is_limited = known_or_declared >= limits.minimum
+    share = known * limits.max_change_percent // 100 if is_limited else known
     return share if limits.max_changes is None else min(share, limits.max_changes)
 
 
 def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) -> Objection:
     changed, known = figures.changed.total(), figures.known
-    allowed = _allowed(known, limits)
+    allowed = _allowed(figures, limits)
     share = f" ({changed * 100 / known:.4g} %)" if known else ""
     noun = "members" if kind.destroyable else "resources"
     ways = ", ".join(f"{count} {word}" for word, count in figures.changed.most_common() if count)

@@ -148,7 +148,7 @@ def changed_since(
     touched = {ref for ref, one in now.items() if ref not in before or _differ(before[ref], one)}
     part = _with_dependants(touched, now)
     _add_all(part, lambda ref: now[ref].references & now.keys())
-    known = now.keys() | set(workspace.elsewhere)
+    known = now.keys() | set(workspace.elsewhere) | {one.ref for one in workspace.left_out}
     return Changed(
         revision,
         tuple(one for one in workspace.manifests if one.ref in part),

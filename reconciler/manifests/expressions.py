@@ -6,7 +6,7 @@ Source: docs/manifests.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import assert_never
 
@@ -25,6 +25,7 @@ from reconciler.expressions import (
     parts_of,
 )
 from reconciler.kinds.type_errors import name_of
+from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.project import Variable
 from reconciler.resource import Ref
 from reconciler.sealed import RefHole, SecretHole, Template, seal
@@ -150,7 +151,8 @@ class Scope:
     `secrets` is None where none are needed, as in `validate`: then any name
     will do and stands for itself. `salt` gives that of their seals. `withheld` is
     what may be no secret of a manifest, and `today` the day that exemptions and rules must reach.
-    With `ruled`, the project's own rules are asked.
+    With `ruled`, the project's own rules are asked. Of what `selection` leaves out no secret is
+    needed, and none of `unread`. `why_unset` says why the value of a secret cannot be had.
     """
 
     environment: str
@@ -160,6 +162,14 @@ class Scope:
     withheld: Withheld = field(default_factory=Withheld)
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
     ruled: bool = True
+    selection: Selection = EVERYTHING
+    unread: frozenset[str] = frozenset()
+    why_unset: Callable[[str], str] = lambda _: ""
+
+    @property
+    def without_secrets(self) -> Scope:
+        """The same, where no secret is needed."""
+        return replace(self, secrets=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,16 +282,19 @@ def spelled(value: Variable) -> str:
 
 def _secret(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
     name = part.name
-    value = scope.secrets.get(name, "") if scope.secrets is not None else ""
+    # A mapping that looks values up is empty to whoever counts, and still has them.
+    secrets = {} if scope.secrets is None or name in scope.unread else scope.secrets
+    value = "" if scope.withheld.why(name, "") else secrets.get(name, "")
     if why := scope.withheld.why(name, value):
         said = f"`{part.spot.written}` {why}"
         repair = Advice("remove it, or name a secret of your own")
         filled.findings.append(Finding(WITHHELD, path, said, suggestion=repair, spot=part.spot))
         return SecretHole(name, "", "withheld")
-    if scope.secrets is None:
+    if scope.secrets is None or name in scope.unread:
         return SecretHole(name, "", "not read")
     if value == "":
-        said = f"`{part.spot.written}` needs the environment variable {name}, which is not set"
+        why = scope.why_unset(name) or f"needs the environment variable {name}, which is not set"
+        said = f"`{part.spot.written}` {why}"
         filled.findings.append(Finding("M502", path, said, spot=part.spot))
     return SecretHole(name, value, seal(value, name, scope.salt()) if value else "not set")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from reconciler.manifests.envelope import (
     record_finding,
 )
 from reconciler.manifests.expressions import Filled, Reference, Scope, fill
+from reconciler.manifests.selection import Taken
 from reconciler.manifests.silencing import Silencing
 from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
@@ -88,6 +89,7 @@ class Declared:
     text: Text
     spec: Text
     references: References
+    selected: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,16 @@ class _Spec:
     document: dict[str, Json]
     text: Text
     references: References = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A document whose expressions were read in a scope, and whether it is selected."""
+
+    filled: Filled
+    envelope: Envelope
+    scope: Scope
+    selected: bool = True
 
 
 @dataclass(slots=True)
@@ -113,6 +125,7 @@ class Loader:
     strays: list[File] = field(default_factory=list)
     unusable: list[Ref] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    taken: Taken = field(default_factory=Taken)
     _flawed: set[tuple[int, int]] = field(default_factory=set)
 
     def load(self, file: File) -> None:
@@ -198,8 +211,8 @@ class Loader:
             if record is not None:
                 self.complain(here, [record])
                 return
-        filled = self._fill(document)
-        envelope = read_envelope(_object(filled.document), self._around())
+        read = self._read(document, file)
+        filled, envelope = read.filled, read.envelope
         kind = envelope.kind
         if kind is None or not envelope.name:
             self.complain(here, (*envelope.findings, *filled.findings))
@@ -219,8 +232,7 @@ class Loader:
             self.elsewhere.append(ref)
             return
         self.complain(here, filled.findings)
-        is_own = filled.document is not document.value
-        spec = self._spec(kind, file, envelope, here, is_own=is_own)
+        spec = self._spec(kind, file, read, here)
         # What another tool calls by the same kind declares nothing here.
         if spec is None or document.value.get("apiVersion") != API_VERSION:
             self.unusable.append(ref)
@@ -239,7 +251,7 @@ class Loader:
             envelope.exempt,
         )
         places = ((here, filled.references), *spec.references)
-        self.declared.append(Declared(manifest, kind, here, spec.text, places))
+        self.declared.append(Declared(manifest, kind, here, spec.text, places, read.selected))
 
     def _around(self) -> Around:
         return Around(
@@ -249,19 +261,31 @@ class Loader:
             rules=self.silencing.rules,
         )
 
-    def _fill(self, document: Document) -> Filled:
-        """Read the expressions of a document; most hold none, and are not walked."""
-        if not may_stand_in(document.text):
-            # A key may also stand there as it is.
-            found = self.scope.withheld.stands_in(document.text)
-            findings = self.scope.withheld.findings(document.value) if found else ()
-            return Filled(document.value, [*findings])
-        return fill(document.value, self.scope)
+    def _read(self, document: Document, file: File) -> _Read:
+        """Read expressions and envelope; secrets only of what is selected."""
+        if not self.scope.selection:
+            return self._read_in(self.scope, document)
+        read = self._read_in(self.scope.without_secrets, document)
+        kind, name = read.envelope.kind, read.envelope.name
+        if kind is not None and name:
+            ref = Ref(kind.name, name)
+            labels = read.envelope.labels
+            if not self.scope.selection.takes(ref, file.name, labels):
+                self.taken.left.add(str(ref))
+                return replace(read, selected=False)
+            self.taken.refs.add(str(ref))
+        return self._read_in(self.scope, document)
 
-    def _spec(
-        self, kind: Kind, file: File, envelope: Envelope, here: Text, *, is_own: bool
-    ) -> _Spec | None:
+    def _read_in(self, scope: Scope, document: Document) -> _Read:
+        filled = _fill(document, scope)
+        whole = _object(filled.document)
+        envelope = read_envelope(whole, self._around())
+        return _Read(filled, envelope, scope)
+
+    def _spec(self, kind: Kind, file: File, read: _Read, here: Text) -> _Spec | None:
         """Judge a `spec`; one that is its environment's own is so each time."""
+        envelope = read.envelope
+        is_own = read.filled.document is not here.document.value
         inside = replace(here, prefix=("spec",))
         spec, written = envelope.spec or {}, _object(here.document.value)
         judging = partial(judge, kind, spec, written["spec"], has_id=has_id(written))
@@ -269,24 +293,22 @@ class Loader:
         self.complain(here, _still_missing(envelope, judged))
         failed = self.complain(inside, judged.findings)
         if spec.get("file") is not None and kind.from_export is not None:
-            return None if failed else self._expand(kind.from_export, kind, file, spec, inside)
+            return None if failed else self._expand(kind, file, spec, inside, read)
         return _Spec(judged.spec, inside)
 
     def _expand(
-        self,
-        from_export: Callable[[dict[str, Json]], dict[str, Json]],
-        kind: Kind,
-        file: File,
-        declared: dict[str, Json],
-        inside: Text,
+        self, kind: Kind, file: File, declared: dict[str, Json], inside: Text, read: _Read
     ) -> _Spec | None:
         """Put the content of `spec.file` in its place."""
+        from_export = kind.from_export
+        assert from_export is not None  # noqa: S101 - asked for before
         named = str(declared["file"])
         name = display_name(file.path.parent / named, self.root)
+        (self.taken.files if read.selected else self.taken.left_files).add(name)
         content = self._export(file.path.parent / named, name, named, inside)
         if content is None:
             return None
-        filled = self._fill(content)
+        filled = _fill(content, read.scope)
         exported = Text(name, content, ref=inside.ref)
         self.complain(exported, filled.findings)
         whole = _object(filled.document)
@@ -319,6 +341,16 @@ class Loader:
             said = f"`{named}` does not hold one JSON object"
             self.complain(inside, [Finding("M404", ("file",), said)])
         return None
+
+
+def _fill(document: Document, scope: Scope) -> Filled:
+    """Read the expressions of a document; most hold none, and are not walked."""
+    if not may_stand_in(document.text):
+        # A key may also stand there as it is.
+        found = scope.withheld.stands_in(document.text)
+        findings = scope.withheld.findings(document.value) if found else ()
+        return Filled(document.value, [*findings])
+    return fill(document.value, scope)
 
 
 def _still_missing(envelope: Envelope, judged: Judged) -> Iterator[Finding]:

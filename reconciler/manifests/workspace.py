@@ -153,6 +153,7 @@ class Workspace:
     `elsewhere` are the manifests that `metadata.environments` limits to others, and
     `read` is every file that was read, exports too. `suppressed` is what is not
     complained of, with the reason, and `idle` are comments that ignore nothing here.
+    `left_out` was not selected, and `unheeded` is how many errors are about that.
     """
 
     manifests: tuple[Manifest, ...]
@@ -162,6 +163,8 @@ class Workspace:
     read: tuple[Path, ...] = ()
     suppressed: tuple[Suppressed, ...] = ()
     idle: tuple[Complaint, ...] = ()
+    left_out: tuple[Manifest, ...] = ()
+    unheeded: int = 0
 
     @property
     def errors(self) -> tuple[Complaint, ...]:
@@ -230,15 +233,18 @@ def _load(
     loader.complaints.extend(rule_complaints(loader, settings))
     loader.complaints.extend([*practice_complaints(loader, settings)])
     manifests = tuple(one.manifest for one in declared)
-    told = silencing.told(sorted(set(loader.complaints)), manifests)
+    said = silencing.told(sorted(set(loader.complaints)), manifests)
+    about = [one for one in said.complaints if loader.taken.is_about(one, scope.selection)]
     return Workspace(
-        manifests,
-        told.complaints,
+        tuple(one.manifest for one in declared if one.selected),
+        tuple(about),
         tuple(loader.elsewhere),
         len(found.files),
         tuple(sources.paths),
-        told.suppressed,
-        told.idle,
+        said.suppressed,
+        said.idle,
+        tuple(one.manifest for one in declared if not one.selected),
+        sum(one.is_error for one in said.complaints) - sum(one.is_error for one in about),
     )
 
 
@@ -288,6 +294,12 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
     for workspace in workspaces.values():
         for manifest in workspace.manifests:
             manifests.setdefault(manifest.ref, manifest)
+    left = {
+        one.ref: one
+        for workspace in workspaces.values()
+        for one in workspace.left_out
+        if one.ref not in manifests
+    }
     limited = {ref: None for one in workspaces.values() for ref in one.elsewhere}
     files = max((one.files for one in workspaces.values()), default=0)
     return Workspace(
@@ -297,6 +309,8 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
         files,
         tuple({path for one in workspaces.values() for path in one.read}),
         tuple(sorted({one for workspace in workspaces.values() for one in workspace.suppressed})),
+        left_out=tuple(left.values()),
+        unheeded=max((one.unheeded for one in workspaces.values()), default=0),
     )
 
 

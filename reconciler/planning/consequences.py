@@ -33,6 +33,7 @@ from reconciler.resource import (
     Manifest,
     NeededUnseen,
     NotInAnswer,
+    NotSelected,
     Observation,
     ProtectionTurns,
     Reason,
@@ -72,6 +73,14 @@ def blocked(change: Change, reasons: Iterable[Reason]) -> Change:
         foreign=(),
         reasons=(*reasons, *change.reasons),
     )
+
+
+def with_missing(change: Change, missing: Container[Ref]) -> Change:
+    """Block what waits for the id of something that no plan of this part would make."""
+    waits_for = tuple(sorted(ref for ref in change.awaits if ref in missing))
+    if not waits_for or not change.action.writes:
+        return change
+    return blocked(change, [NotSelected(waits_for)])
 
 
 def with_blocked_dependants(changes: Sequence[Change]) -> list[Change]:

@@ -14,7 +14,12 @@ from reconciler.errors import ReconcilerError
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Sending, observe
-from reconciler.planning.consequences import blocked, blocked_change, with_blocked_dependants
+from reconciler.planning.consequences import (
+    blocked,
+    blocked_change,
+    with_blocked_dependants,
+    with_missing,
+)
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
 from reconciler.resource import (
@@ -38,6 +43,7 @@ from reconciler.resource import (
     RemoteId,
     RenamedFrom,
     Seen,
+    Selected,
     TakesOver,
     Unknown,
     Unread,
@@ -130,33 +136,38 @@ async def make_plan(
     *,
     whole: bool,
     others: Sequence[Manifest] = (),
+    selected: Selected | None = None,
 ) -> Plan:
     """Read the live side of every manifest and decide what would be done.
 
     `whole` says that the manifests are all there are, so that what the journal
     knows beside them is no longer declared; else `others` are those that are not
-    examined. Raises what `Api.read` raises.
+    examined, but for the ids of those that some manifest refers to. `selected` is how
+    they were chosen. Raises what `Api.read` raises.
     """
     order = {kind.name: index for index, kind in enumerate(KINDS)}
     manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
     declared = (*manifests, *others)
     known = identify(declared, history)
-    observations = await observe_all(api, manifests, known.history)
+    targets = _referred_to(manifests, others) if selected is not None else ()
+    asked_for = (*manifests, *targets)
+    observations = await observe_all(api, asked_for, known.history)
     proven = None if place.embedded else await proof(api, manifests, observations)
-    observed = {one.ref: seen for one, seen in zip(manifests, observations, strict=True)}
+    observed = {one.ref: seen for one, seen in zip(asked_for, observations, strict=True)}
     known = identify(declared, history, observed)
     history = known.history
     orphans = orphans_in(history, declared)
     left = [*orphans, *displaced_in(history, declared)]
-    ids = _known_ids(manifests, observations)
+    ids = _known_ids(asked_for, observations)
+    missing = {one.ref for one in targets} - ids.keys()
     changes = []
     for manifest in api.waits.each(Deed.COMPARING, manifests):
         ref = manifest.ref
         known_of = observed[ref], history.of(ref)
         knowledge = Knowledge(*known_of, ids, str(place), place.salt, history.seed)
-        changes.append(_decided(manifest, knowledge, known, left))
+        changes.append(with_missing(_decided(manifest, knowledge, known, left), missing))
     # A look-up has settled some; what blocks a change from here on is something else.
-    unsettled = _unsettled(history, changes)
+    unsettled = _unsettled(history, changes, others if selected is not None else ())
     asked = [change for change in changes if change.action.writes]
     with api.waits.step(Deed.ASKING, total=len(asked)) as step:
         answered = await asyncio.gather(*(_with_objections(api, one, step) for one in asked))
@@ -167,11 +178,18 @@ async def make_plan(
     return Plan(
         place.environment,
         place.target,
-        plan_digest(place, changes),
+        plan_digest(place, changes, selected),
         tuple(changes),
         tuple(listed) if whole else (),
         tuple(unsettled),
         remarks=tuple(_remarks(history, place, proven)),
+        beside=tuple(one.ref for one in others if history.of(one.ref).exists),
+        perhaps_beside=tuple(
+            one.ref
+            for one in others
+            if one.remote_id is not None and not history.of(one.ref).exists
+        ),
+        selected=selected,
     )
 
 
@@ -202,6 +220,12 @@ def _decided(
     return replace(change, reasons=(*reasons, *change.reasons)) if reasons else change
 
 
+def _referred_to(manifests: Sequence[Manifest], others: Sequence[Manifest]) -> tuple[Manifest, ...]:
+    """Give those of the others whose ids are needed."""
+    wanted = {ref for one in manifests for ref in one.references}
+    return tuple(one for one in others if one.ref in wanted)
+
+
 def _known_ids(
     manifests: Sequence[Manifest], observations: Sequence[Observation]
 ) -> dict[Ref, RemoteId]:
@@ -224,13 +248,19 @@ async def _with_objections(api: Api, change: Change, step: Step) -> Change:
     return blocked(change, map(Objected, objections)) if objections else change
 
 
-def _unsettled(history: History, changes: Sequence[Change]) -> list[UnsettledCreate]:
-    """Give the creates that only a person can settle; a look-up has settled the others."""
+def _unsettled(
+    history: History, changes: Sequence[Change], others: Sequence[Manifest]
+) -> list[UnsettledCreate]:
+    """Give the creates that only a person can settle; a look-up has settled the others.
+
+    It will settle those of what is not examined as well, once that is.
+    """
     looked_up = {
         change.ref
         for change in changes
         if isinstance(change.observation, Seen | Absent) and change.action is not Action.BLOCKED
     }
+    looked_up |= {one.ref for one in others if BY_NAME[one.ref.kind].findable}
     return [
         UnsettledCreate(ref, started.at, started.request_id)
         for ref, started in sorted(history.unsettled().items())
@@ -238,8 +268,8 @@ def _unsettled(history: History, changes: Sequence[Change]) -> list[UnsettledCre
     ]
 
 
-def plan_digest(place: Place, changes: Sequence[Change]) -> str:
-    """Cover what is declared, what was observed and so what would be sent.
+def plan_digest(place: Place, changes: Sequence[Change], selected: Selected | None = None) -> str:
+    """Cover what is declared, what was observed and so what would be sent, and what was selected.
 
     Nothing that moves by itself is in it: no times, no ids of this run.
     """
@@ -262,8 +292,16 @@ def plan_digest(place: Place, changes: Sequence[Change]) -> str:
         "environment": place.environment,
         "target": place.target,
         "changes": entries,
+        **_selection(selected),
     }
     return digest(dict(whole))
+
+
+def _selection(selected: Selected | None) -> dict[str, Json]:
+    """Give how the changes were chosen, but not how much there is beside them."""
+    if selected is None:
+        return {}
+    return {"selection": {"select": [*selected.select], "exclude": [*selected.exclude]}}
 
 
 def _protection(change: Change) -> dict[str, Json]:

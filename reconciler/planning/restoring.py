@@ -38,6 +38,7 @@ def with_restored(made: Plan, restoring: Restoring, place: Place) -> Plan:
         digest=plan_digest(place, changes),
         remarks=(restoring.remark, *made.remarks),
         beside=restoring.beside,
+        perhaps_beside=(),
     )
 
 

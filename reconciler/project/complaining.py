@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,6 +13,7 @@ from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
 from reconciler.project.levels import level_findings
 from reconciler.project.rules import Examples, Rule
+from reconciler.project.secret_places import SecretPlace
 from reconciler.project.settings import (
     DriftIgnore,
     EmbeddedEmulator,
@@ -27,6 +28,7 @@ from reconciler.slips import nearest
 from reconciler.source.diagnostic import WANTED, Finding
 
 _PATTERN = re.compile(r"[*?\[\s~^:\\]")
+_SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -48,6 +50,7 @@ def project_findings(document: Json) -> Iterator[Finding]:
         yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
     yield from _list_findings(settings)
     yield from level_findings(settings.checks, [rule.name for rule in settings.rules])
+    yield from _secret_findings(settings.secrets, ("secrets",))
     for name, environment in settings.environments.items():
         yield from _environment_findings(name, environment)
 
@@ -86,6 +89,17 @@ def _path_findings(setting: str, path: str, place: tuple[str, ...]) -> Iterator[
         yield Finding("P101", place, said)
 
 
+def _secret_findings(
+    secrets: Mapping[str, SecretPlace], path: tuple[str, ...]
+) -> Iterator[Finding]:
+    for name, place in secrets.items():
+        if not _SECRET_NAME.fullmatch(name):
+            said = f"`{name}` is no name of a secret: letters, digits and `_`"
+            yield Finding("P101", (*path, name), said, at_key=True)
+        if place.file is not None:
+            yield from _path_findings("file", place.file, (*path, name, "file"))
+
+
 def _environment_findings(name: str, environment: Environment) -> Iterator[Finding]:
     path = ("environments", name)
     if not ENVIRONMENT_NAME.fullmatch(name):
@@ -98,6 +112,7 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
         yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}")
     if environment.emulator is not None:
         yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
+    yield from _secret_findings(environment.secrets, (*path, "secrets"))
     match parse_journal_place(environment.journal) if environment.journal else None:
         case InFile(path=kept):
             yield from _path_findings("journal", str(kept), (*path, "journal"))
@@ -112,6 +127,8 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("rules", "examples"): Examples,
     ("environments",): Environment,
     ("environments", "emulator"): EmbeddedEmulator,
+    ("environments", "secrets"): SecretPlace,
+    ("secrets",): SecretPlace,
     ("environments", "guards"): Guards,
     ("environments", "guards", "kinds"): Limits,
     ("environments", "api"): Assumptions,

@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from reconciler.assumptions import Assumptions
 from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
+from reconciler.project.secret_places import SecretPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,10 @@ class Environment(_Strict):
     variables: Annotated[
         dict[str, Variable], Field(description="Values of `${var:NAME}` in manifests.")
     ] = {}
+    secrets: Annotated[
+        dict[str, SecretPlace],
+        Field(description="Where secrets are in this environment; wins over those at the top."),
+    ] = {}
     guards: Guards = Guards()
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
@@ -287,6 +292,13 @@ class ProjectFile(Written, _Strict):
         str | None, Field(alias="defaultEnvironment", description="Used where -e is not given.")
     ] = None
     environments: dict[str, Environment] = {}
+    secrets: Annotated[
+        dict[str, SecretPlace],
+        Field(
+            description="Where the values of `${secret:NAME}` are; what is not listed is the "
+            "environment variable of its name."
+        ),
+    ] = {}
     drift_ignore: Annotated[
         list[DriftIgnore],
         Field(

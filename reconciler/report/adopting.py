@@ -13,8 +13,10 @@ from reconciler.document import ABSENT, Difference, Json, Missing, Operation
 from reconciler.kinds import BY_NAME
 from reconciler.report.changes.document import (
     FieldDocument,
+    Limited,
     SourceDocument,
     difference_document,
+    selection_document,
     source_document,
 )
 from reconciler.report.changes.fields import FieldChange, drift_changes
@@ -26,7 +28,7 @@ from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place, spoken_value
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import plural, value
+from reconciler.report.words import plural, selection_words, value
 from reconciler.resource import (
     Adopted,
     Adoption,
@@ -152,6 +154,7 @@ class AdoptionDocument(TypedDict):
     target: str
     dryRun: bool
     summary: AdoptionCounts
+    selection: NotRequired[Limited]
     resources: list[AdoptedResource]
     files: list[EditedFileDocument]
 
@@ -167,6 +170,8 @@ def adopted_json(run: AdoptionRun) -> str:
         "resources": [_resource(one, run) for one in run.adoptions],
         "files": [_file(one) for one in run.files],
     }
+    if run.selected is not None:
+        document["selection"] = selection_document(run.selected)
     return json_text(document)
 
 
@@ -256,8 +261,7 @@ def adoption_summary(run: AdoptionRun) -> str:
     """Say in one line what came of all."""
     counts: Mapping[str, int] = Counter(one.state for one in run.adoptions)
     noted = sum(one.is_only_noted for one in run.adoptions)
-    would = " would be" if run.only_shown else ""
-    head = f"{plural(counts['adopted'], 'resource')}{would} adopted"
+    head = f"{plural(counts['adopted'], 'resource')}{' would be' if run.only_shown else ''} adopted"
     head += f" in {plural(len(run.files), 'file')}"
     head += f", {noted:,} of them in the journal alone" if noted else ""
     rest = [
@@ -274,7 +278,8 @@ def adoption_summary(run: AdoptionRun) -> str:
     ]
     same = f"{counts['same']} as live already"
     ignored = f", {plural(run.ignored, 'difference')} ignored" if run.ignored else ""
-    return f"{head}; {', '.join([same, *rest])}{ignored}."
+    left = f"; {selection_words(run.selected)}" if run.selected is not None else ""
+    return f"{head}; {', '.join([same, *rest])}{ignored}{left}."
 
 
 def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:

@@ -12,12 +12,13 @@ from typing_extensions import TypedDict
 from reconciler.advice import on_journal
 from reconciler.document import Difference
 from reconciler.forge.comments import State
+from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.junit import Case, junit
 from reconciler.report.markdown import code, fenced
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted
-from reconciler.report.words import place, plural, value
+from reconciler.report.words import place, plural, selection_words, value
 from reconciler.resource import (
     Action,
     Change,
@@ -27,6 +28,7 @@ from reconciler.resource import (
     Plan,
     Ref,
     Refused,
+    Selected,
     Skipped,
     Unchanged,
     Unconfirmed,
@@ -87,6 +89,7 @@ def applied_text(
     rewritten: Mapping[Ref, tuple[Difference, ...]],
     style: Style,
     overtaken: Mapping[Ref, Overtaken] | None = None,
+    selected: Selected | None = None,
 ) -> str:
     """Give the closing words of an apply, ending in a line break; commands to copy stay whole."""
     lines: list[str] = []
@@ -99,6 +102,9 @@ def applied_text(
     words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
     lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
+    if selected is not None:
+        said = safe(selection_words(selected))
+        lines.append(fitted(f"{said[0].upper()}{said[1:]}.", style))
     for outcome in outcomes:
         if isinstance(outcome, InDoubt):
             lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
@@ -181,15 +187,18 @@ class AppliedDocument(TypedDict):
     summary: OutcomeCounts
     outcomes: list[OutcomeDocument]
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$", description="Of the plan.")]
+    selection: NotRequired[Limited]
 
 
-def applied_json(outcomes: Sequence[Outcome], digest: str) -> str:
+def applied_json(outcomes: Sequence[Outcome], digest: str, selected: Selected | None = None) -> str:
     """Give the JSON of schemas/applied.schema.json, ending in a line break."""
     document: AppliedDocument = {
         "summary": _counts(outcomes),
         "outcomes": [_outcome(outcome) for outcome in outcomes],
         "digest": digest,
     }
+    if selected is not None:
+        document["selection"] = selection_document(selected)
     return json_text(document)
 
 
@@ -293,6 +302,9 @@ def _lines(result: Result) -> Iterator[str]:
     where = code(result.plan.environment, LONGEST_NAME)
     yield f"### {title} {where}: {', '.join(told) or 'nothing was written'}"
     yield ""
+    if result.plan.selected is not None:
+        yield f"{code(selection_words(result.plan.selected), LONGEST_LINE)}"
+        yield ""
     doubtful = [one for one in result.outcomes if isinstance(one, InDoubt)]
     yield from _settling(doubtful, result.plan.environment)
     if result.stopped_by:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reconciler.advice import on_journal
 from reconciler.report.reasons import remark_words
 from reconciler.report.safe import safe
-from reconciler.report.words import plural
+from reconciler.report.words import plural, selection_words
 from reconciler.resource import Action, Change, Plan, Ref, RenamedFrom
 
 MOST_NAMED = 5
@@ -33,10 +33,7 @@ class Notice:
 
 def notices(plan: Plan) -> Iterator[Notice]:
     """Yield guards, destroys, what is in doubt, blocked or unverified, and what is left behind."""
-    if plan.changed_since:
-        rest = f"{plural(plan.not_examined, 'resource')} not"
-        said = f"only what changed since {plan.changed_since} was examined; {rest}"
-        yield Notice("partial", said=said)
+    yield from _parts(plan)
     for remark in plan.remarks:
         yield Notice("note", said=remark_words(remark))
     for guard in plan.guarded:
@@ -59,6 +56,15 @@ def notices(plan: Plan) -> Iterator[Notice]:
     if plan.orphans:
         words = "stays where it is, as the API has no delete"
         yield Notice("no longer declared", words, tuple(one.ref for one in plan.orphans))
+
+
+def _parts(plan: Plan) -> Iterator[Notice]:
+    if plan.changed_since:
+        rest = f"{plural(plan.not_examined, 'resource')} not"
+        said = f"only what changed since {plan.changed_since} was examined; {rest}"
+        yield Notice("partial", said=said)
+    if plan.selected is not None:
+        yield Notice("partial", said=selection_words(plan.selected))
 
 
 def _told_by_guard(change: Change, plan: Plan) -> bool:
@@ -95,17 +101,21 @@ def _under(plan: Plan, action: Action, title: str, words: str) -> Iterator[Notic
         yield Notice(title, count + words, refs)
 
 
-def partial_words(plan: Plan) -> str:
-    """Give a sentence for a plan that did not examine all resources; "" for a whole one."""
-    if not plan.changed_since:
-        return ""
-    rest = plural(plan.not_examined, "resource")
-    return f"Only what changed since {safe(plan.changed_since)} was examined; {rest} not."
+def partial_words(plan: Plan) -> Iterator[str]:
+    """Yield sentences for a plan that did not examine all resources; none for a whole one."""
+    if plan.changed_since:
+        rest = plural(plan.not_examined, "resource")
+        yield f"Only what changed since {safe(plan.changed_since)} was examined; {rest} not."
+    if plan.selected is not None:
+        said = safe(selection_words(plan.selected))
+        yield f"{said[0].upper()}{said[1:]}."
 
 
 def emptiness(plan: Plan) -> str:
     """Say why a plan holds nothing, and where the rest is."""
     if not plan.changed_since:
+        if plan.selected is not None and plan.selected.left_out:
+            return "Nothing is selected."
         return "No manifest applies to this environment."
     rest = plural(plan.not_examined, "other resource")
     return f"Nothing that is declared changed. Without `--changed-since`, {rest} would be examined."

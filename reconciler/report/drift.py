@@ -12,8 +12,10 @@ from typing_extensions import TypedDict
 
 from reconciler.report.changes.document import (
     FieldDocument,
+    Limited,
     SourceDocument,
     difference_document,
+    selection_document,
     source_document,
 )
 from reconciler.report.changes.fields import drift_changes
@@ -130,6 +132,7 @@ class DriftDocument(TypedDict):
     ]
     new: Annotated[int, Field(description="How many findings were not there then.")]
     notes: Annotated[list[str], Field(description="Rules that silenced nothing.")]
+    selection: NotRequired[Limited]
     resources: list[DriftedDocument]
 
 
@@ -148,6 +151,8 @@ def drift_json(look: Look, environment: str, target: str) -> str:
         "notes": [*look_notes(look)],
         "resources": [_resource(drift) for drift in drifts],
     }
+    if look.selected is not None:
+        document["selection"] = selection_document(look.selected)
     return json_text(document)
 
 

@@ -12,6 +12,7 @@ from reconciler.advice import in_git, on_journal
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
 from reconciler.report.spoken import Place, facts_of_kind, places_in, spoken_place
+from reconciler.report.words import selection_words
 from reconciler.resource import (
     Action,
     AnotherId,
@@ -40,6 +41,7 @@ from reconciler.resource import (
     NotInAnswer,
     NotPermitted,
     NotSeenThen,
+    NotSelected,
     Objected,
     Outcome,
     OverwritesEdit,
@@ -119,6 +121,8 @@ def way_out_words(way: WayOut) -> str:
 
 def look_notes(look: Look) -> Iterator[str]:
     """Yield what is to be said of a look as a whole: of rules, and of what is new."""
+    if look.selected is not None:
+        yield selection_words(look.selected)
     for rule in look.aimless:
         yield f"driftIgnore `{rule}` is about nothing that is declared here"
     for rule in look.idle:
@@ -148,6 +152,11 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             return f"it could not be read: {said}"
         case DependsOn(refs=refs):
             return f"depends on {listed(refs)}, which is blocked"
+        case NotSelected(refs=refs):
+            return (
+                f"refers to {listed(refs)}, which is not selected and has no id yet: "
+                "it must exist or be selected"
+            )
         case CreateLost():
             return _lost(reason, ref)
         case WriteLost(at=at):

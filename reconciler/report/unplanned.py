@@ -55,6 +55,19 @@ def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> s
     )
 
 
+def none_selected(left_out: int) -> str:
+    """Say that a selection takes nothing of what is declared."""
+    return f"nothing is selected: {plural(left_out, 'resource')} left out by --select and --exclude"
+
+
+def unheeded_words(count: int) -> str:
+    """Say how many errors are about what is not selected; "" where there are none."""
+    if not count:
+        return ""
+    what = plural(count, "error")
+    return f"{what} in what is not selected: `{on_manifests('validate', whole=True)}` shows more"
+
+
 def not_applied(digest: str, command: str = "") -> str:
     """Say that a person said no, and how to say yes to the same later; else by an `apply`."""
     command = (

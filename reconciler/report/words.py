@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.report.safe import ELLIPSIS, safe
-from reconciler.resource import Action, Change, Evidence, Look, Plan, Remembered, Seen
+from reconciler.resource import Action, Change, Evidence, Look, Plan, Remembered, Seen, Selected
 from reconciler.sealed import references_in
 
 VERBS = {
@@ -107,7 +107,16 @@ def summary(plan: Plan) -> str:
     destroyed = sum(len(change.destroys) for change in plan.changes)
     if destroyed:
         words.append(f"{destroyed:,} destroyed for good")
-    return ", ".join(words) or ("nothing changed" if plan.changed_since else "nothing is declared")
+    if words or plan.changed_since:
+        return ", ".join(words) or "nothing changed"
+    return "nothing is selected" if plan.selected is not None else "nothing is declared"
+
+
+def selection_words(selected: Selected) -> str:
+    """Say what a run was limited to, and how much it left out; foreign text, not yet safe."""
+    given = (("--select", selected.select), ("--exclude", selected.exclude))
+    flags = " ".join(f"{flag} {one}" for flag, some in given for one in some)
+    return f"limited by {flags}: {plural(selected.left_out, 'resource')} left out"
 
 
 def plural(count: int, noun: str, several: str = "") -> str:

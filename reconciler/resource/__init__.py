@@ -11,7 +11,15 @@ from reconciler.resource.adoption import (
     NewBase,
     Side,
 )
-from reconciler.resource.declared import API_VERSION, Exemption, Manifest, Ref, RemoteId, Source
+from reconciler.resource.declared import (
+    API_VERSION,
+    Exemption,
+    Manifest,
+    Ref,
+    RemoteId,
+    Selected,
+    Source,
+)
 from reconciler.resource.observation import (
     NOBODY,
     Absent,
@@ -69,6 +77,7 @@ from reconciler.resource.reason import (
     NotInAnswer,
     NotPermitted,
     NotSeenThen,
+    NotSelected,
     Objected,
     OverwritesEdit,
     OverwrittenSince,
@@ -130,6 +139,7 @@ __all__ = [
     "NotInAnswer",
     "NotPermitted",
     "NotSeenThen",
+    "NotSelected",
     "NothingBefore",
     "Objected",
     "Objection",
@@ -155,6 +165,7 @@ __all__ = [
     "SameObject",
     "SecretsLost",
     "Seen",
+    "Selected",
     "Side",
     "Skipped",
     "Source",

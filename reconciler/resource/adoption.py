@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from reconciler.document import ABSENT, Difference, Edit, Json, Missing, Path
 from reconciler.errors import ExitCode, worst
-from reconciler.resource.declared import Ref, RemoteId, Source
+from reconciler.resource.declared import Ref, RemoteId, Selected, Source
 from reconciler.resource.observation import NOBODY, LastEdit
 from reconciler.resource.plan import Change
 from reconciler.resource.reason import Reason
@@ -124,7 +124,7 @@ class EditedText:
 class AdoptionRun:
     """What became of each resource, and the files that were edited, or would be if `only_shown`.
 
-    `named` says that each was asked for by its name.
+    `named` says that each was asked for by its name. `selected` is None for all that is declared.
     """
 
     environment: str
@@ -133,6 +133,7 @@ class AdoptionRun:
     files: tuple[EditedText, ...] = ()
     only_shown: bool = False
     named: bool = False
+    selected: Selected | None = None
 
     @property
     def ignored(self) -> int:

@@ -67,3 +67,12 @@ class Manifest:
     references: frozenset[Ref] = frozenset()
     protect: bool = False
     exempt: Mapping[str, Exemption] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What a run was limited to by `--select` and `--exclude`, and how many it left out."""
+
+    select: tuple[str, ...]
+    exclude: tuple[str, ...]
+    left_out: int

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
-from reconciler.resource.declared import Manifest, Ref, RemoteId, Source
+from reconciler.resource.declared import Manifest, Ref, RemoteId, Selected, Source
 from reconciler.resource.observation import NOBODY, Absent, LastEdit, Observation, Unread
 from reconciler.resource.reason import Reason, Remark, RenamedFrom
 
@@ -174,7 +174,13 @@ class Plan:
     """How many resources the plan of a part left out."""
 
     beside: tuple[Ref, ...] = ()
-    """What the journal knows beside the changes of a rollback, which has none but its own."""
+    """What the journal knows beside the changes of a rollback, or of a part of the manifests."""
+
+    perhaps_beside: tuple[Ref, ...] = ()
+    """What is declared beside a part with an id of its own, of which the journal knows nothing."""
+
+    selected: Selected | None = None
+    """What the plan was limited to; None for all that is declared."""
 
     def count(self, action: Action) -> int:
         """Count the resources under one action."""
@@ -276,12 +282,14 @@ class Look:
 
     `since` is when drift was last remembered, "" for never. `idle` are the rules of
     `driftIgnore` that silenced nothing, `aimless` those about nothing that is declared.
+    `selected` is None for all that is declared.
     """
 
     found: Sequence[Drift]
     since: str = ""
     idle: tuple[str, ...] = ()
     aimless: tuple[str, ...] = ()
+    selected: Selected | None = None
 
     @property
     def ignored(self) -> int:

@@ -52,6 +52,14 @@ class DependsOn:
 
 
 @dataclass(frozen=True, slots=True)
+class NotSelected:
+    """What it refers to was left out by `--select` or `--exclude`, and nobody knows its id yet."""
+
+    code: ClassVar[str] = "not-selected"
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CreateLost:
     """The answer to its create was lost; `became` is what is known of that by now.
 
@@ -297,6 +305,7 @@ Reason: TypeAlias = (
     | CannotBeCreated
     | Objected
     | DependsOn
+    | NotSelected
     | CreateLost
     | WriteLost
     | GoneSince

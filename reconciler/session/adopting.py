@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.manifests.adopting import Edited, Original, Originals, write_edits
-from reconciler.manifests.expressions import Scope, spelled, withheld_from
+from reconciler.manifests.expressions import spelled
 from reconciler.manifests.placing import replace_text
 from reconciler.manifests.workspace import Workspace, sources_of
 from reconciler.planning.adopting import Scene, adoption, look, what_is_left
@@ -43,7 +42,10 @@ class Wanted:
 def wanted_refs(bench: Bench, names: Sequence[str]) -> tuple[Ref, ...]:
     """Give the resources of the manifests by their names. Raises UsageError for another one."""
     known = {str(one.ref): one.ref for one in bench.workspace.manifests}
+    left_out = {str(one.ref) for one in bench.workspace.left_out}
     for name in names:
+        if name in left_out:
+            raise UsageError(f"{name} is not selected")
         if name not in known:
             near = nearest(name, known)
             hint = f"; did you mean {near}?" if near else ""
@@ -163,6 +165,7 @@ class _Run:
             ),
             only_shown=self.wanted.only_shown,
             named=not self.wanted.every,
+            selected=bench.selected,
         )
 
     def _find(self, named: Sequence[Manifest]) -> None:
@@ -245,11 +248,12 @@ class _Run:
             return _Wrong()
         after = self._read({one.script.path.resolve(): one.after for one in files})
         edited = sorted({ref for one in files for ref in one.refs})
-        now = {one.ref: one for one in after.manifests}
         refused = _complained_of(after, files)
         if refused:
             return _Wrong(refused)
-        for manifest in self.bench.workspace.manifests:
+        workspace = self.bench.workspace
+        now = {one.ref: one for one in (*after.manifests, *after.left_out)}
+        for manifest in (*workspace.manifests, *workspace.left_out):
             ref = manifest.ref
             if ref not in edited and (ref not in now or now[ref].spec != manifest.spec):
                 said = f"it would change {ref} too: edit it by hand"
@@ -265,8 +269,7 @@ class _Run:
 
     def _read(self, instead: Mapping[Path, str]) -> Workspace:
         bench = self.bench
-        withheld = withheld_from(os.environ)
-        scope = Scope(bench.name, bench.environment.variables, os.environ, bench.salt, withheld)
+        scope = bench.scope(self.asked)
         return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope, Withheld, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
-from reconciler.session.opening import advice_on_nothing, read_workspaces
+from reconciler.resource import Selected
+from reconciler.session.opening import advice_on_nothing, check_named, read_workspaces
 from reconciler.session.projects import (
     Asked,
     is_whole,
@@ -19,6 +20,7 @@ from reconciler.session.projects import (
     read_project,
     today,
 )
+from reconciler.session.secrets import Allowed, secrets_of
 from reconciler.source.files import folder_in_repository
 
 
@@ -27,7 +29,8 @@ class Checked:
     """What was found. A project file that is malformed is all that is complained of then.
 
     `folder` is where the project stands in its repository, "" for its root, and `advice`
-    what to do where nothing is declared. `project` is None where its file is malformed.
+    what to do where nothing is declared. `project` is None where its file is malformed, and
+    `selected` where everything is looked at.
     """
 
     workspace: Workspace
@@ -35,6 +38,7 @@ class Checked:
     folder: str
     project: Project | None = None
     advice: str = ""
+    selected: Selected | None = None
 
 
 def check(
@@ -75,13 +79,32 @@ def check_in(
     lead_here(asked, project, next(iter(environments)) if len(environments) == 1 else "")
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, one.variables, secrets, withheld=withheld, today=today())
-        for name, one in environments.items()
+        _scope(project, name, one, asked, secrets, withheld) for name, one in environments.items()
     ]
     are_all = (
         is_whole(asked, project) and environments.keys() >= project.settings.environments.keys()
     )
     workspace = everywhere(read_workspaces(asked, project, scopes, instead), are_all=are_all)
+    check_named(asked.selection, workspace)
     name = "" if len(scopes) > 1 else scopes[0].environment
+    selected = asked.selection.leaving_out(len(workspace.left_out))
     advice = advice_on_nothing(asked, project, workspace, name)
-    return Checked(workspace, name, folder_in_repository(project.root), project, advice)
+    return Checked(workspace, name, folder_in_repository(project.root), project, advice, selected)
+
+
+def _scope(  # noqa: PLR0917 - what a scope is made of
+    project: Project,
+    name: str,
+    environment: Environment,
+    asked: Asked,
+    environ: Mapping[str, str] | None,
+    withheld: Withheld,
+) -> Scope:
+    """Give what expressions may name. No file of a secret is read here, and no command run."""
+    scope = Scope(
+        name, environment.variables, withheld=withheld, today=today(), selection=asked.selection
+    )
+    if environ is None:
+        return scope
+    known = secrets_of(project, name, environment, environ, Allowed.NOTHING)
+    return replace(scope, secrets=known, unread=known.unread, why_unset=known.why)

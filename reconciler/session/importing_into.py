@@ -19,8 +19,9 @@ from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.sealed import named_values
-from reconciler.session.opening import Bench, open_target, read_workspaces, secrets_named
+from reconciler.session.opening import Bench, open_target, read_workspaces
 from reconciler.session.projects import Asked
+from reconciler.session.secrets import Allowed, secrets_named, secrets_of
 from reconciler.source.files import display_name, find_files
 
 NOT_SET = "M502"
@@ -39,7 +40,19 @@ def open_for_import(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[
     withheld = withheld_from(os.environ)
     salt = bench.salt
     scopes = [
-        Scope(name, one.variables, os.environ, salt, withheld)
+        Scope(
+            name,
+            one.variables,
+            secrets_of(
+                bench.project,
+                name,
+                one,
+                os.environ,
+                Allowed.ALL if name == bench.name else Allowed.NOTHING,
+            ),
+            salt,
+            withheld,
+        )
         for name, one in {
             **bench.project.settings.environments,
             bench.name: bench.environment,
@@ -54,7 +67,7 @@ def open_for_import(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[
     wrong = [one for one in workspace.errors if one.code != NOT_SET]
     if wrong:
         # What cannot be read may name others.
-        named = secrets_named(asked, bench.project)
+        named = secrets_named(asked, bench.project, bench.name, bench.environment)
         secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
     secrets = {name: value for name, value in secrets.items() if value}
     asked.voice.hide(Redaction(secrets.values()))

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
-from reconciler.errors import InvalidInput
-from reconciler.expressions import secrets_in
+from reconciler.errors import InvalidInput, UsageError
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
+from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (
@@ -27,7 +27,13 @@ from reconciler.project import (
     choose_target,
 )
 from reconciler.report.complaints.text import complaints_summary
-from reconciler.report.unplanned import misplaced_plan, no_manifests, none_for
+from reconciler.report.unplanned import (
+    misplaced_plan,
+    no_manifests,
+    none_for,
+    none_selected,
+    unheeded_words,
+)
 from reconciler.session.projects import (
     Asked,
     is_whole,
@@ -38,7 +44,9 @@ from reconciler.session.projects import (
     open_project,
     today,
 )
+from reconciler.session.secrets import Allowed, Secrets, named_secrets, secrets_of
 from reconciler.session.voice import Silent, Voice
+from reconciler.slips import nearest
 from reconciler.source.files import find_files, read_file
 from reconciler.waits import Waits
 
@@ -49,7 +57,7 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.planning.restoring import Restoring
-    from reconciler.resource import Manifest, Ref
+    from reconciler.resource import Manifest, Ref, Selected
 
 
 def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
@@ -69,10 +77,23 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
         raise InvalidInput(
             complaints_summary(workspace.complaints, count, workspace.files, ignored)
         )
+    check_named(asked.selection, workspace)
     advice = advice_on_nothing(asked, project, workspace, scope.environment)
-    if advice and not asked.quiet:
-        asked.voice.say(advice)
+    for said in filter(None, (advice, unheeded_words(workspace.unheeded))):
+        if not asked.quiet:
+            asked.voice.say(said)
     return workspace
+
+
+def check_named(selection: Selection, workspace: Workspace) -> None:
+    """Raise UsageError where a resource is selected by its name that no manifest declares."""
+    declared = {one.ref for one in (*workspace.manifests, *workspace.left_out)}
+    known = {str(ref): ref for ref in (*declared, *workspace.elsewhere)}
+    for ref in selection.named():
+        if ref not in known.values():
+            near = nearest(str(ref), known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise UsageError(f"--select {ref}: no manifest declares it{hint}")
 
 
 def advice_on_nothing(
@@ -81,6 +102,8 @@ def advice_on_nothing(
     """Say what to do where nothing is declared for an environment; "" where something is."""
     if workspace.manifests or workspace.errors:
         return ""
+    if workspace.left_out:
+        return none_selected(len(workspace.left_out))
     if workspace.elsewhere:
         names = sorted(project.settings.environments)
         return none_for(environment, len(workspace.elsewhere), names)
@@ -118,7 +141,8 @@ def read_workspaces(
 class Bench:
     """Everything a command that talks to the service works with.
 
-    `others` are the manifests of the project that are not examined, and `named` are secrets
+    `others` are the manifests of the project that are not examined, `selected` is how those that
+    are were chosen, and `named` are secrets
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
     manifests' secrets and for all else. `prepare` is asked once the journal is locked, where
     manifests come from there, and `restoring` is what a rollback puts back. `waits` is where
@@ -132,7 +156,9 @@ class Bench:
     workspace: Workspace
     whole: bool
     others: tuple[Manifest, ...] = ()
+    selected: Selected | None = None
     named: frozenset[str] = frozenset()
+    secrets: Secrets | None = None
     early: Callable[[], Journal] | None = None
     prepare: Callable[[Bench, Journal], Bench] = lambda bench, _: bench
     restoring: Restoring | None = None
@@ -149,6 +175,22 @@ class Bench:
         journal = journal_of(self.project, self.name, self.environment, self.target, self.voice)
         return loaded(journal, self.waits, self.voice)
 
+    def scope(self, asked: Asked) -> Scope:
+        """Give what expressions may name here, with the secrets that were looked up."""
+        withheld, secrets = withheld_from(os.environ), self.secrets
+        if secrets is None:
+            secrets = secrets_of(self.project, self.name, self.environment, os.environ)
+        return Scope(
+            self.name,
+            self.environment.variables,
+            secrets,
+            self.salt,
+            withheld,
+            today(),
+            selection=asked.selection,
+            why_unset=secrets.why,
+        )
+
     def salt(self) -> str:
         """Give the salt of the seals that stand for secrets. Raises as `journal` does."""
         return self.journal().salt
@@ -160,7 +202,7 @@ def open_target(asked: Asked) -> Bench:
     name, environment = choose_environment(project, asked.environment)
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
-    named = named_secrets(asked, project)
+    named = named_secrets(asked, project, name, environment)
     unread = partial(journal_of, project, name, environment, target, asked.voice)
     return Bench(
         project,
@@ -174,21 +216,6 @@ def open_target(asked: Asked) -> Bench:
         waits=asked.waits,
         voice=asked.voice,
     )
-
-
-def named_secrets(asked: Asked, project: Project) -> frozenset[str]:
-    """Give the secrets that the manifests name, to hide them; nothing else of these is read."""
-    return frozenset(secrets_named(asked, project).values())
-
-
-def secrets_named(asked: Asked, project: Project) -> dict[str, str]:
-    """Map the names of secrets in the texts of manifests to their values, "" where not set."""
-    values: dict[str, str] = {}
-    for file in find_files(manifest_paths(asked, project), project.root).files:
-        text = read_file(file.path, file.name, (project.root.resolve(),))
-        names = secrets_in(text) if isinstance(text, str) else ()
-        values.update((name, os.environ.get(name, "")) for name in names)
-    return values
 
 
 def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:
@@ -223,7 +250,13 @@ def open_bench(asked: Asked) -> Bench:
     return bench_of(asked, project, *choose_environment(project, asked.environment))
 
 
-def bench_of(asked: Asked, project: Project, name: str, environment: Environment) -> Bench:
+def bench_of(
+    asked: Asked,
+    project: Project,
+    name: str,
+    environment: Environment,
+    allowed: Allowed = Allowed.ALL,
+) -> Bench:
     """Do what is left before the first request, once it is known what may be used."""
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
@@ -231,13 +264,22 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
     journal = cache(lambda: loaded(unread(), asked.waits, asked.voice))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
+    secrets = secrets_of(project, name, environment, os.environ, allowed)
     scope = Scope(
-        name, environment.variables, os.environ, lambda: journal().salt, withheld, today()
+        name,
+        environment.variables,
+        secrets,
+        lambda: journal().salt,
+        withheld,
+        today(),
+        selection=asked.selection,
+        why_unset=secrets.why,
     )
     workspace = open_workspace(asked, project, scope)
     asked.voice.hide(_redaction_of(workspace))
-    whole = is_whole(asked, project)
-    others = () if whole else _not_examined(project, scope, workspace)
+    covers_all = is_whole(asked, project)
+    beside = () if covers_all else _not_examined(project, scope, workspace)
+    whole, others = covers_all and not asked.selection, (*workspace.left_out, *beside)
     return Bench(
         project,
         name,
@@ -246,6 +288,8 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
         workspace,
         whole,
         others,
+        asked.selection.leaving_out(len(workspace.left_out)),
+        secrets=secrets,
         early=journal,
         waits=asked.waits,
         voice=asked.voice,
@@ -258,9 +302,9 @@ def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[
     Who is about which object of the service is a question to all manifests.
     """
     paths = [project.root / path for path in project.settings.manifests]
-    unruled = replace(scope, ruled=False)
+    unruled = replace(scope.without_secrets, selection=EVERYTHING, ruled=False)
     every = load_workspace(paths, project.root, unruled, project.settings)
-    refs = {one.ref for one in examined.manifests}
+    refs = {one.ref for one in (*examined.manifests, *examined.left_out)}
     return tuple(one for one in every.manifests if one.ref not in refs)
 
 
@@ -316,7 +360,7 @@ def _embedded(bench: Bench, target: Embedded) -> httpx.AsyncBaseTransport:
 
     alert_ids = [
         str(manifest.remote_id)
-        for manifest in bench.workspace.manifests
+        for manifest in (*bench.workspace.manifests, *bench.workspace.left_out)
         if isinstance(manifest.remote_id, str) and not _creatable(manifest.ref.kind)
     ]
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,8 +16,9 @@ from reconciler.guards import with_guards
 from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
+from reconciler.kinds import BY_NAME
 from reconciler.manifests.changed import Changed, branching_point, changed_since
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.selection import EVERYTHING, read_selection
 from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.drift import find_drift, remembered
 from reconciler.planning.plan import Place, make_plan
@@ -112,15 +114,32 @@ def _read_plan_file(file: Path) -> PlanDocument:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
 
 
+def as_reviewed(asked: Asked, reviewed: PlanDocument | None) -> Asked:
+    """Select what a reviewed plan was limited to: that is a part of what was reviewed.
+
+    Raises UsageError where something else is selected too.
+    """
+    if reviewed is None:
+        return asked
+    told = reviewed["selection"]
+    if told is None and not asked.selection:
+        return asked
+    was = EVERYTHING if told is None else read_selection(told["select"], told["exclude"], BY_NAME)
+    if asked.selection and asked.selection.flags() != was.flags():
+        raise UsageError(
+            f"the reviewed plan is of {shlex.join(was.flags()) or 'all manifests'}, and this is "
+            f"{shlex.join(asked.selection.flags())}: leave the flags out"
+        )
+    return replace(asked, selection=was)
+
+
 def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:
     """Compare the workspace with what it has in common with a revision.
 
     Raises UsageError without git, or where the revision cannot be told or read.
     """
     revision = branching_point(bench.project.root, since)
-    withheld = withheld_from(os.environ)
-    scope = Scope(bench.name, bench.environment.variables, os.environ, bench.salt, withheld)
-    return changed_since(revision, bench.workspace, bench.project, scope, asked.paths)
+    return changed_since(revision, bench.workspace, bench.project, bench.scope(asked), asked.paths)
 
 
 def part_of(bench: Bench, changed: Changed) -> Bench:
@@ -175,6 +194,7 @@ async def plan_now(bench: Bench, history: History) -> Plan:
             place,
             whole=bench.whole,
             others=bench.others,
+            selected=bench.selected,
         )
         if bench.restoring is not None:
             made = with_restored(made, bench.restoring, place)
@@ -231,4 +251,5 @@ async def _look(bench: Bench, history: History) -> Look:
             prove=not isinstance(bench.target, Embedded),
         )
     # Of a part nobody can tell which rules are of no use.
+    look = replace(look, selected=bench.selected)
     return look if bench.whole else replace(look, idle=(), aimless=())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 from reconciler.advice import Here, lead_to, on_journal
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.manifests.project_file import load_project
+from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (
     Environment,
@@ -40,6 +41,7 @@ class Asked:
     """What the shared flags asked for.
 
     `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
+    `selection` is what of the manifests is meant.
     """
 
     paths: tuple[Path, ...]
@@ -49,6 +51,7 @@ class Asked:
     quiet: bool
     waits: Waits = field(default_factory=Waits)
     voice: Voice = field(default_factory=Silent)
+    selection: Selection = EVERYTHING
 
 
 def today() -> date:
@@ -115,17 +118,18 @@ def lead_here(asked: Asked, project: Project, name: str) -> None:
     there = project.file.resolve() if project.file is not None else project.root
     manifests = [str(path) for path in asked.paths if not is_plan_file(path)]
     given = _typed(manifests)
+    selection = _typed(asked.selection.flags())
     root = os.path.relpath(project.root.resolve())
     if without == there:
-        lead_to(Here(name, to_manifests=given, root=root))
+        lead_to(Here(name, to_manifests=given, root=root, selection=selection))
         return
     file = asked.project or project.file
     to_project = "" if file is None else _typed(["--project", str(file)])
     if asked.project is not None:
-        lead_to(Here(name, to_project, f"{to_project}{given}", to_project, root))
+        lead_to(Here(name, to_project, f"{to_project}{given}", to_project, root, selection))
         return
     to_journal = _typed(["--path", str(asked.paths[0])]) if asked.paths else ""
-    lead_to(Here(name, to_journal, given or to_project, to_project, root))
+    lead_to(Here(name, to_journal, given or to_project, to_project, root, selection))
 
 
 def _typed(words: Sequence[str]) -> str:

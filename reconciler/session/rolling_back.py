@@ -50,6 +50,7 @@ from reconciler.resource import (
 )
 from reconciler.sealed import pointing, references_in, secret_values, unsealed
 from reconciler.session.opening import Bench, files_naming
+from reconciler.session.secrets import secrets_of
 
 MOST_NAMED = 5
 
@@ -74,7 +75,8 @@ def before_of(bench: Bench, journal: Journal, wanted: Wanted) -> Bench:
     of what is asked for, or the journal does not know any more what it wrote.
     """
     run = _chosen_run(journal, wanted.run)
-    found = _Found(journal, bench.project.root, wanted.live)
+    secrets = secrets_of(bench.project, bench.name, bench.environment, os.environ)
+    found = _Found(journal, bench.project.root, wanted.live, secrets)
     written = [one for one in before_run(journal.entries, run) if one.ref.kind in BY_NAME]
     chosen = _chosen(journal, run, written, wanted.refs)
     for before in chosen:
@@ -141,6 +143,7 @@ class _Found:
     journal: Journal
     root: Path
     live: bool
+    secrets: Mapping[str, str] = field(repr=False)
     manifests: list[Manifest] = field(default_factory=list)
     blocked: list[Change] = field(default_factory=list)
     said: dict[Ref, PutBack] = field(default_factory=dict)
@@ -194,7 +197,9 @@ class _Found:
         return NothingBefore(compacted=before.compacted, live=_keeps_live(before))
 
     def _secret(self, name: str) -> str:
-        value = os.environ.get(name, "")
+        if self.withheld.why(name, ""):
+            return ""
+        value = self.secrets.get(name, "")
         return "" if self.withheld.why(name, value) else value
 
     def _manifest(self, before: Before, spec: dict[str, Json]) -> Manifest:

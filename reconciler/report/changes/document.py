@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired
+from typing import Annotated, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
 from reconciler.document import ABSENT, Difference, Operation
-from reconciler.resource import Source
+from reconciler.resource import Selected, Source
 from reconciler.sealed import references_in
 
 
@@ -40,6 +40,29 @@ class SourceDocument(TypedDict):
 
     file: str
     line: int
+
+
+@with_config(ConfigDict(extra="ignore"))
+class SelectionDocument(TypedDict):
+    """What a run was limited to by `--select` and `--exclude`."""
+
+    select: Annotated[list[str], Field(description="Alternatives; empty for all.")]
+    exclude: Annotated[list[str], Field(description="Alternatives that are left out.")]
+    leftOut: Annotated[int, Field(ge=0, description="How many resources were left out.")]
+
+
+Limited: TypeAlias = Annotated[
+    SelectionDocument, Field(description="Only where --select or --exclude limited it.")
+]
+
+
+def selection_document(selected: Selected) -> SelectionDocument:
+    """Give the JSON form of a selection."""
+    return {
+        "select": [*selected.select],
+        "exclude": [*selected.exclude],
+        "leftOut": selected.left_out,
+    }
 
 
 def difference_document(difference: Difference) -> FieldDocument:

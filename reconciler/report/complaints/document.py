@@ -10,8 +10,10 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.project.levels import PRACTICE
+from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.safe import json_text, safe
 from reconciler.report.words import plural
+from reconciler.resource import Selected
 from reconciler.source.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
 
 
@@ -89,6 +91,7 @@ class ComplaintsDocument(TypedDict):
             description="Complaints that are not told, by comments or by `metadata.exempt`.",
         ),
     ]
+    selection: NotRequired[Limited]
     fixes: NotRequired[
         Annotated[
             list[FixDocument],
@@ -102,7 +105,9 @@ def complaints_json(
     resources: int,
     files: int,
     fixes: Sequence[FixDocument] | None = None,
+    *,
     ignored: int = 0,
+    selected: Selected | None = None,
 ) -> str:
     """Give the JSON of schemas/complaints.schema.json, ending in a line break."""
     document: ComplaintsDocument = {
@@ -112,6 +117,8 @@ def complaints_json(
         "complaints": [complaint_document(complaint) for complaint in complaints],
         "ignored": ignored,
     }
+    if selected is not None:
+        document["selection"] = selection_document(selected)
     if fixes is not None:
         document["fixes"] = [*fixes]
     return json_text(document)

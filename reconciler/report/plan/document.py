@@ -21,8 +21,10 @@ from reconciler.document import Json, Path, digest
 from reconciler.errors import InvalidInput, Stale
 from reconciler.report.changes.document import (
     FieldDocument,
+    SelectionDocument,
     SourceDocument,
     difference_document,
+    selection_document,
     source_document,
 )
 from reconciler.report.reasons import notes_of
@@ -124,6 +126,10 @@ class PlanHead(TypedDict):
     notExamined: Annotated[
         int, Field(default=0, ge=0, description="How many resources the plan of a part left out.")
     ]
+    selection: Annotated[
+        SelectionDocument | None,
+        Field(default=None, description="What the plan is limited to; null for all manifests."),
+    ]
 
 
 @with_config(ConfigDict(extra="ignore"))
@@ -184,6 +190,7 @@ def plan_document(plan: Plan) -> PlanDocument:
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
+        "selection": selection_document(plan.selected) if plan.selected is not None else None,
         "sum": "",
     }
     document["sum"] = _sum_of(document)

@@ -53,7 +53,7 @@ def plan_text(plan: Plan, style: Style) -> str:
     unchanged.
     """
     room = _room(plan, style)
-    lines = [*_bold(_title(plan), style), *filter(None, (partial_words(plan),))]
+    lines = [*_bold(_title(plan), style), *_partial(plan, style)]
     for remark in plan.remarks:
         lines.extend(wrapped(remark_words(remark), style, Colour.CYAN))
     lines.append("")
@@ -66,6 +66,11 @@ def plan_text(plan: Plan, style: Style) -> str:
     lines.extend(_bold(_closing(plan), style))
     lines.append(style.paint(f"Digest {plan.digest}", Colour.DIM))
     return "\n".join(lines) + "\n"
+
+
+def _partial(plan: Plan, style: Style) -> Iterator[str]:
+    for said in partial_words(plan):
+        yield from wrapped(said, style, margin="", hang="  ")
 
 
 def _room(plan: Plan, style: Style) -> _Room:

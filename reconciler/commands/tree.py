@@ -1,0 +1,42 @@
+"""The command tree as data: what completion knows of it without importing a command.
+
+The file beside this is written by `scripts/write_tree.py` from the commands themselves, and a
+test holds it against them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+FILE = Path(__file__).with_name("tree.json")
+
+
+class Parameter(TypedDict):
+    """An option or an argument; `gives` says what its values are, "" where nobody knows."""
+
+    name: str
+    gives: str
+    words: NotRequired[list[str]]
+    choices: NotRequired[list[str]]
+    flag: NotRequired[bool]
+    several: NotRequired[bool]
+    help: NotRequired[str]
+
+
+class Command(TypedDict):
+    """A command with its parameters, or a group with commands."""
+
+    help: str
+    options: list[Parameter]
+    arguments: list[Parameter]
+    commands: NotRequired[Mapping[str, Command]]
+
+
+def read_tree() -> Command:
+    """Give the whole tree."""
+    read: Any = json.loads(FILE.read_text(encoding="utf-8"))
+    tree: Command = read
+    return tree

@@ -1,0 +1,180 @@
+"""What a workspace is likely to declare, told from the look of its files: for completion alone.
+
+Nothing is parsed but the project file, so that a thousand files take no time that is felt. What
+is found is offered and never relied on. Nothing here raises for what a file holds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MOST_FILES = 20_000
+LARGEST = 1 << 20
+MOST_READ = 64 << 20
+LARGEST_JOURNAL = 4 << 20
+PROJECT_FILE = "reconciler.yaml"
+
+_KINDS = re.compile(r"""(?:^kind|"kind")\s*:\s*["']?([A-Za-z]\w*)""", re.MULTILINE)
+_NAME = re.compile(r"""(?:^|[\s{,])["']?name["']?\s*:\s*["']?([\w][\w.-]*)(?=["'\s,}]|$)""")
+_METADATA = re.compile(
+    r"""(?:^metadata:[^\S\n]*(?P<flow>\{[^\n]*)"""
+    r"""|^metadata:[^\n{]*\n(?P<block>(?:[ \t#][^\n]*\n|\n)*)"""
+    r"""|"metadata"\s*:\s*(?P<json>\{(?:[^{}]|\{[^{}]*\})*\}))""",
+    re.MULTILINE,
+)
+_LABELS = re.compile(
+    r"""["']?labels["']?\s*:[^\S\n]*(?:\{(?P<flow>[^{}]*)\}|\n(?P<block>(?:[ \t]+[^\n]*\n)+))"""
+)
+_LABEL = re.compile(
+    r"""(?:^|[\n,{])\s*["']?([A-Za-z][\w./-]*)["']?\s*:\s*["']?([\w][\w.@+-]*)["']?(?=\s|,|\}|$)"""
+)
+_DOCUMENT = re.compile(r"^---", re.MULTILINE)
+_RUN = re.compile(r'^\{"entry":"run"[^\n]*?"run":"([0-9A-Za-z-]{1,64})"', re.MULTILINE)
+_MANIFESTS = re.compile(r"^manifests:[^\S\n]*\[([^\]\[{}\n#\\]*)\]", re.MULTILINE)
+_SKIPPED = frozenset(("node_modules", "venv"))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One manifest by its look: `file` is relative to the project."""
+
+    kind: str
+    name: str
+    file: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A project as far as completion knows it: folder and what its file says."""
+
+    root: Path
+    text: str = ""
+
+    @property
+    def environments(self) -> Mapping[str, Any]:
+        """The environments, by their names."""
+        found = _said(self.text).get("environments")
+        return {str(name): one for name, one in found.items()} if isinstance(found, dict) else {}
+
+    @property
+    def manifests(self) -> Sequence[str]:
+        """The files and folders that manifests are in."""
+        if "manifests" not in self.text:
+            return ["."]
+        plain = _MANIFESTS.search(self.text)
+        if plain is not None:
+            return [one.strip("\"' ") for one in plain[1].split(",")]
+        found = _said(self.text).get("manifests")
+        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else ["."]
+
+
+def place_of(start: Path, file: Path | None = None) -> Place:
+    """Find the project of a folder or a file, upward to the git root, and read its file."""
+    folder = Path(os.path.realpath(start))
+    folder = folder if folder.is_dir() else folder.parent
+    found = file or next(_project_files(folder), None)
+    if found is None:
+        return Place(folder)
+    return Place(found.resolve().parent, _text_of(str(found)))
+
+
+def _project_files(folder: Path) -> Iterator[Path]:
+    for place in (folder, *folder.parents):
+        if (place / PROJECT_FILE).is_file():
+            yield place / PROJECT_FILE
+        if (place / ".git").exists():
+            return
+
+
+def _said(text: str) -> Mapping[str, Any]:
+    # It takes as long to import as everything else here.
+    from yaml import CSafeLoader, YAMLError, load  # noqa: PLC0415 - see above
+
+    try:
+        said = load(text, CSafeLoader)
+    except (YAMLError, ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def named_in(place: Place) -> Iterator[Named]:
+    """Yield what the manifests of a project look like, file by file."""
+    left, files = MOST_READ, MOST_FILES
+    root = str(place.root)
+    for folder in place.manifests:
+        for file in _files(os.path.normpath(os.path.join(root, folder))):  # noqa: PTH118 - see below
+            files -= 1
+            if left < 0 or files < 0:
+                return
+            text = _text_of(file)
+            left -= len(text)
+            yield from _manifests(text, file.removeprefix(root + os.path.sep))
+
+
+# Paths of a thousand files as objects would take longer than what is looked for in them.
+def _files(top: str) -> Iterator[str]:
+    if os.path.isfile(top):  # noqa: PTH113 - as above
+        yield top
+        return
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(
+            one for one in folders if not one.startswith(".") and one not in _SKIPPED
+        )
+        for name in sorted(names):
+            if name.endswith((".yaml", ".yml", ".json")) and name != PROJECT_FILE:
+                yield f"{folder}{os.path.sep}{name}"
+
+
+def _text_of(file: str, *, end: bool = False) -> str:
+    """Read the beginning of a regular file, or its end; "" where it cannot be read."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return ""
+    try:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            return ""
+        if end:
+            os.lseek(descriptor, max(0, about.st_size - LARGEST_JOURNAL), os.SEEK_SET)
+        return os.read(descriptor, LARGEST_JOURNAL if end else LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def _manifests(text: str, file: str) -> Iterator[Named]:
+    if "apiVersion" not in text:
+        return
+    for document in _DOCUMENT.split(text):
+        kind, metadata = _KINDS.search(document), _METADATA.search(document)
+        if kind is None or metadata is None:
+            continue
+        about = next(filter(None, metadata.groups()), "")
+        labels = _LABELS.search(about)
+        told = next(filter(None, labels.groups()), "") if labels is not None else ""
+        # A label may be called `name` too.
+        bare = about if labels is None else about[: labels.start()] + about[labels.end() :]
+        name = _NAME.search(bare)
+        if name is not None:
+            yield Named(kind[1], name[1], file, dict(_LABEL.findall(told)))
+
+
+def runs_in(place: Place, environment: str | None) -> list[str]:
+    """Give the runs that the file journals of a project tell of, the last first."""
+    found: dict[str, None] = {}
+    for name, settings in place.environments.items():
+        if environment is None or name == environment:
+            own = settings.get("journal") if isinstance(settings, dict) else None
+            kept = own if isinstance(own, str) else f".reconciler/{name}.journal.jsonl"
+            for run in reversed(_RUN.findall(_text_of(str(place.root / kept), end=True))):
+                found.setdefault(run)
+    return list(found)

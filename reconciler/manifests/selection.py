@@ -1,0 +1,230 @@
+"""What `--select` and `--exclude` take of a workspace: terms, read and held against manifests.
+
+Pure. Source: docs/plan.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from fnmatch import fnmatchcase
+
+from reconciler.errors import UsageError
+from reconciler.resource import Manifest, Ref, Selected
+from reconciler.slips import nearest
+from reconciler.source.diagnostic import Complaint
+from reconciler.source.ignoring import matches
+
+LABEL = "label."
+FORMS = "Kind/name, kind=KIND, label.KEY=VALUE or file=GLOB"
+
+_GLOB = re.compile(r"[*?\[]")
+
+
+class About(Enum):
+    """What a term is about; the value is the word before its `=`."""
+
+    REF = ""
+    KIND = "kind"
+    LABEL = "label"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term: a glob, and what it is held against; `key` is that of a label."""
+
+    about: About
+    glob: str
+    key: str = ""
+
+    def holds(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
+        """Tell whether a manifest is meant."""
+        match self.about:
+            case About.REF:
+                kind, _, name = self.glob.partition("/")
+                return fnmatchcase(ref.kind, kind) and fnmatchcase(ref.name, name)
+            case About.KIND:
+                return fnmatchcase(ref.kind, self.glob)
+            case About.LABEL:
+                return self.key in labels and fnmatchcase(labels[self.key], self.glob)
+            case About.FILE:
+                return matches(file, self.glob)
+
+    @property
+    def named(self) -> Ref | None:
+        """The one resource that is meant, None where it may be several."""
+        if self.about is not About.REF or _GLOB.search(self.glob):
+            return None
+        return Ref.parse(self.glob)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Terms that must all hold, and how they were written."""
+
+    terms: tuple[Term, ...]
+    written: str
+
+    def holds(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
+        """Tell whether a manifest is meant."""
+        return all(one.holds(ref, file, labels) for one in self.terms)
+
+    def may_hold_in(self, file: str) -> bool:
+        """Tell whether anything in a file could be meant, whatever it declares."""
+        return all(matches(file, one.glob) for one in self.terms if one.about is About.FILE)
+
+    def holds_in_all_of(self, file: str) -> bool:
+        """Tell whether everything in a file is meant, whatever it declares."""
+        return all(one.about is About.FILE and matches(file, one.glob) for one in self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is selected: by one of `select`, or by nothing where that is empty, and not excluded."""
+
+    select: tuple[Alternative, ...] = ()
+    exclude: tuple[Alternative, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tell a selection from the whole workspace."""
+        return bool(self.select or self.exclude)
+
+    def takes(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
+        """Tell whether a manifest is selected; `file` is relative to the project."""
+        wanted = not self.select or any(one.holds(ref, file, labels) for one in self.select)
+        return wanted and not any(one.holds(ref, file, labels) for one in self.exclude)
+
+    def takes_manifest(self, one: Manifest) -> bool:
+        """Tell whether a manifest is selected."""
+        return self.takes(one.ref, one.source.file, one.labels)
+
+    def may_take_from(self, file: str) -> bool:
+        """Tell whether a file that cannot be read may hold something that is selected."""
+        wanted = not self.select or any(one.may_hold_in(file) for one in self.select)
+        return wanted and not any(one.holds_in_all_of(file) for one in self.exclude)
+
+    def named(self) -> Iterator[Ref]:
+        """Yield the resources that are selected by their whole names."""
+        for alternative in self.select:
+            for term in alternative.terms:
+                if (ref := term.named) is not None:
+                    yield ref
+
+    def flags(self) -> list[str]:
+        """Give the words of a command line that select the same."""
+        given = (("--select", self.select), ("--exclude", self.exclude))
+        return [word for flag, some in given for one in _written(some) for word in (flag, one)]
+
+    def leaving_out(self, count: int) -> Selected | None:
+        """Say what was selected, and how many were not; None for the whole workspace."""
+        if not self:
+            return None
+        return Selected(_written(self.select), _written(self.exclude), count)
+
+
+EVERYTHING = Selection()
+
+
+BETWEEN = frozenset(("M401", "M402", "M403", "M405"))
+"""What is wrong between manifests, of which a selected one may be another than is complained of."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """What was met while a workspace was read: selected resources and left ones, by their names.
+
+    `files` and `left_files` are the exports that they name.
+    """
+
+    refs: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+    left_files: set[str] = field(default_factory=set)
+
+    def is_about(self, complaint: Complaint, selection: Selection) -> bool:
+        """Tell whether a complaint is about what is selected, or may be."""
+        if complaint.code in BETWEEN or complaint.ref in self.refs:
+            return True
+        if complaint.ref:
+            return complaint.ref not in self.left
+        if complaint.file in self.files:
+            return True
+        return complaint.file not in self.left_files and selection.may_take_from(complaint.file)
+
+
+def _written(some: Sequence[Alternative]) -> tuple[str, ...]:
+    return tuple(sorted({one.written for one in some}))
+
+
+def read_selection(
+    select: Sequence[str], exclude: Sequence[str], kinds: Collection[str]
+) -> Selection:
+    """Read what stands behind `--select` and `--exclude`; `kinds` are the names of all kinds.
+
+    Raises UsageError naming the term, and what may be meant.
+    """
+    given = (("--select", select), ("--exclude", exclude))
+    read = (tuple(_alternative(flag, one, kinds) for one in some) for flag, some in given)
+    return Selection(*read)
+
+
+def _alternative(flag: str, written: str, kinds: Collection[str]) -> Alternative:
+    terms = tuple(_term(flag, one.strip(), kinds) for one in written.split(","))
+    return Alternative(terms, ",".join(sorted(one.strip() for one in written.split(","))))
+
+
+def _term(flag: str, text: str, kinds: Collection[str]) -> Term:
+    name, equals, value = text.partition("=")
+    slash = name.find("/")
+    if not equals or slash != -1:
+        return _ref_term(flag, text, kinds)
+    if name.startswith(LABEL) and name != LABEL and value:
+        return Term(About.LABEL, value, name.removeprefix(LABEL))
+    about = {About.KIND.value: About.KIND, About.FILE.value: About.FILE}.get(name)
+    if about is None or not value:
+        raise UsageError(f"{flag} `{text}`: {_no_term(name, value)}")
+    if about is About.KIND:
+        _check_kind(flag, text, value, "kind={}", kinds)
+    return Term(about, value)
+
+
+def _ref_term(flag: str, text: str, kinds: Collection[str]) -> Term:
+    kind, slash, name = text.partition("/")
+    if slash and kind and name:
+        _check_kind(flag, text, kind, f"{{}}/{name.replace('{', '{{').replace('}', '}}')}", kinds)
+        return Term(About.REF, text)
+    near = nearest(text, kinds) if text else ""
+    meant = f"; did you mean kind={near}?" if near else ""
+    if not near and text and not slash and not _has_braces(text):
+        meant = f"; did you mean */{text}?"
+    said = "this is no term" if text else "there is no term between the commas"
+    raise UsageError(f"{flag} `{text}`: {said}: a term is {FORMS}{meant}")
+
+
+def _has_braces(text: str) -> bool:
+    return "{" in text or "}" in text
+
+
+def _no_term(name: str, value: str) -> str:
+    if not value and name in ("kind", "file"):
+        return f"nothing stands after the `=`: a term is {FORMS}"
+    words = {"kind": "kind=", "file": "file=", "label": LABEL, "labels": LABEL}
+    stem, dot, key = name.partition(".")
+    near = nearest(stem, words)
+    meant = words.get(near, "")
+    if meant == LABEL:
+        meant = f"{LABEL}{key or 'KEY'}="
+    hint = f"; did you mean {meant}{value or 'VALUE'}?" if meant else ""
+    said = f"there is no term `{name}=`" if value or not dot else "nothing stands after the `=`"
+    return f"{said}: a term is {FORMS}{hint}"
+
+
+def _check_kind(flag: str, text: str, glob: str, form: str, kinds: Collection[str]) -> None:
+    if any(fnmatchcase(kind, glob) for kind in kinds):
+        return
+    near = nearest(glob, kinds)
+    hint = f"; did you mean {form.format(near)}?" if near else ""
+    raise UsageError(f"{flag} `{text}`: there is no kind {glob}{hint} ({', '.join(sorted(kinds))})")

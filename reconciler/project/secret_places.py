@@ -1,0 +1,52 @@
+"""Where the value of a secret is, as the project file may say it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+
+class SecretPlace(BaseModel):
+    """Where the value of one secret is: a variable, a file, or what a command prints."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    environment: Annotated[
+        str | None,
+        Field(min_length=1, description="The environment variable that holds it."),
+    ] = None
+    file: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="The file that holds it, as /run/secrets/db: below the project file's "
+            "folder, or absolute. One line break at its end is no part of it.",
+        ),
+    ] = None
+    command: Annotated[
+        list[str] | None,
+        Field(
+            min_length=1,
+            description="A program and its arguments, run without a shell, that prints it. One "
+            "line break at its end is no part of it.",
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> SecretPlace:
+        said = [self.environment, self.file, self.command]
+        if sum(one is not None for one in said) != 1:
+            words = "a secret has one of `environment`, `file` and `command`"
+            raise PydanticCustomError("secret_place", "{said}", {"said": words})
+        if any("\0" in one for one in (self.file or "", *(self.command or ()))):
+            raise PydanticCustomError("secret_place", "{said}", {"said": "must not hold a NUL"})
+        if self.command is not None and not self.command[0]:
+            raise PydanticCustomError("secret_place", "{said}", {"said": "names no program"})
+        return self
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether it is outside of the process's environment."""
+        return self.environment is None
