@@ -76,6 +76,8 @@ CODES: dict[str, str] = {
     "M503": "an expression names an unknown resource",
     "M504": "an expression is malformed, or nearly one",
     "M505": "an expression names a secret that may not be sent",
+    "L901": "a PromQL query cannot be parsed",
+    "L902": "a Lucene query cannot be parsed",
     "P101": "the project file is malformed",
     "P102": "the base URL is not safe",
 }

@@ -1,7 +1,7 @@
 """The kind `AlertDefinition`."""
 
 from reconciler.assumptions import BULK_LIMIT
-from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check
+from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check, queries
 from reconciler.kinds.alert_definition.remote import (
     CONSENTS,
     NAME,
@@ -51,6 +51,7 @@ ALERT_DEFINITION = Kind(
     observe=observe,
     write=write,
     check=check,
+    queries=queries,
     readable=False,
     cannot_create=cannot_create,
     batch_size=BULK_LIMIT,

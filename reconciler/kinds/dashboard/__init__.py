@@ -1,6 +1,6 @@
 """The kind `Dashboard`."""
 
-from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check
+from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check, queries
 from reconciler.kinds.dashboard.remote import (
     LOCKED,
     complete,
@@ -41,6 +41,7 @@ DASHBOARD = Kind(
     observe=observe,
     write=write,
     check=check,
+    queries=queries,
     identities=identities,
     declared_id=declared_id,
     title=("dashboard", "name"),

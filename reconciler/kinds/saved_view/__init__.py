@@ -1,7 +1,7 @@
 """The kind `SavedView`."""
 
 from reconciler.kinds.kind import INT32, Essential, Kind
-from reconciler.kinds.saved_view.model import SavedViewSpec, check
+from reconciler.kinds.saved_view.model import SavedViewSpec, check, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
 
 ESSENTIALS = (
@@ -21,6 +21,7 @@ SAVED_VIEW = Kind(
     observe=observe,
     write=write,
     check=check,
+    queries=queries,
     readable=False,
     cannot_create=cannot_create,
     essentials=ESSENTIALS,

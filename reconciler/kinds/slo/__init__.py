@@ -1,7 +1,7 @@
 """The kind `SLO`."""
 
 from reconciler.kinds.kind import UUID, Essential, Kind, Objective
-from reconciler.kinds.slo.model import SloSpec, check
+from reconciler.kinds.slo.model import SloSpec, check, queries
 from reconciler.kinds.slo.remote import (
     TARGET_LOWERED,
     cannot_create,
@@ -31,6 +31,7 @@ SLO = Kind(
     observe=observe,
     write=write,
     check=check,
+    queries=queries,
     cannot_create=cannot_create,
     preflight=preflight,
     batch_size=16,
