@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import promql_parser
 
 from reconciler.queries import Matcher, Parsed, Wrong
 from reconciler.queries.promql_blame import blamed, unparsed_words
-from reconciler.queries.promql_grammar import Condition, Form, TooDeep, Unparsed, read
+from reconciler.queries.promql_grammar import Form, TooDeep, Unparsed, read
 from reconciler.queries.promql_tokens import Sort, Token, meaning, tokens_of
-from reconciler.queries.standins import Hole, filled, holes_in, marked, unmarked
+from reconciler.queries.standins import Hole, filled, holes_in, marked
 
 MOST_SIGNS = 500
-MOST_TRIED = 4
+_HYPHEN = re.compile(r"(?<=[A-Za-z_])-(?=[A-Za-z_])")
 _NAME_LIKE = re.compile(r"[^A-Za-z0-9_:]", re.ASCII)
 
 
@@ -27,17 +28,25 @@ def parse_promql(text: str) -> Parsed:
     holes = holes_in(text)
     if sum(token.sort is Sort.SIGN for token in tokens_of(text)) > MOST_SIGNS:
         return Parsed()
-    if not holes:
-        refused = refusal_of(text)
-        if refused is not None:
-            return Parsed(error=_wrong(text, refused))
-        return _facts(text, [])
-    first, *others = dict.fromkeys(_tried(text, holes))
+    first, *others = dict.fromkeys(_tried(text, holes)) if holes else (text,)
     refused = refusal_of(first)
-    for tried in (first, *others):
+    for tried in (first, *others, _with_hyphens(first)):
         if refusal_of(tried) is None:
-            return _facts(first, holes)
-    return _wrong_around(first, refused or "", holes)
+            return _facts(tried, text)
+    if holes:
+        return _wrong_around(first, refused or "", holes)
+    return Parsed(error=_wrong(text, refused or ""))
+
+
+def _with_hyphens(text: str) -> str:
+    """Take hyphens between letters for part of a name, as some exporters write them."""
+    quoted = _quoted(text)
+
+    def joined(found: re.Match[str]) -> str:
+        place = found.start()
+        return "-" if any(start < place < end for start, end in quoted) else "_"
+
+    return _HYPHEN.sub(joined, text)
 
 
 def refusal_of(text: str) -> str | None:
@@ -82,15 +91,24 @@ def _quoted(text: str) -> list[tuple[int, int]]:
 def _wrong_around(text: str, refused: str, holes: list[Hole]) -> Parsed:
     """Give what is wrong where it cannot be a variable's value that decides."""
     wrong = _wrong(text, refused)
-    is_far = not any(hole.touches(wrong.start - 1, wrong.start + wrong.width + 1) for hole in holes)
+    near = (wrong.start - 1, wrong.start + wrong.width + 1)
+    if any(hole.touches(*near) for hole in holes):
+        return Parsed()
+    quoted = _quoted(text)
+    if all(any(start < hole.start < end for start, end in quoted) for hole in holes):
+        return Parsed(error=wrong)
+    # Its types may be right once the variables have their values.
+    return Parsed(error=wrong) if _is_unparsed(text) else Parsed()
+
+
+def _is_unparsed(text: str) -> bool:
     try:
         read(text)
     except Unparsed:
-        return Parsed(error=wrong) if is_far else Parsed()
+        return True
     except TooDeep:
-        return Parsed()
-    # Its types may be right once the variables have their values.
-    return Parsed()
+        return False
+    return False
 
 
 def _wrong(text: str, refused: str) -> Wrong:
@@ -103,40 +121,33 @@ def _wrong(text: str, refused: str) -> Wrong:
     return blamed(text, node, refused, refusal_of)
 
 
-def _facts(text: str, holes: list[Hole]) -> Parsed:
-    """Give what a good query uses; one that only the library can read says nothing of it."""
+def _facts(text: str, original: str) -> Parsed:
+    """Give what a good query uses; one that only the library can read says nothing of it.
+
+    `original` is as long, and has the variables where the text has stand-ins.
+    """
     try:
         node = read(text)
     except (Unparsed, TooDeep):
         return Parsed()
-    named = {text[hole.start : hole.end]: hole.written for hole in holes}
     metrics: dict[str, None] = {}
     matchers: dict[Matcher, None] = {}
     for one in node.walk():
-        if one.form is Form.SELECTOR:
-            if one.head.sort is Sort.NAME:
-                metrics[_written(one.head, holes, named)] = None
-            for condition in one.conditions:
-                found = _matcher(condition, holes, named)
-                if found.label == "__name__" and found.op == "=":
-                    metrics[found.value] = None
-                else:
-                    matchers[found] = None
+        if one.form is not Form.SELECTOR:
+            continue
+        if one.head.sort is Sort.NAME:
+            metrics[_written(one.head, original)] = None
+        for condition in one.conditions:
+            label = "__name__" if condition.label is None else _written(condition.label, original)
+            value = _written(condition.value, original)
+            if label == "__name__" and condition.op == "=":
+                metrics[value] = None
+            else:
+                matchers[Matcher(label, condition.op, value)] = None
     return Parsed(metrics=tuple(metrics), matchers=tuple(matchers))
 
 
-def _matcher(condition: Condition, holes: list[Hole], named: dict[str, str]) -> Matcher:
-    label = "__name__" if condition.label is None else _written(condition.label, holes, named)
-    return Matcher(label, condition.op, unmarked(meaning(condition.value), holes))
-
-
-def _written(token: Token, holes: list[Hole], named: dict[str, str]) -> str:
-    """Give a name as it was written, its variables too."""
-    if token.sort is Sort.STRING:
-        return unmarked(meaning(token), holes)
-    text = token.text
-    for hole in holes:
-        if token.start <= hole.start and hole.end <= token.end:
-            stand_in = next((one for one, its in named.items() if its == hole.written), "")
-            text = text.replace(stand_in, hole.written, 1) if stand_in else text
-    return text
+def _written(token: Token, original: str) -> str:
+    """Give a name, or what a text in quotes means, as it was written: with its variables."""
+    written = replace(token, text=original[token.start : token.end])
+    return meaning(written) if token.sort is Sort.STRING else written.text

@@ -116,6 +116,13 @@ def _misplaced(unparsed: Unparsed) -> Wrong:
     width = token.end - token.start
     if token.is_sign(")", "]", "}") and opened is None:
         return Wrong(f"this `{token.text}` closes nothing: remove it", token.start, width)
+    if opened is not None and any(
+        token.is_sign(OPENING[one.text]) for one in unparsed.brackets[:-1]
+    ):
+        closing = OPENING[opened.text]
+        if not token.is_sign(closing):
+            said = f"this `{opened.text}` is never closed: add `{closing}` before `{token.text}`"
+            return Wrong(said, opened.start, 1)
     if token.is_sign(")") and unparsed.last is not None and unparsed.last.is_sign(","):
         last = unparsed.last
         return Wrong("a value is missing after this `,`: remove it", last.start, 1)

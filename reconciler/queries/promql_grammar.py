@@ -6,7 +6,7 @@ query uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -71,13 +71,19 @@ class Node:
 
 
 class Unparsed(Exception):
-    """The first token that cannot stand where it stands; `wanted` is what could."""
+    """The first token that cannot stand where it stands; `wanted` is what could.
 
-    def __init__(self, token: Token, wanted: str, opened: Token | None, last: Token | None) -> None:
+    `brackets` are those that are open there, and `last` is the token before.
+    """
+
+    def __init__(
+        self, token: Token, wanted: str, brackets: Sequence[Token], last: Token | None
+    ) -> None:
         super().__init__(wanted)
         self.token = token
         self.wanted = wanted
-        self.opened = opened
+        self.brackets = tuple(brackets)
+        self.opened = brackets[-1] if brackets else None
         self.last = last
 
 
@@ -110,7 +116,7 @@ class _Reader:
         return self.tokens[self.at - 1] if self.at else None
 
     def unexpected(self, wanted: str) -> Unparsed:
-        return Unparsed(self.here, wanted, self.opened[-1] if self.opened else None, self.last)
+        return Unparsed(self.here, wanted, self.opened, self.last)
 
     def take(self) -> Token:
         token = self.here
