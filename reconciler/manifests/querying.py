@@ -12,7 +12,7 @@ from reconciler.expressions import LITERAL, OPEN, Expression, Part, Word, expres
 from reconciler.manifests.expressions import Scope, spelled
 from reconciler.manifests.loading import Declared, Loader
 from reconciler.project import ProjectFile
-from reconciler.queries import Language, Query, Wrong, parse
+from reconciler.queries import Language, Query, Wrong, mistake_in
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Lines, Severity
 from reconciler.source.parsed import OF_VARIABLE, Text
 from reconciler.source.scalars import Scalars, complaint_inside
@@ -25,7 +25,7 @@ def query_complaints(loader: Loader, _: ProjectFile) -> Iterator[Complaint]:
     places = Places(loader.scope)
     for one in loader.declared:
         for query in one.kind.queries(one.manifest.spec):
-            wrong = parse(query.language, query.text).error
+            wrong = mistake_in(query.language, query.text)
             if wrong is not None:
                 yield places.complaint(one, query, wrong)
 

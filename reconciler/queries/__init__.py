@@ -81,6 +81,16 @@ def parse(language: Language, text: str) -> Parsed:
     return parse_lucene(text)
 
 
+@lru_cache(maxsize=MOST_KEPT)
+def mistake_in(language: Language, text: str) -> Wrong | None:
+    """Give why a query cannot be parsed, without what it uses, which takes as long again."""
+    if language is Language.PROMQL and text.strip() and len(text) <= LONGEST:
+        from reconciler.queries.promql import judged  # noqa: PLC0415 - only where it is used
+
+        return judged(text)[1]
+    return parse(language, text).error
+
+
 def queries_named(
     document: Json, names: Mapping[str, Language], path: Path = ()
 ) -> Iterator[Query]:

@@ -29,7 +29,7 @@ def parse_lucene(text: str) -> Parsed:
     """Parse a query with or without variables in it."""
     holes = holes_in(text)
     tried = _QUOTE.sub("_", filled(text, holes, marked))
-    if sum(1 for _ in _TOKEN.finditer(tried)) > MOST_PARTS:
+    if len(tried) > MOST_PARTS and len(_TOKEN.findall(tried)) > MOST_PARTS:
         return Parsed()
     try:
         tree = parse_text(tried)

@@ -15,27 +15,36 @@ import promql_parser
 from reconciler.queries import Matcher, Parsed, Wrong
 from reconciler.queries.promql_blame import blamed, unparsed_words
 from reconciler.queries.promql_grammar import Form, TooDeep, Unparsed, read
-from reconciler.queries.promql_tokens import Sort, Token, meaning, tokens_of
+from reconciler.queries.promql_tokens import Sort, Token, meaning
 from reconciler.queries.standins import Hole, filled, holes_in, marked
 
 MOST_SIGNS = 500
+_SIGN = re.compile(r"[-+*/%^<>=(){}\[\],@]|\b(?:and|or|unless|atan2|offset)\b", re.IGNORECASE)
 _HYPHEN = re.compile(r"(?<=[A-Za-z_])-(?=[A-Za-z_])")
 _NAME_LIKE = re.compile(r"[^A-Za-z0-9_:]", re.ASCII)
 
 
 def parse_promql(text: str) -> Parsed:
     """Parse a query with or without variables in it."""
+    good, wrong = judged(text)
+    return _facts(good, text) if good else Parsed(error=wrong)
+
+
+def judged(text: str) -> tuple[str, Wrong | None]:
+    """Give the query as the library takes it, "" where it does not, and what is wrong with it."""
+    if len(_SIGN.findall(text)) > MOST_SIGNS:
+        return "", None
     holes = holes_in(text)
-    if sum(token.sort is Sort.SIGN for token in tokens_of(text)) > MOST_SIGNS:
-        return Parsed()
     first, *others = dict.fromkeys(_tried(text, holes)) if holes else (text,)
     refused = refusal_of(first)
-    for tried in (first, *others, _with_hyphens(first)):
+    if refused is None:
+        return first, None
+    for tried in (*others, _with_hyphens(first)):
         if refusal_of(tried) is None:
-            return _facts(tried, text)
+            return tried, None
     if holes:
-        return _wrong_around(first, refused or "", holes)
-    return Parsed(error=_wrong(text, refused or ""))
+        return "", _wrong_around(first, refused, holes).error
+    return "", _wrong(text, refused)
 
 
 def _with_hyphens(text: str) -> str:

@@ -7,9 +7,9 @@ from random import Random
 
 import promql_parser
 import pytest
+from harness.broken_queries import GOOD_LUCENE, GOOD_PROMQL, LUCENE, PROMQL, Broken, broken, drawn
 from hypothesis import given
 from hypothesis import strategies as st
-from queries.broken import GOOD_LUCENE, GOOD_PROMQL, LUCENE, PROMQL, Broken, broken, drawn
 
 from reconciler.queries import Language, parse
 
@@ -35,7 +35,7 @@ def test_the_first_wrong_character(one: Broken) -> None:
 
 def test_after_good_ones() -> None:
     """What stands before a mistake, and how it is laid out, moves its place and nothing else."""
-    random = Random(13)
+    random = Random(13)  # noqa: S311 - repeatable
     for _ in range(2_000):
         one = drawn(random)
 
