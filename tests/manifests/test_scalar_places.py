@@ -93,7 +93,7 @@ def test_every_style(seed: int) -> None:
     random = Random(seed)  # noqa: S311 - repeatable
     count = 0
     for _ in range(60):
-        value = {f"k{nth}": [drawn(random), {"z": drawn(random)}] for nth in range(3)}
+        value: Json = {f"k{nth}": [drawn(random), {"z": drawn(random)}] for nth in range(3)}
         count += assert_places(written_in_yaml(value, random))
     assert count == 60 * 6
 
@@ -103,7 +103,7 @@ def test_json(seed: int) -> None:
     """In JSON too, with escapes for what is beyond ASCII or without."""
     random = Random(seed)  # noqa: S311 - repeatable
     for _ in range(60):
-        value = {"k": [drawn(random), {"z": drawn(random)}]}
+        value: Json = {"k": [drawn(random), {"z": drawn(random)}]}
         text = json.dumps(
             value, ensure_ascii=random.random() < 0.5, indent=random.choice([None, 2])
         )
