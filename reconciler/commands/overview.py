@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "init": ("init", "init", "Make a workspace to start from; overwrites nothing."),
     "validate": ("validate", "validate", "Check manifests offline."),
     "rules": ("rules", "rules", "Test the team's own rules against their examples."),
+    "graph": ("graph", "graph", "Show what refers to what, and who uses a metric."),
     "plan": ("plan", "plan", "Show what apply would do; reads only."),
     "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
     "rollback": ("rollback", "rollback", "Put back what was declared before a run."),

@@ -19,6 +19,7 @@ from reconciler.report.applied import AppliedDocument
 from reconciler.report.begun import InitDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift import DriftDocument
+from reconciler.report.graph import GraphDocument
 from reconciler.report.imported import ImportDocument
 from reconciler.report.journal import EntriesDocument, HistoryDocument, VerifiedDocument
 from reconciler.report.plan.document import PlanDocument, PlanLine
@@ -39,6 +40,7 @@ def schemas() -> dict[str, Schema]:
         "complaints": _of(ComplaintsDocument, "What validate found"),
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
         "rule-tests": _of(RuleTestsDocument, "What rules test found"),
+        "graph": _of(GraphDocument, "What refers to what"),
         "applied": _of(AppliedDocument, "What an apply did"),
         "imported": _of(ImportDocument, "What an import wrote"),
         "drift": _of(DriftDocument, "What drifted"),

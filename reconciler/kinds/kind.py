@@ -16,6 +16,7 @@ from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, Un
 from reconciler.journal.history import Memory
 from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
 from reconciler.kinds.shape import exact_shape_of, shape_of
+from reconciler.queries import Query
 from reconciler.resource import (
     Change,
     Manifest,
@@ -231,6 +232,10 @@ def _nothing_to_find(_: dict[str, Json]) -> Iterator[Finding]:
     return iter(())
 
 
+def _no_queries(_: dict[str, Json]) -> Iterator[Query]:
+    return iter(())
+
+
 def _no_identities(_: Manifest) -> Mapping[str, str]:
     return {}
 
@@ -281,6 +286,9 @@ class Kind:
     singleton: bool = False
     batch_size: int = 1
     check: Callable[[dict[str, Json]], Iterator[Finding]] = _nothing_to_find
+    queries: Callable[[dict[str, Json]], Iterator[Query]] = _no_queries
+    """Yields the queries in `spec` whose language is known; others are nobody's here."""
+
     identities: Callable[[Manifest], Mapping[str, str]] = _no_identities
     declared_id: Callable[[Manifest], RemoteId | None] = _own_id
     title: tuple[str, ...] = ("name",)

@@ -16,6 +16,7 @@ from reconciler.kinds.judging import Judged
 from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Declared, Loader
 from reconciler.manifests.practice import practice_complaints
+from reconciler.manifests.querying import query_complaints
 from reconciler.manifests.ruling import rule_complaints
 from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
@@ -230,6 +231,7 @@ def _load(
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))
     complain_of_lost_references(loader)
+    loader.complaints.extend(query_complaints(loader, settings))
     loader.complaints.extend(rule_complaints(loader, settings))
     loader.complaints.extend([*practice_complaints(loader, settings)])
     manifests = tuple(one.manifest for one in declared)

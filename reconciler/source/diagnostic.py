@@ -98,6 +98,8 @@ CODES: dict[str, str] = {
     "L405": "two dashboards have one title",
     "L501": "a policy is never reached",
     "L601": "a saved view shows a fixed time",
+    "L901": "a PromQL query cannot be parsed",
+    "L902": "a Lucene query cannot be parsed",
     "P101": "the project file is malformed",
     "P102": "the base URL is not safe",
     "P103": "an expression of a rule cannot be used",

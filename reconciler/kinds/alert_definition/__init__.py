@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.assumptions import BULK_LIMIT
-from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check
+from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check, queries
 from reconciler.kinds.alert_definition.remote import (
     CONSENTS,
     NAME,
@@ -67,6 +67,7 @@ ALERT_DEFINITION = Kind(
     write=write,
     check=check,
     practices=_practices,
+    queries=queries,
     readable=False,
     cannot_create=cannot_create,
     batch_size=BULK_LIMIT,

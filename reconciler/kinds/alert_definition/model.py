@@ -51,6 +51,7 @@ from reconciler.kinds.fields import (
     known,
 )
 from reconciler.kinds.shape import EACH, facts_of, places
+from reconciler.queries import Language, Query, queries_named
 from reconciler.source.diagnostic import Advice, Finding, warning
 
 MINUTES: Final = AtMost(10_080, 1)
@@ -292,3 +293,12 @@ def _is_secret(name: Json, template: Json) -> bool:
         and "{{" not in template
         and not looks_like_key(template)
     )
+
+
+# What is shown of the parts bears its language in its name, wherever it stands.
+LANGUAGES: Final = {"luceneQuery": Language.LUCENE, "promql": Language.PROMQL}
+
+
+def queries(spec: dict[str, Json]) -> Iterator[Query]:
+    """Yield the PromQL of metrics and the Lucene of logs."""
+    return queries_named(spec, LANGUAGES)

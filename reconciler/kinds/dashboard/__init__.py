@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check
+from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check, queries
 from reconciler.kinds.dashboard.remote import (
     LOCKED,
     complete,
@@ -57,6 +57,7 @@ DASHBOARD = Kind(
     write=write,
     check=check,
     practices=_practices,
+    queries=queries,
     identities=identities,
     declared_id=declared_id,
     title=("dashboard", "name"),

@@ -30,6 +30,7 @@ from reconciler.kinds.fields import (
     Wrapper,
 )
 from reconciler.kinds.shape import EACH, places
+from reconciler.queries import Language, Query, queries_named
 from reconciler.source.diagnostic import Advice, Finding, warning
 
 BY_ID: Final = Keyed(("id", "value"))
@@ -289,3 +290,11 @@ def _query_findings(definition: dict[str, Json], path: Path) -> Iterator[Finding
                         f"services are known to take at most {LONGEST_METRIC_QUERY:,}"
                     )
                     yield warning("M307", place, said)
+
+
+LANGUAGES: Final = {"luceneQuery": Language.LUCENE, "promqlQuery": Language.PROMQL}
+
+
+def queries(spec: dict[str, Json]) -> Iterator[Query]:
+    """Yield the queries of widgets, variables and annotations that bear their language's name."""
+    return queries_named(spec, LANGUAGES)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.kinds.kind import INT32, Essential, Kind
-from reconciler.kinds.saved_view.model import SavedViewSpec, check
+from reconciler.kinds.saved_view.model import SavedViewSpec, check, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ SAVED_VIEW = Kind(
     write=write,
     check=check,
     practices=_practices,
+    queries=queries,
     readable=False,
     cannot_create=cannot_create,
     essentials=ESSENTIALS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final
 
@@ -21,11 +22,14 @@ from reconciler.kinds.fields import (
     Unit,
     known,
 )
+from reconciler.queries import Language, Query
 from reconciler.source.diagnostic import Finding
 
 VIEW_TYPE: Final = known(
     "VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"
 )
+
+_PIPELINE: Final = re.compile(r"^\s*source\s|\s\|\s")
 
 
 class QuickSelection(ObservedPart):
@@ -101,3 +105,15 @@ class SavedViewSpec(Part):
 def check(spec: dict[str, Json]) -> Iterator[Finding]:  # noqa: ARG001 - the face of every kind
     """Yield nothing: no two fields of a saved view can disagree."""
     yield from ()
+
+
+def queries(spec: dict[str, Json]) -> Iterator[Query]:
+    """Yield the query of the view, unless something tells that it is in another language."""
+    search = spec.get("searchQuery")
+    if not isinstance(search, dict):
+        return
+    text, syntax = search.get("query"), search.get("syntaxType")
+    is_lucene = "LUCENE" in syntax.upper() if isinstance(syntax, str) else syntax is None
+    # Of the two only pipelines are written so.
+    if isinstance(text, str) and is_lucene and not _PIPELINE.search(text):
+        yield Query(("searchQuery", "query"), Language.LUCENE, text)

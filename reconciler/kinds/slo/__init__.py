@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.kinds.kind import UUID, Essential, Kind, Objective
-from reconciler.kinds.slo.model import SloSpec, check
+from reconciler.kinds.slo.model import SloSpec, check, queries
 from reconciler.kinds.slo.remote import (
     TARGET_LOWERED,
     cannot_create,
@@ -47,6 +47,7 @@ SLO = Kind(
     write=write,
     check=check,
     practices=_practices,
+    queries=queries,
     cannot_create=cannot_create,
     preflight=preflight,
     batch_size=16,

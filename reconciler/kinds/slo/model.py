@@ -25,6 +25,8 @@ from reconciler.kinds.fields import (
     closed,
     known,
 )
+from reconciler.queries import Language, queries_named
+from reconciler.queries import Query as Stated
 from reconciler.source.diagnostic import Finding, warning
 
 SLIS: Final = ("requestBasedMetricSli", "windowBasedMetricSli")
@@ -113,3 +115,9 @@ def check(spec: dict[str, Json]) -> Iterator[Finding]:
     if all(spec.get(sli) is None for sli in SLIS):
         said = "an SLO measures nothing without an indicator"
         yield warning("M310", (), said, " or ".join(SLIS))
+
+
+def queries(spec: dict[str, Json]) -> Iterator[Stated]:
+    """Yield the metric queries of the indicators."""
+    for sli in SLIS:
+        yield from queries_named(spec.get(sli), {"query": Language.PROMQL}, (sli,))

@@ -1,0 +1,70 @@
+"""`reconciler graph`: what refers to what, and who uses a metric, a label or a log field."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.commands import options
+from reconciler.console import data, stderr_style, stdout_style, words
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.report.complaints.text import complaints_text
+from reconciler.report.graph import graph_dot, graph_json, graph_mermaid, graph_text
+from reconciler.report.safe import safe
+from reconciler.resource.graph import Graph
+from reconciler.session.graphing import read_graph
+from reconciler.session.projects import Asked
+from reconciler.slips import nearest
+
+
+@click.command
+@options.reading
+@options.formats("text", "dot", "mermaid", "json")
+@click.option("--metric", metavar="NAME", help="Only what uses this metric; * and ? are globs.")
+@click.option(
+    "--uses",
+    metavar="NAME",
+    help="Only what uses a metric, a label, a log field, or refers to a Kind/name.",
+)
+def graph(*, asked: Asked, form: str, metric: str | None, uses: str | None) -> int:
+    """Show what refers to what, and which metrics, labels and log fields queries use.
+
+    Without -e, it is that of all environments. No service, key or secret is needed.
+    """
+    if metric is not None and uses is not None:
+        raise UsageError("--metric and --uses exclude each other: --uses finds metrics too")
+    whole, checked = read_graph(asked)
+    if checked.workspace.errors:
+        words(complaints_text(checked.workspace.errors, stderr_style(verbose=asked.verbose)))
+    shown = whole
+    if metric is not None:
+        shown = whole.with_metric(metric)
+        _tell(metric, whole.metrics, shown, asked)
+    elif uses is not None:
+        shown = whole.with_name(uses)
+        _tell(uses, whole.names, shown, asked)
+    return data(
+        rendered(shown, form, asked),
+        ending=InvalidInput.exit_code if checked.workspace.errors else 0,
+    )
+
+
+def _tell(name: str, known: list[str], shown: Graph, asked: Asked) -> None:
+    """Say that nothing was found, and what may have been meant."""
+    if shown.manifests or asked.quiet:
+        return
+    near = nearest(name, known)
+    hint = f": did you mean `{safe(near)}`?" if near else ""
+    words(f"nothing uses `{safe(name)}`{hint}")
+
+
+def rendered(shown: Graph, form: str, asked: Asked) -> str:
+    """Give a graph in a format by its name."""
+    match form:
+        case "dot":
+            return graph_dot(shown)
+        case "mermaid":
+            return graph_mermaid(shown)
+        case "json":
+            return graph_json(shown)
+        case _:
+            return graph_text(shown, stdout_style(verbose=asked.verbose))

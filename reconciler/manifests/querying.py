@@ -1,0 +1,140 @@
+"""Queries of a workspace: which cannot be parsed, told inside the text of their manifest."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from reconciler.document import Path, value_at
+from reconciler.expressions import LITERAL, OPEN, Expression, Part, Word, expression, parts_of
+from reconciler.manifests.expressions import Scope, spelled
+from reconciler.manifests.loading import Declared, Loader
+from reconciler.project import ProjectFile
+from reconciler.queries import Language, Query, Wrong, mistake_in
+from reconciler.source.diagnostic import Advice, Complaint, Finding, Lines, Severity
+from reconciler.source.parsed import OF_VARIABLE, Text
+from reconciler.source.scalars import Scalars, complaint_inside
+
+CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
+
+
+def query_complaints(loader: Loader, _: ProjectFile) -> Iterator[Complaint]:
+    """Yield a warning for each query that cannot be parsed, at the character that is to blame."""
+    places = Places(loader.scope)
+    for one in loader.declared:
+        for query in one.kind.queries(one.manifest.spec):
+            wrong = mistake_in(query.language, query.text)
+            if wrong is not None:
+                yield places.complaint(one, query, wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """A written text with expressions, and where each character of the filled one comes from.
+
+    `origins` has one more, for the end. `filled` are the parts that expressions gave, with how
+    each is written.
+    """
+
+    origins: array[int]
+    filled: tuple[tuple[int, int, str], ...] = ()
+
+    def expression_at(self, offset: int) -> str:
+        """Give the expression that gave a character, "" where it stands in the manifest."""
+        return next((one for start, end, one in self.filled if start <= offset < end), "")
+
+
+def filling_of(written: str, text: str, scope: Scope) -> Filling | None:
+    """Tell where a text comes from once expressions are filled in; None where that cannot be told.
+
+    Source: docs/manifests.md.
+    """
+    if OPEN not in written:
+        return Filling(array("L", range(len(written) + 1))) if written == text else None
+    # Each piece that is filled in stands between two that stay as they are.
+    pieces = [
+        (part, *_pattern(part, scope, is_found=nth % 2 == 1))
+        for nth, part in enumerate(parts_of(written))
+    ]
+    found = re.fullmatch("".join(pattern for _, _, pattern in pieces), text, re.DOTALL)
+    if found is None:
+        return None
+    origins, filled, place = array("L"), [], 0
+    for nth, (part, length, _) in enumerate(pieces, 1):
+        start, end = found.span(nth)
+        if isinstance(part, str) and length == end - start:
+            origins.extend(range(place, place + length))
+        else:
+            origins.extend([place] * (end - start))
+        if isinstance(part, Expression):
+            filled.append((start, end, part.spot.written))
+        place += length
+    origins.append(place)
+    return Filling(origins, tuple(filled))
+
+
+def _pattern(part: Part, scope: Scope, *, is_found: bool) -> tuple[int, str]:
+    """Give how long a piece is as it is written, and a pattern of what it becomes."""
+    match part:
+        case str():
+            # The escape of an opening is given as what it means.
+            return (len(LITERAL) if is_found else len(part)), f"({re.escape(part)})"
+        case Expression(word=Word.VARIABLE, name=name) if name in scope.variables:
+            pattern = re.escape(spelled(scope.variables[name]))
+        case Expression(word=Word.SECRET, name=name):
+            sealed = re.escape(expression(Word.SECRET, name).removesuffix("}"))
+            pattern = sealed + r"[^}]*\}"
+        case _:
+            pattern = re.escape(part.spot.written)
+    return len(part.spot.written), f"({pattern})"
+
+
+@dataclass(slots=True)
+class Places:
+    """Where the characters of queries stand in their files."""
+
+    scope: Scope
+    scalars: dict[int, Scalars] = field(default_factory=dict)
+
+    def complaint(self, one: Declared, query: Query, wrong: Wrong) -> Complaint:
+        """Place what is wrong with a query; at the query as a whole where no more can be told."""
+        text = one.spec
+        path = (*text.prefix, *query.path[text.dropped :])
+        start, width = wrong.start, wrong.width
+        said = f"this {query.language.value} cannot be parsed: {wrong.message}"
+        meant = f"`{wrong.meant}`" if wrong.meant else ""
+        finding = Finding(CODES[query.language], query.path, said, Severity.WARNING, wrong.meant)
+        written = value_at(text.document.value, path)
+        filling = filling_of(written, query.text, self.scope) if isinstance(written, str) else None
+        places = self._places(text, path, written) if isinstance(written, str) else None
+        if filling is None or places is None:
+            shown = query.text[start : start + width]
+            advice = Advice(f"write {meant} for `{shown}`") if meant else ""
+            return text.complaint(replace(finding, suggestion=advice))
+        named = filling.expression_at(start)
+        if named:
+            said = f"{said} (this is in what `{named}` gives)"
+            finding = replace(finding, message=said, suggestion=OF_VARIABLE)
+            end = filling.origins[start] + len(named)
+        else:
+            end = filling.origins[min(start + width, len(filling.origins)) - 1] + 1
+        begin = places[filling.origins[start]]
+        placed = complaint_inside(text.file, text.document.lines, finding, begin, places[end])
+        return replace(placed, ref=text.ref, path=path)
+
+    def place(self, text: Text, path: Path, offset: int = 0) -> tuple[int, int]:
+        """Give line and column of a query, or of one of its characters."""
+        written = value_at(text.document.value, path)
+        places = self._places(text, path, written) if isinstance(written, str) else None
+        if places is None or not places:
+            return text.document.locate(path)
+        return text.document.lines.place_in_text(places[min(offset, len(places) - 1)])
+
+    def _places(self, text: Text, path: Path, written: str) -> array[int] | None:
+        document = text.document
+        lines: Lines = document.lines
+        scalars = self.scalars.setdefault(id(lines), Scalars(lines))
+        mark = document.positions.offset(document.value, path, at_key=False)
+        return scalars.places(mark, written)

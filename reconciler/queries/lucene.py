@@ -1,0 +1,111 @@
+"""Lucene: a library judges, and its places are held against the whole query."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from luqum.exceptions import ParseError
+from luqum.thread import parse as parse_text
+from luqum.tree import SearchField
+
+from reconciler.queries import Parsed, Wrong
+from reconciler.queries.standins import filled, holes_in, marked, unmarked
+
+MOST_PARTS = 5_000
+_POSITION = re.compile(r"at position (\d+)")
+_TOKEN = re.compile(
+    r"""(?P<quoted>"(?:[^"\\]|\\.)*"|/(?:[^/\\]|\\.)*/)|(?P<word>(?:\\.|[^\s()\[\]{}:"\\])+)"""
+    r"|(?P<sign>\S)",
+    re.DOTALL,
+)
+# Lucene takes a single quote for any other letter, where the library takes none at a word's start.
+_QUOTE = re.compile(r"(?<![^\s(:\[{+-])'")
+_CLOSING = {"(": (")",), "[": ("]", "}"), "{": ("}", "]")}
+_EXISTS = "_exists_"
+
+
+def parse_lucene(text: str) -> Parsed:
+    """Parse a query with or without variables in it."""
+    holes = holes_in(text)
+    tried = _QUOTE.sub("_", filled(text, holes, marked))
+    if len(tried) > MOST_PARTS and len(_TOKEN.findall(tried)) > MOST_PARTS:
+        return Parsed()
+    try:
+        tree = parse_text(tried)
+    except ParseError as error:
+        wrong = _wrong(text, tried, str(error))
+        hidden = any(hole.touches(wrong.start, wrong.start + wrong.width) for hole in holes)
+        return Parsed() if hidden else Parsed(error=wrong)
+    return Parsed(fields=tuple(unmarked(name, holes) for name in _fields(tree)))
+
+
+def _fields(tree: Any) -> dict[str, None]:
+    """Give the names of the fields, without their escapes, in their order."""
+    names: dict[str, None] = {}
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, SearchField):
+            name = str(node.name)
+            name = str(getattr(node.expr, "value", name)) if name == _EXISTS else name
+            names[name.replace("\\", "")] = None
+        waiting.extend(reversed(node.children))
+    return names
+
+
+def _wrong(text: str, tried: str, refused: str) -> Wrong:
+    found = _POSITION.search(refused)
+    opened = _opened(tried, len(tried) if found is None else int(found[1]))
+    if found is None:
+        return _ended(text, tried, opened)
+    start = int(found[1])
+    here = text[start : start + 1]
+    match here:
+        case '"':
+            return Wrong('this " is never closed', start, 1)
+        case "/":
+            return Wrong("this / begins a regular expression that is never closed", start, 1)
+        case "\\":
+            return Wrong("a backslash has nothing after it", start, 1)
+        case ")" | "]" | "}" if not any(here in _CLOSING[one] for _, one in opened):
+            return Wrong(f"this `{here}` closes nothing: remove it", start, 1)
+        case _:
+            return _misplaced(text, start, opened)
+
+
+def _misplaced(text: str, start: int, opened: list[tuple[int, str]]) -> Wrong:
+    token = _TOKEN.match(text, start)
+    written = token.group() if token is not None else text[start : start + 1]
+    width = max(1, len(written))
+    if opened and opened[-1][1] in "[{" and written != "TO":
+        said = f"`{written}` cannot stand here: a range is written `[FROM TO UNTIL]`"
+    elif written in ("AND", "OR"):
+        said = f"`{written}` joins two conditions, and none stands before it"
+    elif written == ")":
+        said = "a condition is missing before this `)`"
+    else:
+        said = f"`{written}` cannot stand here: quote it, or put a backslash before it"
+    return Wrong(said, start, width)
+
+
+def _ended(text: str, tried: str, opened: list[tuple[int, str]]) -> Wrong:
+    if opened:
+        start, bracket = opened[-1]
+        return Wrong(f"this `{bracket}` is never closed: add `{_CLOSING[bracket][0]}`", start, 1)
+    last = [*_TOKEN.finditer(tried)][-1]
+    written = text[last.start() : last.end()]
+    said = f"the query ends after `{written}`, where a condition is missing"
+    return Wrong(said, last.start(), last.end() - last.start())
+
+
+def _opened(text: str, end: int) -> list[tuple[int, str]]:
+    """Give the brackets that are open at a place, the innermost last."""
+    opened: list[tuple[int, str]] = []
+    for token in _TOKEN.finditer(text, 0, end):
+        sign = token["sign"]
+        if sign in _CLOSING:
+            opened.append((token.start(), sign))
+        elif sign and opened and sign in _CLOSING[opened[-1][1]]:
+            opened.pop()
+    return opened

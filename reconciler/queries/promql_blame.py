@@ -1,0 +1,230 @@
+"""What is wrong with a PromQL query, in our words, and which part of it is to blame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from reconciler.queries import Wrong
+from reconciler.queries.promql_grammar import AGGREGATIONS, Form, Node, Unparsed
+from reconciler.queries.promql_tokens import OPENING, Sort, Token, meaning
+from reconciler.slips import nearest
+
+Refusal: TypeAlias = Callable[[str], str | None]
+
+FUNCTIONS = frozenset(
+    (
+        *("abs", "absent", "absent_over_time", "acos", "acosh", "asin", "asinh", "atan", "atanh"),
+        *("avg_over_time", "ceil", "changes", "clamp", "clamp_max", "clamp_min", "cos", "cosh"),
+        *("count_over_time", "day_of_month", "day_of_week", "day_of_year", "days_in_month"),
+        *("deg", "delta", "deriv", "double_exponential_smoothing", "exp", "floor", "hour"),
+        *("histogram_avg", "histogram_count", "histogram_fraction", "histogram_quantile"),
+        *("histogram_stddev", "histogram_stdvar", "histogram_sum", "holt_winters", "idelta"),
+        *("increase", "info", "irate", "label_join", "label_replace", "last_over_time", "ln"),
+        *("log10", "log2", "mad_over_time", "max_over_time", "min_over_time", "minute", "month"),
+        *("pi", "predict_linear", "present_over_time", "quantile_over_time", "rad", "rate"),
+        *("resets", "round", "scalar", "sgn", "sin", "sinh", "sort", "sort_by_label"),
+        *("sort_by_label_desc", "sort_desc", "sqrt", "stddev_over_time", "stdvar_over_time"),
+        *("sum_over_time", "tan", "tanh", "time", "timestamp", "vector", "year"),
+    )
+)
+_SCALARS = frozenset(("scalar", "time", "pi"))
+_ESCAPE = re.compile(
+    r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|U[0-9a-fA-F]{8})"
+)
+_TYPES = {"matrix": "a range, as `metric[5m]`", "vector": "a series", "scalar": "a number"}
+_TYPES["string"] = "text in quotes"
+_EXPECTED = re.compile(r"expected type (\w+) in .*, got (\w+)")
+_COUNTED = re.compile(r"expected (?:at least |at most )?(\d+) argument")
+_OPERATORS = {"&": "and", "|": "or"}
+_NO_REGEX = "illegal regex"
+_TOLD = {
+    "bool modifier": "`bool` goes with comparisons only, as `> bool`",
+    "no arguments": "this has no arguments: name what is taken together",
+    "wrong number of arguments": "this has too few arguments, or too many",
+    "ranges only allowed": "a range in brackets follows a metric only: for others write `[5m:]`",
+    "metric name must not": "the metric has its name twice: before the braces and in them",
+    "set operator": "`and`, `or` and `unless` join series, and one side is a number",
+    "comparisons between": "two numbers are compared with `bool`, as `1 > bool 2`",
+    "offset modifier": "`offset` follows a metric, its range or a subquery: move it there",
+    "offset may not": "`offset` stands twice",
+    "duration must be": "a duration must be greater than 0",
+    "vector selector must": "braces need one condition that an empty text does not meet",
+    "no grouping allowed": "`and`, `or` and `unless` take no `group_left` or `group_right`",
+    "@ modifier": "`@` follows a metric, its range or a subquery: move it there",
+    "subquery is only": "a subquery follows what gives series, and this gives something else",
+    "unary expression": "a sign stands before numbers and series only",
+    "vector matching only": "`on` and `ignoring` need series on both sides",
+}
+"""What to say, by how the library's words begin."""
+
+
+def unparsed_words(text: str, unparsed: Unparsed) -> Wrong:  # noqa: PLR0911 - a table
+    """Say why a query cannot go on at a token."""
+    token, opened = unparsed.token, unparsed.opened
+    width = max(1, token.end - token.start)
+    match token.sort:
+        case Sort.END if opened is not None:
+            closing = OPENING[opened.text]
+            return Wrong(f"this `{opened.text}` is never closed: add `{closing}`", opened.start, 1)
+        case Sort.END:
+            last = unparsed.last
+            if last is None:
+                return Wrong("the query holds nothing but a comment", 0, 1)
+            said = f"the query ends after `{last.text}`, where {unparsed.wanted} is missing"
+            return Wrong(said, last.start, last.end - last.start)
+        case Sort.UNCLOSED:
+            return _unclosed(token)
+        case Sort.BAD_NUMBER:
+            return Wrong(_number_words(token.text, opened), token.start, width)
+        case Sort.STRANGE:
+            return _strange(text, token)
+        case _:
+            return _misplaced(unparsed)
+
+
+def _unclosed(token: Token) -> Wrong:
+    quote = token.text[0]
+    what = "in its line" if "\n" in token.text else "before the query ends"
+    return Wrong(f"this {quote} is never closed {what}", token.start, 1)
+
+
+def _number_words(word: str, opened: Token | None) -> str:
+    if opened is not None and opened.text == "[":
+        return (
+            f"`{word}` is no duration: write whole numbers with ms, s, m, h, d, w or y, as `1h30m`"
+        )
+    return f"`{word}` is neither a number nor a duration, as `5m`"
+
+
+def _strange(text: str, token: Token) -> Wrong:
+    character = token.text
+    if character in "&|":
+        width = 2 if text.startswith(character * 2, token.start) else 1
+        word = _OPERATORS[character]
+        return Wrong(f"`{character * width}` is `{word}` in PromQL", token.start, width, word)
+    if character in "\u201c\u201d\u2018\u2019":
+        return Wrong("a curly quote is no quote: write a straight one", token.start, 1)
+    if character == ".":
+        return Wrong('a name holds no `.`: write `{"a.b"}` for such a metric', token.start, 1)
+    return Wrong(f"`{character}` has no meaning here", token.start, 1)
+
+
+def _misplaced(unparsed: Unparsed) -> Wrong:
+    token, opened = unparsed.token, unparsed.opened
+    width = token.end - token.start
+    if token.is_sign(")", "]", "}") and opened is None:
+        return Wrong(f"this `{token.text}` closes nothing: remove it", token.start, width)
+    if opened is not None and any(
+        token.is_sign(OPENING[one.text]) for one in unparsed.brackets[:-1]
+    ):
+        closing = OPENING[opened.text]
+        if not token.is_sign(closing):
+            said = f"this `{opened.text}` is never closed: add `{closing}` before `{token.text}`"
+            return Wrong(said, opened.start, 1)
+    if token.is_sign(")") and unparsed.last is not None and unparsed.last.is_sign(","):
+        last = unparsed.last
+        return Wrong("a value is missing after this `,`: remove it", last.start, 1)
+    if token.is_sign("=") and "operator" in unparsed.wanted:
+        return Wrong("`=` compares labels: values are compared with `==`", token.start, width, "==")
+    if unparsed.last is not None and unparsed.last.sort is Sort.STRING and token.sort is Sort.NAME:
+        said = "a `,` is missing before this"
+    else:
+        said = f"`{token.text}` cannot stand here, where {unparsed.wanted} can"
+    return Wrong(said, token.start, width)
+
+
+def blamed(text: str, node: Node, refused: str, refusal: Refusal) -> Wrong:
+    """Find the smallest part that is refused by itself, and say what is wrong with it."""
+    at_string = _bad_string(node, refused, refusal)
+    if at_string is not None:
+        return at_string
+    inner = next((one for one in node.inner if refusal(text[one.start : one.end])), None)
+    while inner is not None:
+        node = inner
+        refused = refusal(text[node.start : node.end]) or refused
+        inner = next((one for one in node.inner if refusal(text[one.start : one.end])), None)
+    return _said_of(node, refused)
+
+
+def _bad_string(node: Node, refused: str, refusal: Refusal) -> Wrong | None:
+    """Find a text with an escape that is none, or one that is no regular expression."""
+    for one in node.walk():
+        tokens = [condition.value for condition in one.conditions]
+        tokens += [one.head] if one.form is Form.TEXT else []
+        for token in tokens:
+            found = _bad_escape(token)
+            if found is not None:
+                return found
+        for condition in one.conditions if refused.startswith(_NO_REGEX) else ():
+            token = condition.value
+            if condition.op in ("=~", "!~") and refusal(f"x{{a=~{token.text}}}") is not None:
+                said = f"`{meaning(token)}` is no regular expression of RE2"
+                return Wrong(said, token.start, token.end - token.start)
+    return None
+
+
+def _bad_escape(token: Token) -> Wrong | None:
+    if token.text.startswith("`"):
+        return None
+    place = 0
+    while (place := token.text.find("\\", place)) >= 0:
+        found = _ESCAPE.match(token.text, place)
+        if found is None:
+            written = token.text[place : place + 2]
+            said = f"`{written}` is no escape: double the backslash, or quote with backticks"
+            return Wrong(said, token.start + place, 2)
+        place = found.end()
+    return None
+
+
+def _said_of(node: Node, refused: str) -> Wrong:
+    head = node.head
+    width = head.end - head.start
+    if refused.startswith("unknown function"):
+        near = nearest(head.text, FUNCTIONS | AGGREGATIONS)
+        hint = f": did you mean `{near}`?" if near else ""
+        return Wrong(f"PromQL has no function `{head.text}`{hint}", head.start, width, near)
+    expected = _EXPECTED.search(refused)
+    if expected is not None:
+        return _ill_typed(node, *expected.groups())
+    counted = _COUNTED.search(refused)
+    if counted is not None:
+        said = f"`{head.text}` takes {counted[1]} arguments, and has {len(node.inner)}"
+        return Wrong(said, head.start, width)
+    if refused.startswith("binary expression must contain"):
+        wrong = next((one for one in node.inner if type_of(one) in ("matrix", "string")), node)
+        what = "a range has to go through a function, as `rate(metric[5m])`,"
+        what = what if type_of(wrong) == "matrix" else "text"
+        return Wrong(
+            f"{what} cannot be an operand of `{head.text}`", wrong.start, wrong.end - wrong.start
+        )
+    told = next((said for begun, said in _TOLD.items() if refused.startswith(begun)), "")
+    return Wrong(told or f"this cannot be parsed: {refused}", head.start, width)
+
+
+def _ill_typed(node: Node, wanted: str, got: str) -> Wrong:
+    wrong = next((one for one in node.inner if type_of(one) == got and got != wanted), node)
+    said = f"`{node.head.text}` wants {_TYPES.get(wanted, wanted)} here, not {_TYPES.get(got, got)}"
+    return Wrong(said, wrong.start, wrong.end - wrong.start)
+
+
+def type_of(node: Node) -> str:  # noqa: PLR0911 - a table
+    """Give the library's word for what a part of a query gives."""
+    match node.form:
+        case Form.NUMBER:
+            return "scalar"
+        case Form.TEXT:
+            return "string"
+        case Form.RANGE | Form.SUBQUERY:
+            return "matrix"
+        case Form.CALL:
+            return "scalar" if node.head.text in _SCALARS else "vector"
+        case Form.GROUP | Form.SIGNED | Form.SHIFTED:
+            return type_of(node.inner[0])
+        case Form.BINARY:
+            sides = {type_of(one) for one in node.inner}
+            return "scalar" if sides == {"scalar"} else "vector"
+        case _:
+            return "vector"

@@ -1,0 +1,329 @@
+"""The grammar of PromQL, to find the first token after which no query can go on.
+
+It judges nothing: a library does, and this says where. What it reads as a tree tells what a
+query uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from reconciler.queries.promql_tokens import OPENING, Sort, Token, tokens_of
+
+AGGREGATIONS = frozenset(
+    (
+        *("sum", "min", "max", "avg", "group", "stddev", "stdvar", "count", "count_values"),
+        *("bottomk", "topk", "quantile", "limitk", "limit_ratio"),
+    )
+)
+_SIGNS = ("+", "-", "*", "/", "%", "^", "==", "!=", ">", "<", ">=", "<=")
+_WORDS = ("and", "or", "unless", "atan2")
+_GROUPING = ("bool", "on", "ignoring", "by", "without", "group_left", "group_right", "offset")
+_LABEL_SIGNS = ("=", "!=", "=~", "!~")
+DEEPEST = 200
+
+
+class Form(Enum):
+    """What a node is."""
+
+    NUMBER = "number"
+    TEXT = "text"
+    SELECTOR = "selector"
+    CALL = "call"
+    AGGREGATION = "aggregation"
+    GROUP = "group"
+    SIGNED = "signed"
+    BINARY = "binary"
+    RANGE = "range"
+    SUBQUERY = "subquery"
+    SHIFTED = "shifted"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A matcher; `label` is None for a name alone in quotes."""
+
+    label: Token | None
+    op: str
+    value: Token
+
+
+@dataclass(slots=True)
+class Node:
+    """A part of a query; `head` is the token that it is known by: a name or an operator."""
+
+    form: Form
+    start: int
+    end: int
+    head: Token
+    inner: list[Node] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Node]:
+        """Yield this node and all inside, outer ones first."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.inner))
+
+
+class Unparsed(Exception):
+    """The first token that cannot stand where it stands; `wanted` is what could.
+
+    `brackets` are those that are open there, and `last` is the token before.
+    """
+
+    def __init__(
+        self, token: Token, wanted: str, brackets: Sequence[Token], last: Token | None
+    ) -> None:
+        super().__init__(wanted)
+        self.token = token
+        self.wanted = wanted
+        self.brackets = tuple(brackets)
+        self.opened = brackets[-1] if brackets else None
+        self.last = last
+
+
+class TooDeep(Exception):
+    """The query is nested deeper than anybody writes."""
+
+
+def read(text: str) -> Node:
+    """Read a query. Raises Unparsed at its first wrong token, and TooDeep."""
+    reader = _Reader([*tokens_of(text)])
+    node = reader.expression()
+    if reader.here.sort is not Sort.END:
+        raise reader.unexpected("an operator")
+    return node
+
+
+@dataclass(slots=True)
+class _Reader:
+    tokens: list[Token]
+    at: int = 0
+    opened: list[Token] = field(default_factory=list)
+    depth: int = 0
+
+    @property
+    def here(self) -> Token:
+        return self.tokens[min(self.at, len(self.tokens) - 1)]
+
+    @property
+    def last(self) -> Token | None:
+        return self.tokens[self.at - 1] if self.at else None
+
+    def unexpected(self, wanted: str) -> Unparsed:
+        return Unparsed(self.here, wanted, self.opened, self.last)
+
+    def take(self) -> Token:
+        token = self.here
+        self.at += 1
+        return token
+
+    def open(self) -> Token:
+        token = self.take()
+        self.opened.append(token)
+        return token
+
+    def close(self, wanted: str) -> Token:
+        """Take the bracket that closes the last one opened; `wanted` could stand there too."""
+        if not self.here.is_sign(OPENING[self.opened[-1].text]):
+            closing = OPENING[self.opened[-1].text]
+            raise self.unexpected(f"{wanted} or `{closing}`" if wanted else f"`{closing}`")
+        self.opened.pop()
+        return self.take()
+
+    def expression(self) -> Node:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise TooDeep
+        left = self.signed()
+        while self.here.is_sign(*_SIGNS) or self.here.is_word(*_WORDS):
+            operator = self.take()
+            self.matching()
+            right = self.signed()
+            left = Node(Form.BINARY, left.start, right.end, operator, [left, right])
+        self.depth -= 1
+        return left
+
+    def matching(self) -> None:
+        """Pass over what may follow an operator."""
+        if self.here.is_word("bool"):
+            self.take()
+        if self.here.is_word("on", "ignoring"):
+            self.take()
+            self.labels()
+            if self.here.is_word("group_left", "group_right"):
+                self.take()
+                if self.here.is_sign("("):
+                    self.labels()
+        while self.here.is_word("fill", "fill_left", "fill_right") and self.follows("("):
+            self.take()
+            self.open()
+            self.signed()
+            self.close("")
+
+    def follows(self, *signs: str) -> bool:
+        """Tell whether one of these stands after the present token."""
+        after = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        return after.is_sign(*signs)
+
+    def labels(self) -> Token:
+        if not self.here.is_sign("("):
+            raise self.unexpected("`(` and labels")
+        self.open()
+        while not self.here.is_sign(")"):
+            if self.here.sort not in (Sort.NAME, Sort.STRING):
+                raise self.unexpected("a label")
+            self.take()
+            if not self.here.is_sign(","):
+                break
+            self.take()
+        return self.close("`,`")
+
+    def signed(self) -> Node:
+        signs = []
+        while self.here.is_sign("+", "-"):
+            signs.append(self.take())
+        if len(signs) > DEEPEST:
+            raise TooDeep
+        node = self.followed(self.primary())
+        for sign in reversed(signs):
+            node = Node(Form.SIGNED, sign.start, node.end, sign, [node])
+        return node
+
+    def primary(self) -> Node:  # noqa: PLR0911 - a table
+        token = self.here
+        match token.sort:
+            case Sort.NUMBER | Sort.DURATION:
+                return self.single(Form.NUMBER)
+            case Sort.STRING:
+                return self.single(Form.TEXT)
+            case Sort.NAME if token.is_word(*AGGREGATIONS) and self.is_aggregation():
+                return self.aggregation()
+            case Sort.NAME if self.follows("(") and not token.is_word(*_GROUPING):
+                return self.call()
+            case Sort.NAME if not token.is_word(*_GROUPING[:3]) and not self.follows("("):
+                self.take()
+                return self.selector(token)
+            case Sort.SIGN if token.text == "{":
+                return self.selector(token)
+            case Sort.SIGN if token.text == "(":
+                self.open()
+                inner = self.expression()
+                end = self.close("an operator")
+                return Node(Form.GROUP, token.start, end.end, token, [inner])
+            case _:
+                raise self.unexpected("a value")
+
+    def single(self, form: Form) -> Node:
+        token = self.take()
+        return Node(form, token.start, token.end, token)
+
+    def is_aggregation(self) -> bool:
+        after = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        return after.is_sign("(") or after.is_word("by", "without")
+
+    def aggregation(self) -> Node:
+        head = self.take()
+        is_grouped = self.here.is_word("by", "without")
+        if is_grouped:
+            self.take()
+            self.labels()
+        if not self.here.is_sign("("):
+            raise self.unexpected("`(`")
+        inner, end = self.arguments()
+        if not is_grouped and self.here.is_word("by", "without"):
+            self.take()
+            end = self.labels()
+        return Node(Form.AGGREGATION, head.start, end.end, head, inner)
+
+    def call(self) -> Node:
+        head = self.take()
+        inner, end = self.arguments()
+        return Node(Form.CALL, head.start, end.end, head, inner)
+
+    def arguments(self) -> tuple[list[Node], Token]:
+        self.open()
+        inner: list[Node] = []
+        while not self.here.is_sign(")") or (inner and self.last is not None):
+            inner.append(self.expression())
+            if not self.here.is_sign(","):
+                break
+            self.take()
+        return inner, self.close("`,`, an operator")
+
+    def selector(self, head: Token) -> Node:
+        node = Node(Form.SELECTOR, head.start, head.end, head)
+        if not self.here.is_sign("{"):
+            return node
+        self.open()
+        while not self.here.is_sign("}"):
+            node.conditions.append(self.condition())
+            if not self.here.is_sign(",") and not self.here.is_word("or"):
+                break
+            self.take()
+        node.end = self.close("`,`").end
+        return node
+
+    def condition(self) -> Condition:
+        if self.here.sort not in (Sort.NAME, Sort.STRING):
+            raise self.unexpected("a label")
+        label = self.take()
+        if label.sort is Sort.STRING and self.here.is_sign(",", "}"):
+            return Condition(None, "=", label)
+        if not self.here.is_sign(*_LABEL_SIGNS):
+            raise self.unexpected("`=`, `!=`, `=~` or `!~`")
+        op = self.take()
+        if self.here.sort is not Sort.STRING:
+            raise self.unexpected("a value in quotes")
+        return Condition(label, op.text, self.take())
+
+    def followed(self, node: Node) -> Node:
+        """Take what follows a value: ranges, offsets and times."""
+        for _ in range(DEEPEST):
+            if self.here.is_sign("["):
+                node = self.bracketed(node)
+            elif self.here.is_word("offset"):
+                head = self.take()
+                if self.here.is_sign("+", "-"):
+                    self.take()
+                if self.here.sort not in (Sort.NUMBER, Sort.DURATION):
+                    raise self.unexpected("a duration")
+                node = Node(Form.SHIFTED, node.start, self.take().end, head, [node])
+            elif self.here.is_sign("@"):
+                node = self.timed(node)
+            else:
+                return node
+        raise TooDeep
+
+    def timed(self, node: Node) -> Node:
+        head = self.take()
+        if self.here.is_word("start", "end") and self.follows("("):
+            self.take()
+            self.open()
+            return Node(Form.SHIFTED, node.start, self.close("").end, head, [node])
+        if self.here.is_sign("+", "-"):
+            self.take()
+        if self.here.sort is not Sort.NUMBER:
+            raise self.unexpected("a time in seconds, `start()` or `end()`")
+        return Node(Form.SHIFTED, node.start, self.take().end, head, [node])
+
+    def bracketed(self, node: Node) -> Node:
+        head = self.open()
+        self.duration("a duration, as `5m`")
+        if not self.here.is_sign(":"):
+            end = self.close("`:`")
+            return Node(Form.RANGE, node.start, end.end, head, [node])
+        self.take()
+        if not self.here.is_sign("]"):
+            self.duration("a duration")
+        return Node(Form.SUBQUERY, node.start, self.close("").end, head, [node])
+
+    def duration(self, wanted: str) -> None:
+        if self.here.sort not in (Sort.NUMBER, Sort.DURATION):
+            raise self.unexpected(wanted)
+        self.take()

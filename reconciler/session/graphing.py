@@ -1,0 +1,32 @@
+"""Graph: what refers to what, and what queries use, without a service, a key or a secret."""
+
+from __future__ import annotations
+
+import os
+
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.graphing import load_graph
+from reconciler.project import choose_environment
+from reconciler.resource.graph import Graph
+from reconciler.session.checking import Checked, check
+from reconciler.session.projects import Asked, manifest_paths
+
+
+def read_graph(asked: Asked) -> tuple[Graph, Checked]:
+    """Give the graph of what can be read, and all that is wrong with the manifests.
+
+    Without an environment it is that of all of them. Raises UsageError for a project file or
+    an environment that is not there.
+    """
+    checked = check(asked, in_all=True)
+    project = checked.project
+    if project is None:
+        return Graph(), checked
+    chosen = dict([choose_environment(project, asked.environment)]) if checked.environment else {}
+    withheld = withheld_from(os.environ)
+    scopes = [
+        Scope(name, one.variables, None, withheld=withheld)
+        for name, one in (chosen or project.settings.environments).items()
+    ]
+    paths = manifest_paths(asked, project)
+    return load_graph(paths, project.root, scopes, project.settings), checked
