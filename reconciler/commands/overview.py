@@ -12,6 +12,7 @@ ABOUT = "Alerts, SLOs, dashboards, log policies and saved views as code."
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "init": ("init", "init", "Make a workspace to start from; overwrites nothing."),
     "validate": ("validate", "validate", "Check manifests offline."),
+    "fmt": ("fmt", "fmt", "Bring manifests and exports into their one layout."),
     "plan": ("plan", "plan", "Show what apply would do; reads only."),
     "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
     "rollback": ("rollback", "rollback", "Put back what was declared before a run."),

@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "M113": "the file holds no manifest",
     "M114": "a number has a leading zero",
     "M115": "the workspace is too large, or has too many mistakes",
+    "M116": "the file cannot be laid out anew without changing what it says",
     "M201": "the document is not a manifest",
     "M202": "apiVersion is missing or unknown",
     "M203": "kind is missing or unknown",
