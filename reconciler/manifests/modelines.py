@@ -38,3 +38,8 @@ def with_modeline(text: str, path: Path, root: Path) -> str:
     return (
         line.replace("\n", "\r\n") if text[first_break - 1 : first_break] == "\r" else line
     ) + text
+
+
+def led(text: str, path: Path, root: Path) -> str:
+    """Give the YAML of a new file, with a modeline if that leads somewhere."""
+    return with_modeline(text, path, root) if has_schemas(root) else text

@@ -12,10 +12,15 @@ from reconciler.source.tidying import tidy_yaml
 ORDER = Order(("apiVersion", "kind", "metadata", "spec"), needed=("apiVersion", "kind"))
 """The fields that a manifest begins with."""
 
+MARK = "\ufeff"
+
 
 def tidied(reading: Reading, *, is_json: bool) -> str | None:
     """Give a text without errors in its one layout; None where that would say something else."""
     text = reading.lines.text
+    if text.startswith(MARK):
+        # A second byte-order mark, which the parser passes over without counting it.
+        return None
     tidy = tidy_json if is_json else tidy_yaml
     for order in (ORDER, Order()):
         made = tidy(text, order)

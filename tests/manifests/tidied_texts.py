@@ -6,7 +6,6 @@ import json
 import os
 from bisect import bisect_right
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 from styled_texts import root_of, style_of
@@ -134,6 +133,6 @@ def _laws(before: Reading, after: Reading, *, is_json: bool) -> dict[str, Callab
     }
 
 
-def script(path: Path) -> Reading:
-    """Give what a file of the examples is read as."""
-    return read_text(path.read_text(encoding="utf-8"), is_json=path.suffix == ".json")
+def layout_of(text: str, *, is_json: bool = False) -> str | None:
+    """Give the layout of a text, None where it has none."""
+    return tidied(read_text(text, is_json=is_json), is_json=is_json)
