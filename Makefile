@@ -81,7 +81,8 @@ image: $(VENV)/.dev ## build and run the image, install hook and action; IMAGE_B
 		tests/delivery/test_pre_commit.py tests/delivery/test_action.py
 
 docs: $(VENV)/.dev ## build the site of docs/ into build/site, which asks no other host for anything
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@# With --quiet it would not be strict.
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo 'build/site: look at it with `python3 -m http.server -d build/site`'
 
 sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json

@@ -49,8 +49,11 @@ def _expanded(entry: object, docs: Path) -> object:
         return entry
     made: dict[str, object] = {}
     for name, pages in entry.items():
+        if not isinstance(pages, list):
+            made[name] = pages
+            continue
         found: list[object] = []
-        for page in pages if isinstance(pages, list) else []:
+        for page in pages:
             if isinstance(page, str) and page.endswith("/*"):
                 files = sorted(docs.glob(f"{page[:-2]}/**/*.md"))
                 found += [file.relative_to(docs).as_posix() for file in files]

@@ -38,7 +38,7 @@ PASSIVE = {"canonical", "next", "prev", "alternate"}
 
 def built(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [BIN / "mkdocs", "build", "--quiet", "--config-file", config, "--site-dir", site],
+        [BIN / "mkdocs", "build", "--config-file", config, "--site-dir", site],
         cwd=ROOT,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
