@@ -29,7 +29,7 @@ QUICK := tests/document tests/planning tests/guards tests/kinds tests/manifests 
 
 headline = @printf '\n== %s\n' "$(1)"
 
-.PHONY: help demo quick test lint types floors static unit coverage image sbom schemas lock bench conformance campaign \
+.PHONY: help demo docs quick test lint types floors static unit coverage image sbom schemas lock bench conformance campaign \
 	fuzz canary mutation recipes format clean
 
 help: ## list the targets
@@ -80,6 +80,11 @@ image: $(VENV)/.dev ## build and run the image, install hook and action; IMAGE_B
 		$(BIN)/pytest --numprocesses 0 $(PATIENT) tests/delivery/test_image_build.py \
 		tests/delivery/test_pre_commit.py tests/delivery/test_action.py
 
+docs: $(VENV)/.dev ## build the site of docs/ into build/site, which asks no other host for anything
+	@# With --quiet it would not be strict.
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo 'build/site: look at it with `python3 -m http.server -d build/site`'
+
 sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
 	@mkdir -p build
 	@$(BIN)/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
@@ -123,6 +128,13 @@ mutation: $(VENV)/.dev ## break merge, planning, guards, journal and redaction o
 
 recipes: $(VENV)/.dev ## leave out each file of each task of CONTRIBUTING, and tell where no law notices; RECIPES="guard"
 	@$(BIN)/python tests/recipes/leave_out.py $(RECIPES)
+
+# The YAML language server, for tests/editors; npm is a Debian package.
+build/editors/.done: tests/editors/package.json tests/editors/package-lock.json
+	@mkdir -p build/editors
+	@cp tests/editors/package.json tests/editors/package-lock.json build/editors/
+	@npm ci --prefix build/editors --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
 
 format: $(VENV)/.dev ## put the Python code into its one form
 	@$(BIN)/ruff check --fix-only --quiet .

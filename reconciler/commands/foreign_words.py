@@ -26,7 +26,7 @@ _TAKE_OVER = (
     "`reconciler import` makes manifests of what is there, live or in exports; `reconciler plan` "
     "shows whether the two agree"
 )
-_FORMAT = "there is no formatter here; `reconciler validate` says what is wrong in manifests"
+_FORMAT = "`reconciler fmt` brings manifests into their one layout; `--check` only tells"
 _BACK = (
     "`reconciler rollback RUN` puts back what was declared before a run; "
     "then change the manifests that it names, too"
@@ -55,7 +55,7 @@ COMMAND_WORDS = {
     _DELETE: "destroy delete down uninstall rm remove prune",
     _SETUP: "new start bootstrap setup",
     _TAKE_OVER: "pull export dump generate clone",
-    _FORMAT: "fmt format tidy",
+    _FORMAT: "format tidy prettify",
     _BACK: "undo revert restore reset",
     _KEY: "login logout auth configure config whoami",
     _ENVIRONMENT: "workspace env environment stack context use",

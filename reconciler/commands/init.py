@@ -13,6 +13,7 @@ from reconciler.commands import options
 from reconciler.console import answered, data, is_terminal, json_data, words
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import schema_of, workspace_schema
+from reconciler.manifests.modelines import MANIFEST_SCHEMA, PROJECT_SCHEMA
 from reconciler.project.settings import project_schema
 from reconciler.report.begun import InitDocument, init_words
 from reconciler.report.safe import safe
@@ -92,8 +93,8 @@ def _asked_for(asking: str, default: str, wrong: Callable[[str], str], asks: boo
 
 def _schemas() -> dict[str, str]:
     """Give what editors check files with, as `reconciler schema` prints it."""
-    of = {"project": project_schema(), "manifest": workspace_schema(map(schema_of, KINDS))}
-    return {
-        f".vscode/reconciler-{name}.schema.json": json.dumps(schema, indent=2) + "\n"
-        for name, schema in of.items()
+    of = {
+        PROJECT_SCHEMA: project_schema(),
+        MANIFEST_SCHEMA: workspace_schema(map(schema_of, KINDS)),
     }
+    return {name: json.dumps(schema, indent=2) + "\n" for name, schema in of.items()}

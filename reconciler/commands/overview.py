@@ -12,6 +12,7 @@ ABOUT = "Alerts, SLOs, dashboards, log policies and saved views as code."
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "init": ("init", "init", "Make a workspace to start from; overwrites nothing."),
     "validate": ("validate", "validate", "Check manifests offline."),
+    "fmt": ("fmt", "fmt", "Bring manifests and exports into their one layout."),
     "rules": ("rules", "rules", "Test the team's own rules against their examples."),
     "graph": ("graph", "graph", "Show what refers to what, and who uses a metric."),
     "plan": ("plan", "plan", "Show what apply would do; reads only."),

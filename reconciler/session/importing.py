@@ -25,6 +25,7 @@ from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.modelines import led
 from reconciler.manifests.placing import (
     add_variables,
     folder_inside,
@@ -283,7 +284,7 @@ class _Work:
         """Give the files of a draft and their texts; first what the manifest names."""
         file = self.files[one.ref]
         exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
-        return [*exports, (file, drawn.manifest)]
+        return [*exports, (file, led(drawn.manifest, file, self.root))]
 
     def rehearse(self) -> None:
         """Note what would be written."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from reconciler.advice import on_manifests
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds import KINDS
+from reconciler.manifests.modelines import with_modeline
 from reconciler.manifests.project_file import load_project
 from reconciler.project import Project
 from reconciler.project.choosing import leads_inside, unsafe_base_url
@@ -131,12 +132,17 @@ def _texts(*, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, s
     yield ".vscode/settings.json", _editor_settings(schemas)
     if is_new:
         for kind in KINDS:
-            yield f"{EXAMPLES}/{kind.name}.yaml", _template(f"{EXAMPLES}/{kind.name}.yaml")
-        yield PROJECT_FILE, _template(PROJECT_FILE)
+            yield f"{EXAMPLES}/{kind.name}.yaml", _led(f"{EXAMPLES}/{kind.name}.yaml")
+        yield PROJECT_FILE, _led(PROJECT_FILE)
 
 
 def _template(name: str) -> str:
     return (files("reconciler.session") / "template" / name).read_text(encoding="utf-8")
+
+
+def _led(name: str) -> str:
+    """Give a text with the line that leads editors to its schema."""
+    return with_modeline(_template(name), Path(name), Path())
 
 
 def _filled(text: str, wanted: Start) -> str:

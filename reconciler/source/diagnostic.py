@@ -45,6 +45,7 @@ CODES: dict[str, str] = {
     "M115": "the workspace is too large, or has too many mistakes",
     "M116": "a comment that asks to ignore complaints is malformed",
     "M117": "a comment ignores what is not complained of",
+    "M118": "the file cannot be laid out anew without changing what it says",
     "M201": "the document is not a manifest",
     "M202": "apiVersion is missing or unknown",
     "M203": "kind is missing or unknown",

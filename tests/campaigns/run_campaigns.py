@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parent.parent))
 
 from adopting import adopt_edits, adopt_texts, kill_adoptions
+from formatting import format_texts
 from imports import import_worlds
 from kill_points import kill_at_points
 from live_edits import edit_between
@@ -62,6 +63,7 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "adopt": (adopt_edits, 10_000),
     "adopt-text": (adopt_texts, 10_000),
     "adopt-kill": (kill_adoptions, 500),
+    "fmt": (format_texts, 100_000),
 }
 
 

@@ -60,6 +60,15 @@ def test_adopting() -> None:
     assert kills["killed"] > 0
 
 
+def test_formatting() -> None:
+    """Whatever the style of a text, its layout says the same, keeps comments, and is the last."""
+    (told,) = campaign("fmt:300")
+
+    assert told["cases"] == 300
+    assert told["changed"] > 200
+    assert told["with comments"] > 150
+
+
 def test_company() -> None:
     """Rivals, edits of others and signals: one run writes, and overwrites nothing that it saw."""
     race, stop, edit, add, signals = campaign(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from importlib.resources import files
@@ -149,12 +150,24 @@ def test_the_workflows_fit_the_action(home: Path, given: list[str]) -> None:
         assert one["environment"] == ("eu-1" if given else "production")
 
 
-def test_the_hook_is_the_projects(home: Path) -> None:
-    """The hook is the one that this project offers, run as it is installed."""
+def test_what_init_writes_is_laid_out(home: Path) -> None:
+    """All that init writes stands in the one layout, and names a schema that is there."""
+    typed("init", "--base-url", ADDRESS)
+    files = [home / "reconciler.yaml", *(home / "examples").iterdir()]
+    leads = [re.match(r"# yaml-language-server: \$schema=(.*)\n", one.read_text()) for one in files]
+
+    assert typed("fmt", "--check").code == 0
+    assert [one for one, led in zip(files, leads, strict=True) if led is None] == []
+    assert all(
+        (one.parent / led[1]).is_file() for one, led in zip(files, leads, strict=True) if led
+    )
+
+
+def test_the_hooks_are_the_projects(home: Path) -> None:
+    """The hooks are those that this project offers, run as they are installed."""
     typed("init")
     ((repository),) = document(home / ".pre-commit-config.yaml")["repos"]
-    (hook,) = repository["hooks"]
-    (offered,) = document(ROOT / ".pre-commit-hooks.yaml")
+    offered = document(ROOT / ".pre-commit-hooks.yaml")
     checked = subprocess.run(
         [BIN / "pre-commit", "validate-config", home / ".pre-commit-config.yaml"],
         capture_output=True,
@@ -163,7 +176,9 @@ def test_the_hook_is_the_projects(home: Path) -> None:
 
     same = ("id", "name", "entry", "files", "pass_filenames", "require_serial")
     assert checked.returncode == 0, checked.stdout
-    assert {name: hook[name] for name in same} == {name: offered[name] for name in same}
+    assert [{name: hook[name] for name in same} for hook in repository["hooks"]] == [
+        {name: hook[name] for name in same} for hook in offered
+    ]
 
 
 def test_the_settings_of_editors(home: Path) -> None:

@@ -66,8 +66,9 @@ def repository(tmp_path: Path) -> Repository:
     made = Repository(tmp_path)
     (document,) = read_text(HOOKS.read_text(encoding="utf-8")).documents
     hooks: Any = document.value
-    hook = {**hooks[0], "language": "system"}
-    config = {"repos": [{"repo": "local", "hooks": [hook]}]}
+    config = {
+        "repos": [{"repo": "local", "hooks": [{**hook, "language": "system"} for hook in hooks]}]
+    }
     made.write(".pre-commit-config.yaml", json.dumps(config))
     return made
 
@@ -96,6 +97,15 @@ def test_a_wrong_commit(repository: Repository) -> None:
     assert ran.returncode == 1
     assert "error[M303]" in ran.stdout
     assert "ops/wrong.yaml:5:3" in ran.stdout
+
+
+def test_a_commit_in_another_layout(repository: Repository) -> None:
+    """A commit in another layout than the one fails, and shows what would change."""
+    repository.write("ops/view.yaml", (VIEW % "name").replace("  ", "    "))
+    ran = repository.pre_commit("run", "reconciler-fmt")
+
+    assert ran.returncode == 1
+    assert "+  name: Errors" in ran.stdout
 
 
 def test_a_commit_of_something_else(repository: Repository) -> None:

@@ -55,6 +55,7 @@ spec:
   name: Errors
   type: ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED
   logsImmediate: {}
+  description: Whoever is on call looks at the checkout.
 """
 DASHBOARD = """\
 apiVersion: reconciler/v1

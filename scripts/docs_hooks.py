@@ -1,0 +1,190 @@
+"""What the site of docs/ has beside its pages: pages from elsewhere, plain Markdown, an index.
+
+MkDocs calls these functions while it builds (mkdocs.yml).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+ELSEWHERE = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "examples/README.md": "examples.md",
+    "examples/workflows/README.md": "workflows.md",
+}
+"""Pages of the site that stand elsewhere in the repository."""
+
+STYLE = "stylesheets/site.css"
+CSS = """\
+.md-grid { max-width: 76rem; }
+.md-typeset table:not([class]) { font-size: 0.68rem; }
+.md-typeset table:not([class]) th { min-width: 3.5rem; }
+.md-typeset td code { word-break: normal; overflow-wrap: anywhere; }
+.as-markdown { font-size: 0.64rem; margin-top: 2.5rem; }
+"""
+FENCED = re.compile(r"(^ *```.*?^ *```[ \t]*$)", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
+SUMMARY = 160
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Write out the folders that the navigation names as a whole."""
+    config.nav = [_expanded(one, Path(config.docs_dir)) for one in config.nav or []]
+    return config
+
+
+def _expanded(entry: object, docs: Path) -> object:
+    if not isinstance(entry, dict):
+        return entry
+    made: dict[str, object] = {}
+    for name, pages in entry.items():
+        if not isinstance(pages, list):
+            made[name] = pages
+            continue
+        found: list[object] = []
+        for page in pages:
+            if isinstance(page, str) and page.endswith("/*"):
+                files = sorted(docs.glob(f"{page[:-2]}/**/*.md"))
+                found += [file.relative_to(docs).as_posix() for file in files]
+            else:
+                found.append(page)
+        made[name] = found
+    return made
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the pages from elsewhere, the style, and every other file that a page links to."""
+    for source, name in ELSEWHERE.items():
+        files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
+    files.append(File.generated(config, STYLE, content=CSS))
+    linked = {
+        target
+        for file in files.documentation_pages()
+        for target in _linked((ROOT / _source(file.src_uri)).read_text(encoding="utf-8"), file)
+    }
+    for target in sorted(linked):
+        content = (ROOT / target).read_bytes()
+        files.append(File.generated(config, _copy_of(target), content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let links lead to where things are in the site."""
+    del config, files
+    return _rewritten(markdown, page.file.src_uri)
+
+
+def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:
+    """Say where the page is as plain Markdown."""
+    del config
+    name = PurePosixPath(page.file.src_uri).name
+    head = f'<link rel="alternate" type="text/markdown" href="{name}"></head>'
+    foot = f'<p class="as-markdown"><a href="{name}">This page as plain Markdown</a></p></article>'
+    return output.replace("</head>", head, 1).replace("</article>", foot, 1)
+
+
+def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
+    """Keep the navigation for the index."""
+    del files
+    config.extra["navigation"] = nav
+    return nav
+
+
+def on_post_build(*, config: MkDocsConfig) -> None:
+    """Write each page as Markdown too, and an index of them for programs."""
+    site = Path(config.site_dir)
+    nav: Navigation = config.extra["navigation"]
+    for page in nav.pages:
+        target = site / page.file.src_uri
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(_plain(page), encoding="utf-8")
+    (site / "llms.txt").write_text("\n".join(_index(nav, config)) + "\n", encoding="utf-8")
+
+
+def _index(nav: Navigation, config: MkDocsConfig) -> Iterator[str]:
+    yield f"# {config.site_name}\n\n> {config.site_description}\n"
+    for item in nav.items:
+        pages = [item] if item.is_page else item.children or []
+        yield f"## {item.title}\n" if not item.is_page else "## Start\n"
+        for page in pages:
+            yield f"- [{page.title}]({page.file.src_uri}): {_summary(_plain(page))}"
+        yield ""
+
+
+def _plain(page: Page) -> str:
+    text = (ROOT / _source(page.file.src_uri)).read_text(encoding="utf-8")
+    return _rewritten(text, page.file.src_uri)
+
+
+def _summary(text: str) -> str:
+    """Give the first sentence of the first paragraph of a page."""
+    for part in text.split("\n\n"):
+        said = " ".join(part.split())
+        if said and said[0] not in "#|`!<>-":
+            said = LINK.sub(r"\2", said)
+            sentence = re.split(r"(?<=[.:]) ", said)[0]
+            return sentence if len(sentence) <= SUMMARY else sentence[:SUMMARY] + "…"
+    return ""
+
+
+def _source(page: str) -> str:
+    """Give where a page of the site stands in the repository."""
+    for source, name in ELSEWHERE.items():
+        if name == page:
+            return source
+    return f"docs/{page}"
+
+
+def _rewritten(text: str, page: str) -> str:
+    parts = FENCED.split(text)
+    parts[::2] = [LINK.sub(lambda match: _link(match, page), part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _link(match: re.Match[str], page: str) -> str:
+    mark, said, target, fragment = match.groups()
+    place = _place(target, page)
+    if place is None:
+        return match.group()
+    if place == "":
+        return said
+    leads = posixpath.relpath(place, posixpath.dirname(page) or ".")
+    return f"{mark}[{said}]({leads}{fragment or ''})"
+
+
+def _place(target: str, page: str) -> str | None:
+    """Give where a link leads in the site, "" for nowhere; None for one that is good as it is."""
+    if not target or ":" in target:
+        return None
+    file = posixpath.normpath(posixpath.join(posixpath.dirname(_source(page)), target))
+    if file.startswith("docs/"):
+        return file.removeprefix("docs/")
+    if (ROOT / file).is_dir():
+        file = f"{file}/README.md"
+    if file in ELSEWHERE:
+        return ELSEWHERE[file]
+    return _copy_of(file) if (ROOT / file).is_file() else ""
+
+
+def _copy_of(file: str) -> str:
+    """Give where a file that is no page stands in the site, which has no hidden folders."""
+    return "files/" + file.replace("/.", "/").lstrip(".")
+
+
+def _linked(text: str, file: File) -> Iterator[str]:
+    for part in FENCED.split(text)[::2]:
+        for match in LINK.finditer(part):
+            if (_place(match[3], file.src_uri) or "").startswith("files/"):
+                here = posixpath.dirname(_source(file.src_uri))
+                yield posixpath.normpath(posixpath.join(here, match[3]))

@@ -1,0 +1,186 @@
+"""The site of docs/: whole, searchable, and asking no other host for anything."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from runner import ROOT
+
+sys.path.append(str(Path(__file__).parent.parent / "report"))
+
+from browsers import open_browser, watched
+
+BIN = Path(sys.executable).parent
+LOADED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("img", "srcset"),
+    ("iframe", "src"),
+    ("source", "src"),
+    ("video", "src"),
+    ("object", "data"),
+    ("embed", "src"),
+}
+# What a link of the head is for that loads nothing until somebody asks.
+PASSIVE = {"canonical", "next", "prev", "alternate"}
+
+
+def built(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BIN / "mkdocs", "build", "--config-file", config, "--site-dir", site],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site once."""
+    folder = tmp_path_factory.mktemp("site")
+    made = built(ROOT / "mkdocs.yml", folder)
+    assert made.returncode == 0, made.stdout + made.stderr
+    return folder
+
+
+class Read(HTMLParser):
+    """What a page loads, and where its links lead."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what one tag loads, or leads to."""
+        given = {name: value or "" for name, value in attrs}
+        self.loads += [value for name, value in given.items() if (tag, name) in LOADED]
+        if tag == "link" and not PASSIVE & set(given.get("rel", "").split()):
+            self.loads.append(given.get("href", ""))
+        self.loads += re.findall(r"url\(([^)]*)\)", given.get("style", ""))
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+
+
+def pages_in(site: Path) -> dict[Path, Read]:
+    return {page: Read(page.read_text(encoding="utf-8")) for page in site.rglob("*.html")}
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    """No page and no style sheet loads anything that is not a file of the site."""
+    pages = pages_in(site)
+    loads = [(page, load) for page, read in pages.items() for load in read.loads]
+    styles = [
+        (style, load.strip("'\""))
+        for style in site.rglob("*.css")
+        for load in re.findall(r"url\(([^)]*)\)|@import\s+[\"']([^\"']*)", style.read_text("utf-8"))
+        for load in filter(None, load)
+    ]
+    found = [(at, one) for at, one in (*loads, *styles) if not one.startswith("data:")]
+
+    assert len(pages) > 25
+    assert len(found) > len(pages)
+    assert [(at.name, one) for at, one in found if urlsplit(one).netloc or ":" in one] == []
+    assert [
+        (at.name, one)
+        for at, one in found
+        if at.name != "404.html" and not (at.parent / unquote(urlsplit(one).path)).is_file()
+    ] == []
+
+
+def test_links_lead_to_files(site: Path) -> None:
+    """Every link of a page to the site itself leads to a file of it."""
+    lost = [
+        (page.name, link)
+        for page, read in pages_in(site).items()
+        for link in read.links
+        if page.name != "404.html"
+        and not urlsplit(link).scheme
+        and not (page.parent / (unquote(urlsplit(link).path) or page.name)).exists()
+    ]
+
+    assert lost == []
+
+
+def test_each_page_as_plain_markdown(site: Path) -> None:
+    """Each page is there as Markdown, listed in the index for programs, under one of four parts."""
+    index = (site / "llms.txt").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \[.+?\]\((.+?)\): .+$", index, re.MULTILINE)
+    pages = {page.relative_to(site).with_suffix(".md") for page in pages_in(site)}
+
+    assert set(map(Path, listed)) == pages - {Path("404.md")}
+    assert all((site / one).read_text(encoding="utf-8").startswith("# ") for one in listed)
+    parts = re.findall(r"^## (.+)$", index, re.MULTILINE)
+    assert parts == ["Start", "Tutorial", "How-to", "Reference", "Explanation"]
+    for one in listed:
+        text = (site / one).read_text(encoding="utf-8")
+        assert "](../../" not in text
+
+
+def test_a_page_that_is_not_in_the_navigation(tmp_path: Path) -> None:
+    """A page of docs/ without a place in the navigation stops the build, and is named."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    without = text.replace("      - fmt.md\n", "")
+    for name in ("docs_dir: docs", "hooks: [scripts/docs_hooks.py]"):
+        key, _, place = name.partition(": ")
+        bare = place.strip("[]")
+        full = str(ROOT / bare)
+        without = without.replace(name, f"{key}: {f'[{full}]' if '[' in place else full}")
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(without, encoding="utf-8")
+    made = built(config, tmp_path / "site")
+
+    assert made.returncode != 0
+    assert "fmt.md" in made.stdout + made.stderr
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A plain server of files."""
+
+    def log_message(self, *said: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def address(site: Path) -> Iterator[str]:
+    """Serve the site as any plain server does."""
+    handler = functools.partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def test_in_a_browser(address: str) -> None:
+    """Search finds a page, none is wider than a phone, and no request leaves for another host."""
+    with open_browser() as browser:
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        seen = watched(page)
+        widths = {}
+        for name in ("index", "commands", "errors", "endpoints", "assumptions"):
+            page.goto(f"{address}{name}.html")
+            widths[name] = page.evaluate("document.documentElement.scrollWidth")
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.keyboard.press("/")
+        page.keyboard.type("undo a run")
+        page.wait_for_selector(".md-search-result__item a")
+        results = page.locator(".md-search-result__item").count()
+
+    assert set(widths.values()) == {390}, widths
+    assert results > 0
+    assert [one for one in seen.requests if not one.startswith(address)] == []
+    assert seen.said == []
