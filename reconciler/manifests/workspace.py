@@ -15,6 +15,7 @@ from reconciler.document import Json
 from reconciler.kinds.judging import Judged
 from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Declared, Loader
+from reconciler.manifests.repeating import told_once
 from reconciler.project import ProjectFile
 from reconciler.resource import Manifest, Ref
 from reconciler.source.diagnostic import Complaint, Finding, warning
@@ -220,9 +221,10 @@ def _load(
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))
     complain_of_lost_references(loader)
+    loader.complain_of_unused()
     return Workspace(
         tuple(one.manifest for one in declared),
-        tuple(sorted(set(loader.complaints))),
+        tuple(sorted(set(told_once(loader.complaints)))),
         tuple(loader.elsewhere),
         len(found.files),
         tuple(sources.paths),

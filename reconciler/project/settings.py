@@ -82,7 +82,7 @@ def _in_git(text: str) -> InGit:
     return InGit(ref, remote)
 
 
-Variable: TypeAlias = str | int | float | bool
+Variable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]
 
 
 class _Strict(BaseModel):
@@ -189,7 +189,11 @@ class Environment(_Strict):
         return journal
 
     variables: Annotated[
-        dict[str, Variable], Field(description="Values of `${var:NAME}` in manifests.")
+        dict[str, Variable],
+        Field(
+            description="Values of `${var:NAME}` in manifests: text, numbers, true or false, and "
+            "lists and mappings, which stand for a whole value."
+        ),
     ] = {}
     guards: Guards = Guards()
     api: Annotated[

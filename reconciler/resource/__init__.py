@@ -11,7 +11,7 @@ from reconciler.resource.adoption import (
     NewBase,
     Side,
 )
-from reconciler.resource.declared import API_VERSION, Manifest, Ref, RemoteId, Source
+from reconciler.resource.declared import API_VERSION, Manifest, Member, Ref, RemoteId, Source
 from reconciler.resource.observation import (
     NOBODY,
     Absent,
@@ -121,6 +121,7 @@ __all__ = [
     "MadeAnew",
     "MadeByRun",
     "Manifest",
+    "Member",
     "NeededUnseen",
     "NeverSeen",
     "NewBase",

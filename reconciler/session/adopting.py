@@ -183,7 +183,11 @@ class _Run:
             salt=bench.salt(),
         )
         variables = bench.environment.variables
-        values = {expression(Word.VARIABLE, key): spelled(one) for key, one in variables.items()}
+        values = {
+            expression(Word.VARIABLE, key): spelled(one)
+            for key, one in variables.items()
+            if not isinstance(one, dict | list)
+        }
         every = (*bench.workspace.manifests, *bench.others)
         refs = [one.ref for one in named]
         async with open_api(bench) as api:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.document import Path
 from reconciler.expressions import OPEN, Spot
+from reconciler.resource import Member
 
 if TYPE_CHECKING:
     from reconciler.document import Path
@@ -52,6 +53,9 @@ CODES: dict[str, str] = {
     "M207": "an environment is not in the project file",
     "M208": "an unknown field beside spec or in metadata",
     "M209": "an id is used in environments where it may be that of another",
+    "M212": "overrides are malformed, or cannot be merged",
+    "M213": "a forEach is malformed, or makes nothing",
+    "M214": "a part of the items of a forEach is never used",
     "M301": "a value has the wrong type",
     "M302": "a required field is missing",
     "M303": "a field is unknown, and close to a known one",
@@ -76,6 +80,9 @@ CODES: dict[str, str] = {
     "M503": "an expression names an unknown resource",
     "M504": "an expression is malformed, or nearly one",
     "M505": "an expression names a secret that may not be sent",
+    "M511": "an expression names what an item of forEach does not have",
+    "M512": "an included file cannot be used",
+    "M513": "a list or a mapping stands inside a text",
     "P101": "the project file is malformed",
     "P102": "the base URL is not safe",
 }
@@ -155,7 +162,8 @@ class Complaint:
 
     `ref` (`Kind/name`) and the path of the field stay what they are when lines
     move; they are empty where the text itself is wrong. `environments` are those
-    that it holds in, empty where it holds in all that were looked at.
+    that it holds in, empty where it holds in all that were looked at. `item` is the
+    one of a `forEach` that it is about.
     """
 
     file: str
@@ -169,6 +177,7 @@ class Complaint:
     ref: str = field(default="", compare=False)
     path: Path = field(default=(), compare=False)
     environments: tuple[str, ...] = field(default=(), compare=False)
+    item: Member | None = field(default=None, compare=False)
 
     @property
     def is_error(self) -> bool:
