@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from reconciler.document import Json, Path, canonical_text
 from reconciler.expressions import Expression, Word, expression, parts_of
 from reconciler.manifests.expressions import Filled, Reference
-from reconciler.manifests.inserting import Each
+from reconciler.manifests.inserting import Each, along
 from reconciler.resource import Member
 from reconciler.sealed import Template
 from reconciler.source.diagnostic import Advice, Complaint, Finding, warning
@@ -135,6 +135,14 @@ class Uses:
     items: Items
     used: set[str] = field(default_factory=set)
 
+    def note(self, document: Json) -> str:
+        """Note what a whole manifest names, also for other environments; give the first key."""
+        named = list(keys_named(document))
+        known = {key: value for _, values in self.items.values for key, value in values.items()}
+        found = (along(known, one) for one in named)
+        self.used |= {str(one[0][0]) for one in found if one is not None}
+        return named[0] if named else ""
+
     def unused(self) -> Iterator[Complaint]:
         """Yield a warning of each key that nothing names, where it stands first."""
         told: set[str] = set()
@@ -146,6 +154,16 @@ class Uses:
                 said = f"nothing names `{key}` of these items: write ${{each:{key}}}, or remove it"
                 path: Path = (FOR_EACH, nth, key)
                 yield self.items.text.complaint(warning(UNUSED, path, said, at_key=True))
+
+
+def uses_of(known: dict[str, Uses], items: Items, value: Json) -> Uses:
+    """Give what is known of the use of items: those of one file may be used by several."""
+    shared = items.text.grafts.get((FOR_EACH,))
+    if shared is not None and not isinstance(value, list):
+        return known.setdefault(shared.text.file, Uses(items))
+    # Those of the project file are for all manifests, of which not all need be read.
+    own = items if isinstance(value, list) else replace(items, values=[])
+    return known.setdefault(f"{items.text.file} {len(known)}", Uses(own))
 
 
 def told_once(complaints: list[Complaint]) -> Iterator[Complaint]:
