@@ -61,6 +61,8 @@ class Includes:
             return "it must be relative to the file that includes it"
         if file.suffix not in SUFFIXES:
             return "only YAML and JSON are included: write its text as YAML, after `|`"
+        if not any(_real(file).is_relative_to(root) for root in self.sources.roots):
+            return "this file leads out of the project folder"
         if _real(file) in map(_real, inside.trail):
             names = (display_name(one, self.root) for one in (*inside.trail, file))
             return f"files include each other: {' → '.join(names)}"
