@@ -100,8 +100,7 @@ class Drawn:
     def policies(self, names: tuple[str, ...]) -> list[Any]:
         """Give policies, whose key is their name."""
         return [
-            {"policy": {"name": name, "zqa": self.value(2)}, "zqb": self.value(2)}
-            for name in names
+            {"policy": {"name": name, "zqa": self.value(2)}, "zqb": self.value(2)} for name in names
         ]
 
 
@@ -138,7 +137,10 @@ def drawn(chance: Random) -> tuple[Drawn, dict[str, Any], Any]:
         kind, spec = "SLO", {"name": "x", **{key: made.value() for key in _KEYS[:3]}}
         patches = {name: made.patch(spec) for name in ENVIRONMENTS if chance.random() < 0.6}
     else:
-        kind, spec = "LogPolicySet", {"policies": made.policies(("a", "b", "c")), "zqa": made.value()}
+        kind, spec = (
+            "LogPolicySet",
+            {"policies": made.policies(("a", "b", "c")), "zqa": made.value()},
+        )
         patches = {
             name: {
                 **made.patch({"zqa": spec["zqa"]}),
