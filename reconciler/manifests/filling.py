@@ -5,7 +5,9 @@ Source: docs/manifests.md, docs/reuse.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 from typing import assert_never
 
 from reconciler.document import Json, Path
@@ -81,7 +83,21 @@ def _fill_text(text: str, scope: Scope, path: Path, filled: Filled) -> Json:
                 assert_never(part)
     if all(isinstance(part, str) for part in parts):
         return "".join(map(str, parts))
-    return Template(tuple(part for part in parts if part != ""))
+    return Template(tuple(_joined(parts)))
+
+
+def _joined(
+    parts: list[str | SecretHole | RefHole],
+) -> Iterator[str | SecretHole | RefHole]:
+    """Yield the parts of a text, what is plain text as long as it goes.
+
+    A piece of it alone would not show that it reads as an expression when it is written again.
+    """
+    for is_text, some in groupby(parts, lambda part: isinstance(part, str)):
+        if not is_text:
+            yield from some
+        elif text := "".join(map(str, some)):
+            yield text
 
 
 def _hole(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole | RefHole:

@@ -35,6 +35,7 @@ class Drawn:
     items: list[dict[str, Any]] = field(default_factory=list)
 
     def scalar(self) -> Any:
+        """Give a plain value."""
         return self.chance.choice((*_WORDS, 1, 0, -2, 1.5, True, False, 10**9))
 
     def data(self, depth: int = 0) -> Any:
@@ -172,15 +173,18 @@ def looked_up(values: Any, name: str) -> Any:
     return values
 
 
+def spelled(value: Any) -> str:
+    """Give a value as it stands in a text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def filled(value: Any, project: Drawn, environment: str, item: Any) -> Any:
     """Fill in expressions, naively."""
 
     def of(word: str, name: str) -> Any:
-        if word == "var":
-            return looked_up(project.variables[environment], name)
-        if word == "each":
-            return looked_up(item, name)
-        return filled(project.files[name], project, environment, item)
+        if word == "file":
+            return filled(project.files[name], project, environment, item)
+        return looked_up(project.variables[environment] if word == "var" else item, name)
 
     if isinstance(value, dict):
         return {key: filled(one, project, environment, item) for key, one in value.items()}
@@ -193,10 +197,7 @@ def filled(value: Any, project: Drawn, environment: str, item: Any) -> Any:
         return of(whole[1], whole[2])
 
     def said(match: re.Match[str]) -> str:
-        if not match[1]:
-            return "${"
-        found = of(match[1], match[2])
-        return str(found).lower() if isinstance(found, bool) else str(found)
+        return spelled(of(match[1], match[2])) if match[1] else "${"
 
     return _EXPRESSION.sub(said, value)
 
@@ -207,19 +208,24 @@ def stripped(patch: Any) -> Any:
     return [stripped(one) for one in patch] if isinstance(patch, list) else patch
 
 
+def with_policies(base: list[Any], patch: list[Any]) -> list[Any]:
+    """Merge policies by their names."""
+    result = list(base)
+    for one in patch:
+        names = [other["policy"]["name"] for other in result]
+        name = one["policy"]["name"]
+        if name in names:
+            nth = names.index(name)
+            result[nth] = patched(result[nth], one)
+        else:
+            result.append(stripped(one))
+    return result
+
+
 def patched(base: Any, patch: Any, key: str = "") -> Any:
     """Merge a patch; only `policies` have names here."""
     if key == "policies":
-        result = list(base)
-        for one in patch:
-            names = [other["policy"]["name"] for other in result]
-            name = one["policy"]["name"]
-            if name in names:
-                nth = names.index(name)
-                result[nth] = patched(result[nth], one)
-            else:
-                result.append(stripped(one))
-        return result
+        return with_policies(base, patch)
     if not isinstance(base, dict) or not isinstance(patch, dict):
         return stripped(patch)
     result = dict(base)
@@ -234,7 +240,8 @@ def patched(base: Any, patch: Any, key: str = "") -> Any:
 def expected(project: Drawn, template: dict[str, Any], environment: str) -> dict[str, Any]:
     """Give the manifests of one environment by their names: labels and spec."""
     made = {}
-    for item in project.items or [None]:
+    items: list[Any] = [*project.items] or [None]
+    for item in items:
         metadata = filled(template["metadata"], project, environment, item)
         spec = filled(template["spec"], project, environment, item)
         patch = template.get("overrides", {}).get(environment)
@@ -276,6 +283,7 @@ def expand_templates(stage: Stage, count: int, seed: int) -> Tally:
     """Expand so many projects; nothing is asked of the service."""
     tally = Tally()
     for nth in range(count):
+        chance = Random(f"{seed}-{nth}")  # noqa: S311 - repeatable
         with tempfile.TemporaryDirectory(dir=stage.root) as folder:
-            check(Path(folder).resolve(), Random(f"{seed}-{nth}"), tally, f"case {seed}-{nth}")
+            check(Path(folder).resolve(), chance, tally, f"case {seed}-{nth}")
     return tally

@@ -137,7 +137,11 @@ def project_at(root: Path, text: str = PROJECT, **manifests: str) -> Workspace:
 def examples_here() -> int:
     """Count the resources that the examples declare for the environment `local`."""
     texts = (file.read_text(encoding="utf-8") for file in EXAMPLES.rglob("*.yaml"))
-    return sum(len(re.findall(r"^kind: ", text, re.MULTILINE)) for text in texts) + REPEATED - ELSEWHERE
+    return (
+        sum(len(re.findall(r"^kind: ", text, re.MULTILINE)) for text in texts)
+        + REPEATED
+        - ELSEWHERE
+    )
 
 
 def examples_at(root: Path) -> Workspace:

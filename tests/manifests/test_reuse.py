@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness.workspaces import Workspace, project_at
@@ -52,7 +53,7 @@ def services(count: int, *, wrong: int = 0) -> str:
     )
 
 
-def specs(made: Workspace, *options: str) -> dict[str, dict[str, object]]:
+def specs(made: Workspace, *options: str) -> dict[str, dict[str, Any]]:
     """Give what would be declared, by the names of the resources."""
     changes = made.plan(*options)["changes"]
     return {

@@ -87,7 +87,6 @@ DOUBTS = [
 ]  # fmt: skip
 
 
-
 def _each(*lines: str, items: str, name: str = "${each:name}") -> str:
     """Give an SLO with a `forEach` in its first line, and these in its spec; 10 is the first."""
     return f"forEach: {items}\n" + slo(*lines).replace("name: checkout", f'name: "{name}"')
