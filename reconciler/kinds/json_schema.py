@@ -202,23 +202,20 @@ class _EditorSchema(GenerateJsonSchema):
         return _or_expression(plain) if "pattern" in plain else plain
 
 
-def _filled_in(schema: Schema) -> Schema:
+def _filled_in(schema: Any) -> Schema:
     """Give the schema of a place that an expression may give as a whole, list or object too."""
-    made = {
-        key: _filled_in(value) if key in _INNER and isinstance(value, dict) else value
-        for key, value in schema.items()
-    }
+    made = _filled_inside(schema)
     if "anyOf" in made:
         options = [_filled_inside(one) for one in made["anyOf"]]
         missing = any(map(_is_structured, options)) and EXPRESSION not in options
         return {**made, "anyOf": [*options, *([EXPRESSION] if missing else [])]}
     if not _is_structured(made):
         return made
-    beside = {key: made.pop(key) for key in ("description", "examples") if key in made}
+    beside: Schema = {key: made.pop(key) for key in ("description", "examples") if key in made}
     return {**beside, "anyOf": [made, EXPRESSION]}
 
 
-def _filled_inside(schema: Schema) -> Schema:
+def _filled_inside(schema: Any) -> Schema:
     return {
         key: _filled_in(value) if key in _INNER and isinstance(value, dict) else value
         for key, value in schema.items()

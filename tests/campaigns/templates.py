@@ -89,7 +89,7 @@ class Drawn:
         """Give a patch of what stands there: fields taken away, changed and added."""
         if not isinstance(base, dict) or depth > 3:
             return self.value(2)
-        made = {}
+        made: dict[str, Any] = {}
         for key in (*base, *_KEYS):
             roll = self.chance.random()
             if roll < 0.15:
