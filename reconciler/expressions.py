@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
-from reconciler.slips import nearest
+from reconciler.slips import is_slip, nearest
 
 OPEN: Final = "${"
 LITERAL: Final = "$${"
@@ -37,6 +37,8 @@ class Word(Enum):
     VARIABLE = "var"
     SECRET = "secret"  # noqa: S105 - the word, and no secret
     REFERENCE = "ref"
+    EACH = "each"
+    FILE = "file"
 
 
 _PROCESS_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -44,8 +46,16 @@ _NAMES: Final = {
     Word.VARIABLE: re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*"),
     Word.SECRET: re.compile(_PROCESS_NAME),
     Word.REFERENCE: re.compile(r"[A-Za-z]+/[a-z0-9][a-z0-9._-]*"),
+    Word.EACH: re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*"),
+    Word.FILE: re.compile(r"[^\s{}$](?:[^{}$\r\n]*[^\s{}$])?"),
 }
-_SHOWN: Final = {Word.VARIABLE: "NAME", Word.SECRET: "NAME", Word.REFERENCE: "Kind/name"}
+_SHOWN: Final = {
+    Word.VARIABLE: "NAME",
+    Word.SECRET: "NAME",
+    Word.REFERENCE: "Kind/name",
+    Word.EACH: "KEY",
+    Word.FILE: "PATH",
+}
 _WORDS: Final = {word.value: word for word in Word}
 # What other tools call the same things; `nearest` finds slips of the fingers.
 _OTHER_WORDS: Final = {
@@ -55,7 +65,10 @@ _OTHER_WORDS: Final = {
     "variables": Word.VARIABLE,
     "reference": Word.REFERENCE,
     "references": Word.REFERENCE,
+    "include": Word.FILE,
 }
+
+_COMMON_WORDS: Final = (Word.EACH, Word.FILE)
 
 LONGEST_NAME: Final = 300
 """Characters of a near miss; what is longer is some other text, and is not searched to its end."""
@@ -85,6 +98,12 @@ class Expression:
     word: Word
     name: str
     spot: Spot
+
+
+def whole(text: str) -> Expression | None:
+    """Give the expression that a text consists of; None where it holds more, or none."""
+    found = next((one for one in parts_of(text) if one != ""), None) if OPEN in text else None
+    return found if isinstance(found, Expression) and found.spot.written == text else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +175,9 @@ def _near_miss(word: str, separator: str, name: str, spot: Spot) -> NearMiss | N
         kind = _WORDS.get(folded)
     else:
         kind = _OTHER_WORDS.get(folded) or _WORDS.get(nearest(folded, _WORDS))
+        if kind in _COMMON_WORDS and not is_slip(folded, kind.value):
+            # Dashboards have variables that are called so, as in `${filter:csv}`.
+            kind = None
     if kind is None or not _NAMES[kind].fullmatch(name):
         return None
     return NearMiss(expression(kind, name), spot, sure=separator == ":")

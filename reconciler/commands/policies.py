@@ -24,7 +24,7 @@ from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds.answers import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_of_input
-from reconciler.manifests.loading import read_rows
+from reconciler.manifests.rows import read_rows
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table
 from reconciler.session.opening import Bench, open_api, open_target

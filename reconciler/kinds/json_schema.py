@@ -21,7 +21,21 @@ Schema: TypeAlias = dict[str, Any]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 NAME_PATTERN: Final = "^[a-z0-9][a-z0-9._-]*$"
+MADE_NAME_PATTERN: Final = rf"^(?:[a-z0-9]|{EDITOR_PATTERN})(?:[a-z0-9._-]|{EDITOR_PATTERN})*$"
 DEFINITIONS: Final = "#/$defs/"
+FOR_EACH: Final[Schema] = {
+    "description": "One resource is made of each item, whose values `${each:KEY}` gives.",
+    "anyOf": [
+        {"type": "array", "items": {"type": "object", "minProperties": 1}},
+        {
+            "type": "object",
+            "required": ["var"],
+            "properties": {"var": {"type": "string"}},
+            "additionalProperties": False,
+        },
+        {"type": "string", "pattern": EDITOR_PATTERN},
+    ],
+}
 EXPRESSION: Final[Schema] = {"type": "string", "pattern": EDITOR_PATTERN}
 
 
@@ -32,6 +46,13 @@ def manifest_schema(
     inner = spec.model_json_schema(schema_generator=_EditorSchema)
     definitions = inner.pop("$defs", {})
     definitions[spec.__name__] = inner
+    for one in definitions.values():
+        fields = one.get("properties", {})
+        one.update(
+            {"properties": {key: _filled_in(value) for key, value in fields.items()}}
+            if fields
+            else {}
+        )
     return {
         "$schema": DIALECT,
         "title": kind,
@@ -43,7 +64,14 @@ def manifest_schema(
             "apiVersion": {"const": API_VERSION},
             "kind": {"const": kind},
             "metadata": _metadata(id_schema, id_required=id_required),
-            "spec": {"$ref": DEFINITIONS + spec.__name__},
+            "spec": _or_expression({"$ref": DEFINITIONS + spec.__name__}),
+            "forEach": FOR_EACH,
+            "overrides": {
+                "description": "What differs from `spec`, by environment: null takes a field "
+                "away, items of lists with names merge by name, other lists are replaced.",
+                "type": "object",
+                "additionalProperties": _or_expression({"type": "object"}),
+            },
         },
         "$defs": dict(sorted(definitions.items())),
     }
@@ -129,7 +157,7 @@ def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
     properties: Schema = {
         "name": {
             "type": "string",
-            "pattern": NAME_PATTERN,
+            "pattern": MADE_NAME_PATTERN,
             "description": "What this workspace calls the resource; one name per kind.",
         },
         "labels": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -160,11 +188,11 @@ def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
     if id_schema is not None:
         properties["id"] = {
             "description": "What the service calls the resource, in every environment.",
-            **id_schema,
+            **_or_expression(id_schema),
         }
         properties["ids"] = {
             "type": "object",
-            "additionalProperties": id_schema,
+            "additionalProperties": _or_expression(id_schema),
             "description": "What the service of each environment calls the resource.",
         }
         metadata["not"] = {"required": ["id", "ids"]}
@@ -200,6 +228,33 @@ class _EditorSchema(GenerateJsonSchema):
         """Take an expression for text of a certain form."""
         plain = super().str_schema(schema)
         return _or_expression(plain) if "pattern" in plain else plain
+
+
+def _filled_in(schema: Any) -> Schema:
+    """Give the schema of a place that an expression may give as a whole, list or object too."""
+    made = _filled_inside(schema)
+    if "anyOf" in made:
+        options = [_filled_inside(one) for one in made["anyOf"]]
+        missing = any(map(_is_structured, options)) and EXPRESSION not in options
+        return {**made, "anyOf": [*options, *([EXPRESSION] if missing else [])]}
+    if not _is_structured(made):
+        return made
+    beside: Schema = {key: made.pop(key) for key in ("description", "examples") if key in made}
+    return {**beside, "anyOf": [made, EXPRESSION]}
+
+
+def _filled_inside(schema: Any) -> Schema:
+    return {
+        key: _filled_in(value) if key in _INNER and isinstance(value, dict) else value
+        for key, value in schema.items()
+    }
+
+
+def _is_structured(schema: Schema) -> bool:
+    return "$ref" in schema or schema.get("type") in ("array", "object")
+
+
+_INNER: Final = ("items", "additionalProperties")
 
 
 def _or_expression(plain: JsonSchemaValue) -> JsonSchemaValue:

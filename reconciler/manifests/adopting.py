@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 
 from reconciler.document import (
+    ABSENT,
     Edit,
     Gone,
     Item,
     Items,
     Json,
+    Missing,
     Path,
     Put,
     Within,
@@ -23,7 +25,9 @@ from reconciler.document import (
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import names_of
 from reconciler.manifests.layout import untold_words
+from reconciler.manifests.overriding import overridden
 from reconciler.manifests.rewriting import rewritten
+from reconciler.manifests.weaving import WovenError, check_own, split
 from reconciler.resource import Fork, Manifest, Ref
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import display_name, read_file
@@ -59,7 +63,8 @@ class Original:
     """Where a manifest is written: document `nth` of a file, and the export that it names.
 
     `spec` is what is declared, expressions not filled in. `bare` says that the export holds the
-    record without a wrapper.
+    record without a wrapper. `base` is `spec` without the `patch` that `overrides` have for the
+    `environment`.
     """
 
     script: Script
@@ -67,6 +72,9 @@ class Original:
     spec: dict[str, Json]
     export: Script | None = None
     bare: bool = False
+    base: dict[str, Json] = field(default_factory=dict)
+    patch: dict[str, Json] = field(default_factory=dict)
+    environment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +94,7 @@ class Originals:
     root: File
     roots: tuple[File, ...]
     read: Iterable[File]
+    environment: str = ""
     scripts: dict[tuple[File, bool], Script | None] = field(default_factory=dict)
     names: dict[str, File] = field(default_factory=dict)
 
@@ -100,9 +109,23 @@ class Originals:
         place = manifest.source.line, manifest.source.column
         for nth, document in enumerate(script.reading.documents):
             spec = value_at(document.value, ("spec",))
-            if document.locate(()) == place and isinstance(spec, dict):
-                return self._original(manifest, script, nth, spec)
+            if document.locate(()) == place and isinstance(spec, dict | str):
+                # What is one expression as a whole has no parts of its own.
+                own = spec if isinstance(spec, dict) else {}
+                found = self._original(manifest, script, nth, own)
+                patch = value_at(document.value, ("overrides", self.environment))
+                return self._with_patch(manifest, found, patch)
         return None
+
+    def _with_patch(
+        self, manifest: Manifest, found: Original | None, patch: Json | Missing
+    ) -> Original | None:
+        if found is None or not isinstance(patch, dict):
+            return found
+        kind = BY_NAME[manifest.ref.kind]
+        merged = overridden(found.spec, patch, kind.shape).document
+        spec = merged if isinstance(merged, dict) else found.spec
+        return replace(found, spec=spec, base=found.spec, patch=patch, environment=self.environment)
 
     def _script(self, path: File, *, is_json: bool) -> Script | None:
         key = path, is_json
@@ -169,6 +192,9 @@ def _attempt(
     for ref, (original, edit) in edits.items():
         try:
             parts = _parts(ref, original, edit)
+        except WovenError as error:
+            refused.append(Refused(ref, str(error)))
+            continue
         except (KeyError, IndexError):
             refused.append(Refused(ref, _LOST))
             continue
@@ -250,29 +276,45 @@ def _remarks(edit: Edit) -> Iterator[str]:
 
 def _parts(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
     """Give an edit of `spec` as edits of the documents that it is written in."""
+    own = value_at(original.script.values[original.nth], ("spec",))
+    beside: dict[str, Edit] = {}
+    if original.patch:
+        shape = BY_NAME[ref.kind].shape
+        mine, over = split(edit, original.base, original.patch, shape)
+        edit = Within(mine)
+        check_own(Within(over), original.patch, original.patch)
+        beside = _in_overrides(over, original.environment)
     if original.export is None:
-        whole = Within({"spec": edit})
-        return [(original.script, original.nth, _rooted(whole, ("spec",)))]
+        check_own(edit, None if own is ABSENT else own, None if own is ABSENT else own)
+        here = {"spec": _rooted(edit, ("spec",))} if edit != Within({}) else {}
+        return [(original.script, original.nth, Within({**here, **beside}))]
     if not isinstance(edit, Within):
         raise KeyError(str(ref))
-    own = value_at(original.script.values[original.nth], ("spec",))
     declared = set(own) if isinstance(own, dict) else set()
     content = original.export.values[0]
     record = BY_NAME[ref.kind].spec.bare
-    here: dict[str, Edit] = {}
     there: dict[str, Edit] = {}
+    here = {}
     for key, one in edit.fields.items():
         known = key == record or (isinstance(content, dict) and key in content)
         (there if known and key not in declared else here)[key] = one
     parts: list[_Change] = []
-    if here:
-        whole = Within({"spec": Within(here)})
-        parts.append((original.script, original.nth, _rooted(whole, ("spec",))))
+    if here or beside:
+        spec = {"spec": _rooted(Within(here), ("spec",))} if here else {}
+        parts.append((original.script, original.nth, Within({**spec, **beside})))
     if there:
         exported: Edit = there[record] if original.bare and record in there else Within(there)
         dropped = 1 if original.bare else 0
         parts.append((original.export, 0, _spelled(exported, content, content, dropped)))
     return parts
+
+
+def _in_overrides(over: Mapping[str, Edit], environment: str) -> dict[str, Edit]:
+    """Give edits of a patch as one of the document that it stands in."""
+    if not over:
+        return {}
+    edit = _rooted(Within(over), ("overrides", environment))
+    return {"overrides": Within({environment: edit})}
 
 
 def _rooted(edit: Edit, prefix: Path) -> Edit:

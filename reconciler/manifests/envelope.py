@@ -24,6 +24,7 @@ from reconciler.source.diagnostic import Advice, Finding, Severity
 from reconciler.source.files import File
 
 FIELDS = ("apiVersion", "kind", "metadata", "spec")
+AROUND = (*FIELDS, "overrides", "forEach")
 METADATA_FIELDS = ("name", "id", "ids", "labels", "environments", "protect", "exempt")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 253
@@ -66,7 +67,7 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
         said = f"this is not a manifest: it has none of {', '.join(FIELDS)}"
         envelope.findings.append(Finding("M201", (), said))
         return envelope
-    envelope.findings.extend(_unknown_fields(document, FIELDS, ()))
+    envelope.findings.extend(_unknown_fields(document, AROUND, ()))
     envelope.findings.extend(_read_kind(document, envelope))
     envelope.findings.extend(_read_metadata(document, around, envelope))
     envelope.findings.extend(_read_identity(document, environments, environment, envelope))
@@ -93,7 +94,7 @@ def _unknown_fields(
 ) -> Iterator[Finding]:
     place = "metadata" if path else "a manifest"
     for key in document:
-        if path and key in FIELDS:
+        if path and key in AROUND:
             said = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
             yield Finding("M208", (*path, key), said, at_key=True)
         elif key not in known:

@@ -1,4 +1,4 @@
-"""Filling in `${var:}`, `${secret:}` and `${ref:}`, and what no manifest may have.
+"""Filling in expressions, and what no manifest may have.
 
 Source: docs/manifests.md.
 """
@@ -8,29 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import assert_never
 
 from reconciler.api.secret import API_KEY
 from reconciler.document import Json, Path
 from reconciler.expressions import (
-    LITERAL,
-    OPEN,
     Expression,
-    Malformed,
-    NearMiss,
     Spot,
     Word,
     expression,
-    form_of,
-    parts_of,
 )
 from reconciler.kinds.type_errors import name_of
+from reconciler.manifests.inserting import Inside, along
 from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.project import Variable
 from reconciler.resource import Ref
-from reconciler.sealed import RefHole, SecretHole, Template, seal
+from reconciler.sealed import SecretHole, Template, seal
 from reconciler.slips import nearest
-from reconciler.source.diagnostic import REMOVE, Advice, Finding, Severity
+from reconciler.source.diagnostic import REMOVE, Advice, Finding
+from reconciler.source.parsed import Graft
 
 _KEYS = (API_KEY, "INPUT_API_KEY")
 
@@ -188,83 +183,16 @@ class Filled:
     document: Json
     findings: list[Finding] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
+    grafts: dict[Path, Graft] = field(default_factory=dict)
+    inside: Inside | None = None
 
 
-def fill(document: Json, scope: Scope) -> Filled:
-    """Put variables in, seal secrets, and leave references open; errors at their place."""
-    filled = Filled(document)
-    filled.document = _walk(document, scope, (), filled)
-    filled.findings.extend(scope.withheld.findings(filled.document))
-    return filled
-
-
-def _walk(document: Json, scope: Scope, path: Path, filled: Filled) -> Json:
-    if isinstance(document, dict):
-        return {key: _walk(value, scope, (*path, key), filled) for key, value in document.items()}
-    if isinstance(document, list):
-        return [_walk(item, scope, (*path, index), filled) for index, item in enumerate(document)]
-    if isinstance(document, str) and OPEN in document:
-        return _fill_text(document, scope, path, filled)
-    return document
-
-
-def _fill_text(text: str, scope: Scope, path: Path, filled: Filled) -> Json:
-    parts: list[str | SecretHole | RefHole] = []
-    for part in parts_of(text):
-        match part:
-            case str():
-                parts.append(part)
-            case Expression(word=Word.VARIABLE) if part.spot.written == text:
-                return _variable(part, scope, path, filled)
-            case Expression():
-                parts.append(_hole(part, scope, path, filled))
-            case Malformed() | NearMiss():
-                filled.findings.append(_wrong(part, path))
-                parts.append(part.spot.written)
-            case _:
-                assert_never(part)
-    if all(isinstance(part, str) for part in parts):
-        return "".join(map(str, parts))
-    return Template(tuple(part for part in parts if part != ""))
-
-
-def _hole(part: Expression, scope: Scope, path: Path, filled: Filled) -> str | SecretHole | RefHole:
-    match part.word:
-        case Word.VARIABLE:
-            return spelled(_variable(part, scope, path, filled))
-        case Word.SECRET:
-            return _secret(part, scope, path, filled)
-        case Word.REFERENCE:
-            ref = Ref(*part.name.split("/", 1))
-            filled.references.append(Reference(path, ref, part.spot))
-            return RefHole(ref)
-        case _:
-            assert_never(part.word)
-
-
-def _wrong(part: Malformed | NearMiss, path: Path) -> Finding:
-    written = part.spot.written
-    match part:
-        case Malformed(word=word):
-            said = f"`{written}` is malformed: write {form_of(word)}, or {LITERAL} for a literal"
-            return Finding("M504", path, said, spot=part.spot)
-        case NearMiss(meant=meant, sure=sure):
-            literal = f"${written}"
-            said = (
-                f"`{written}` is no expression, though near one: write `{literal}` for a literal"
-                if sure
-                else f"`{written}` is sent as text; `{literal}` says that this is meant"
-            )
-            severity = Severity.ERROR if sure else Severity.WARNING
-            return Finding("M504", path, said, severity, meant, spot=part.spot)
-        case _:
-            assert_never(part)
-
-
-def _variable(part: Expression, scope: Scope, path: Path, filled: Filled) -> Variable:
+def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
+    """Give what a variable stands for, or the expression itself where there is none."""
     name = part.name
-    if name in scope.variables:
-        return scope.variables[name]
+    found = along(scope.variables, name)
+    if found is not None:
+        return found[1]
     near = nearest(name, scope.variables)
     known = f" (it has {', '.join(sorted(scope.variables))})" if scope.variables else ""
     said = f"environment `{scope.environment}` has no variable `{name}`{known}"
@@ -275,12 +203,13 @@ def _variable(part: Expression, scope: Scope, path: Path, filled: Filled) -> Var
     return part.spot.written
 
 
-def spelled(value: Variable) -> str:
+def spelled(value: float | str) -> str:
     """Give a variable as it stands inside a text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _secret(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
+def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
+    """Give the hole of a secret; what is wrong with it is noted."""
     name = part.name
     # A mapping that looks values up is empty to whoever counts, and still has them.
     secrets = {} if scope.secrets is None or name in scope.unread else scope.secrets

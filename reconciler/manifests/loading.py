@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from reconciler.document import Json
-from reconciler.errors import InvalidInput
+from reconciler.document import Path as Place
 from reconciler.expressions import may_stand_in
+from reconciler.kinds import BY_NAME
 from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
+from reconciler.manifests.complaining import Complaining
 from reconciler.manifests.envelope import (
     FIELDS,
     Around,
@@ -22,56 +23,26 @@ from reconciler.manifests.envelope import (
     read_envelope,
     record_finding,
 )
-from reconciler.manifests.expressions import Filled, Reference, Scope, fill
+from reconciler.manifests.expressions import Filled, Reference, Scope
+from reconciler.manifests.filling import fill, too_much
+from reconciler.manifests.including import Includes
+from reconciler.manifests.inserting import Each, Inside, Measures
+from reconciler.manifests.made import Made, Written, is_in
+from reconciler.manifests.overriding import OVERRIDES, overridden, override_findings
+from reconciler.manifests.repeating import (
+    FOR_EACH,
+    Uses,
+    items_of,
+    uses_of,
+    written_items,
+)
 from reconciler.manifests.selection import Taken
 from reconciler.manifests.silencing import Silencing
 from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
 from reconciler.source.diagnostic import Complaint, Finding, Severity
-from reconciler.source.files import File, Sources, display_name, read_file
-from reconciler.source.parsed import Document, Reading, Text, complaints_of_text
-from reconciler.source.reading import read_text
-
-
-def read_rows(file: Path, fields: Sequence[str] | None) -> list[dict[str, Json]]:
-    """Read a list of objects; `fields` are the only ones allowed, each a text.
-
-    Raises InvalidInput naming file, line and column.
-    """
-    text = read_file(file, str(file), [file.resolve().parent])
-    if isinstance(text, Complaint):
-        raise InvalidInput(f"{file}: {text.message}")
-    reading = read_text(text, is_json=file.suffix == ".json")
-    if reading.has_errors:
-        flaw = next(one for one in reading.flaws if one.severity is Severity.ERROR)
-        raise InvalidInput(f"{file}:{flaw.line}:{flaw.column}: {flaw.message}")
-    document = reading.documents[0] if len(reading.documents) == 1 else None
-    if document is None or not isinstance(document.value, list) or not document.value:
-        raise InvalidInput(f"{file} must hold one list that is not empty")
-    places = (document.locate((index,)) for index in range(len(document.value)))
-    return [
-        _row(row, fields, f"{file}:{line}:{column}")
-        for row, (line, column) in zip(document.value, places, strict=True)
-    ]
-
-
-def _row(row: Json, fields: Sequence[str] | None, where: str) -> dict[str, Json]:
-    if not isinstance(row, dict):
-        raise InvalidInput(f"{where}: an item must be a mapping")
-    for name, value in row.items() if fields is not None else ():
-        if name not in (fields or ()):
-            raise InvalidInput(
-                f"{where}: unknown field `{name}` (known: {', '.join(fields or ())})"
-            )
-        if not isinstance(value, str):
-            raise InvalidInput(f"{where}: `{name}` must be text")
-    return row
-
-
-MOST_COMPLAINTS = 10_000
-"""About one file, and ten times as many in all; a file can hold a million mistakes."""
-
-_OF_VALUES = frozenset(("M301", "M304"))
+from reconciler.source.files import File, Sources, display_name
+from reconciler.source.parsed import Document, Graft, Reading, Text, complaints_of_text
 
 References: TypeAlias = tuple[tuple[Text, Sequence[Reference]], ...]
 """Where each reference stands, file by file."""
@@ -101,16 +72,17 @@ class _Spec:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A document whose expressions were read in a scope, and whether it is selected."""
+    """A manifest whose expressions were read in a scope, and whether it is selected."""
 
     filled: Filled
     envelope: Envelope
+    patch: Json
     scope: Scope
     selected: bool = True
 
 
 @dataclass(slots=True)
-class Loader:
+class Loader(Complaining):
     """Reads files one by one and collects what they declare and what is wrong."""
 
     root: Path
@@ -118,15 +90,19 @@ class Loader:
     scope: Scope
     environments: Mapping[str, object]
     silencing: Silencing = field(default_factory=lambda: Silencing({}))
-    complaints: list[Complaint] = field(default_factory=list)
     declared: list[Declared] = field(default_factory=list)
     elsewhere: list[Ref] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
     strays: list[File] = field(default_factory=list)
     unusable: list[Ref] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
+    measures: Measures = field(default_factory=Measures)
+    uses: dict[str, Uses] = field(default_factory=dict)
     taken: Taken = field(default_factory=Taken)
-    _flawed: set[tuple[int, int]] = field(default_factory=set)
+    includes: Includes = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without any file that is included."""
+        self.includes = Includes(self.root, self.sources, self.keep)
 
     def load(self, file: File) -> None:
         """Read one file and take in what it declares."""
@@ -134,10 +110,15 @@ class Loader:
         if isinstance(reading, Complaint):
             self.complaints.append(reading)
             return
-        if file.is_json and not file.named and not _looks_declared(reading):
+        if not (file.is_json and file.named) and not _looks_declared(reading):
+            # It may be one that another file names.
             self.strays.append(file)
             return
-        self._note_text(file, reading)
+        self._take(file, reading)
+
+    def _take(self, file: File, reading: Reading) -> None:
+        """Take in what a file declares."""
+        self.note_text(file, reading)
         if not file.is_json:
             self.complaints.extend(self.silencing.read(file.name, reading.lines))
         if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
@@ -150,17 +131,15 @@ class Loader:
             said = "this file holds no manifest"
             self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
 
-    def _note_text(self, file: File, reading: Reading) -> None:
-        """Note what is wrong with the text, and where it cannot be read."""
-        self._flawed = {
-            (flaw.line, flaw.column) for flaw in reading.flaws if flaw.severity is Severity.ERROR
-        }
-        all(map(self._keep, complaints_of_text(file.name, reading)))
-
     def complain_of_strays(self) -> None:
-        """Note the JSON files that are no manifests, and that none of these names."""
+        """Note the files that are no manifests, and that none of these names or includes."""
         for file in self.strays:
-            if file.path.resolve() in self.exports:
+            if file.path.resolve() in self.exports | self.includes.real:
+                continue
+            if not file.is_json:
+                again = self.sources.read(file.path, file.name, is_json=False)
+                if isinstance(again, Reading):
+                    self._take(file, again)
                 continue
             said = "this file is not a manifest, and no manifest's spec.file names it"
             stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
@@ -173,33 +152,6 @@ class Loader:
                     stray = replace(stray, message=found.message, suggestion=found.suggestion)
             self.complaints.append(stray)
 
-    def complain(self, text: Text, findings: Iterable[Finding]) -> bool:
-        """Note findings; tell whether one of them is an error."""
-        failed = False
-        for finding in findings:
-            failed |= finding.severity is Severity.ERROR
-            complaint = text.complaint(finding)
-            # What cannot be read has its complaint, and is not judged.
-            place = (complaint.line, complaint.column)
-            if finding.code in _OF_VALUES and place in self._flawed:
-                continue
-            if not self._keep(complaint):
-                return True
-        return failed
-
-    def _keep(self, complaint: Complaint) -> bool:
-        """Keep a complaint; tell whether there may be more, and say so where not."""
-        self.counts[complaint.file] += 1
-        full = len(self.complaints) >= 10 * MOST_COMPLAINTS
-        if self.counts[complaint.file] <= MOST_COMPLAINTS and not full:
-            self.complaints.append(complaint)
-            return True
-        if self.counts[complaint.file] == MOST_COMPLAINTS + 1 or self.counts[""] == 0:
-            said = "there is too much to complain of: the rest of this file is unchecked"
-            self.complaints.append(Complaint(complaint.file, 0, 0, "M115", said))
-        self.counts[""] += full
-        return False
-
     def _declare(self, file: File, document: Document) -> None:
         here = Text(file.name, document)
         if not isinstance(document.value, dict):
@@ -211,14 +163,59 @@ class Loader:
             if record is not None:
                 self.complain(here, [record])
                 return
-        read = self._read(document, file)
+        if FOR_EACH in document.value:
+            self._repeat(file, document, here)
+            return
+        self._check_overrides(document.value, here)
+        self._make(Written(file, here, document.value))
+
+    def _repeat(self, file: File, document: Document, here: Text) -> None:
+        """Take in what is made of each item of a `forEach`."""
+        value = _object(document.value)
+        written: Json = {FOR_EACH: written_items(value[FOR_EACH])}
+        items = items_of(self._fill(written, here, file.path, self.scope), here)
+        self.complain(items.text, items.findings)
+        rest = {key: one for key, one in value.items() if key != FOR_EACH}
+        self._check_overrides(rest, here)
+        uses = uses_of(self.uses, items, value[FOR_EACH])
+        named = uses.note(rest)
+        root = items.text.grafts.get((FOR_EACH,))
+        grafts: dict[Place, Graft] = {} if root is None else {(FOR_EACH,): root}
+        size = self.measures.of(rest)[0]
+        for each in items.each(uses.used, named):
+            own = replace(here, item=each.member, grafts=grafts)
+            if self.is_full:
+                return
+            if not self.includes.spend(size):
+                self.complain(own, [too_much((FOR_EACH,))])
+                return
+            references = (each.text, items.references.get(each.member.number - 1, ()))
+            self._make(Written(file, own, rest, each, references))
+
+    def complain_of_unused(self) -> None:
+        """Note what no manifest names of the items that it is made of."""
+        for one in self.uses.values():
+            all(map(self.keep, one.unused()))
+
+    def _check_overrides(self, value: dict[str, Json], here: Text) -> None:
+        if OVERRIDES in value:
+            kind = BY_NAME.get(str(value.get("kind")))
+            current = self.scope.environment
+            found = override_findings(value[OVERRIDES], kind, self.environments, current)
+            self.complain(here, found)
+
+    def _make(self, written: Written) -> None:
+        """Take in one manifest."""
+        here, each = written.here, written.each
+        read = self._read(written)
         filled, envelope = read.filled, read.envelope
+        here = replace(here, grafts={**here.grafts, **filled.grafts})
         kind = envelope.kind
         if kind is None or not envelope.name:
             self.complain(here, (*envelope.findings, *filled.findings))
             return
         ref = Ref(kind.name, envelope.name)
-        here = Text(file.name, document, ref=str(ref))
+        here = replace(here, ref=str(ref))
         if envelope.spec is None:
             self.complain(here, (*envelope.findings, *filled.findings))
             self.unusable.append(ref)
@@ -231,26 +228,36 @@ class Loader:
             self.complain(here, envelope.findings)
             self.elsewhere.append(ref)
             return
-        self.complain(here, filled.findings)
-        spec = self._spec(kind, file, read, here)
+        # What is filled in every environment alike is judged once for all.
+        is_own = filled.document is not here.document.value
+        made = Made(
+            written=written,
+            kind=kind,
+            envelope=envelope,
+            patch=read.patch,
+            filled=filled,
+            scope=read.scope,
+            is_own=is_own,
+            selected=read.selected,
+        )
+        spec = self._spec(made, here)
         # What another tool calls by the same kind declares nothing here.
-        if spec is None or document.value.get("apiVersion") != API_VERSION:
+        if spec is None or written.value.get("apiVersion") != API_VERSION:
             self.unusable.append(ref)
             return
-        line, column = document.locate(())
-        source = Source(file.name, line, column)
-        references = references_in(spec.document)
+        line, column = here.document.locate(())
         manifest = Manifest(
             ref,
             spec.document,
-            source,
+            Source(written.file.name, line, column, None if each is None else each.member),
             envelope.remote_id,
             envelope.labels,
-            references,
+            references_in(spec.document),
             envelope.protect,
             envelope.exempt,
         )
-        places = ((here, filled.references), *spec.references)
+        own = () if written.references is None else (written.references,)
+        places = ((here, filled.references), *own, *spec.references)
         self.declared.append(Declared(manifest, kind, here, spec.text, places, read.selected))
 
     def _around(self) -> Around:
@@ -261,64 +268,131 @@ class Loader:
             rules=self.silencing.rules,
         )
 
-    def _read(self, document: Document, file: File) -> _Read:
+    def _read(self, written: Written) -> _Read:
         """Read expressions and envelope; secrets only of what is selected."""
         if not self.scope.selection:
-            return self._read_in(self.scope, document)
-        read = self._read_in(self.scope.without_secrets, document)
+            return self._read_in(self.scope, written)
+        read = self._read_in(self.scope.without_secrets, written)
         kind, name = read.envelope.kind, read.envelope.name
         if kind is not None and name:
             ref = Ref(kind.name, name)
             labels = read.envelope.labels
-            if not self.scope.selection.takes(ref, file.name, labels):
+            if not self.scope.selection.takes(ref, written.file.name, labels):
                 self.taken.left.add(str(ref))
                 return replace(read, selected=False)
             self.taken.refs.add(str(ref))
-        return self._read_in(self.scope, document)
+        return self._read_in(self.scope, written)
 
-    def _read_in(self, scope: Scope, document: Document) -> _Read:
-        filled = _fill(document, scope)
-        whole = _object(filled.document)
-        envelope = read_envelope(whole, self._around())
-        return _Read(filled, envelope, scope)
+    def _read_in(self, scope: Scope, written: Written) -> _Read:
+        value, patch = self._with_patch(written.value)
+        filled = self._fill(value, written.here, written.file.path, scope, written.each)
+        if patch is not None:
+            whole = _object(filled.document)
+            patch = _object(whole[OVERRIDES])[self.scope.environment]
+            filled.document = {key: one for key, one in whole.items() if key != OVERRIDES}
+        envelope = read_envelope(_object(filled.document), self._around())
+        return _Read(filled, envelope, patch, scope)
 
-    def _spec(self, kind: Kind, file: File, read: _Read, here: Text) -> _Spec | None:
-        """Judge a `spec`; one that is its environment's own is so each time."""
-        envelope = read.envelope
-        is_own = read.filled.document is not here.document.value
-        inside = replace(here, prefix=("spec",))
-        spec, written = envelope.spec or {}, _object(here.document.value)
-        judging = partial(judge, kind, spec, written["spec"], has_id=has_id(written))
-        judged = judging() if is_own else self.sources.judge(here.document, judging)
+    def _with_patch(self, value: dict[str, Json]) -> tuple[dict[str, Json], Json]:
+        """Give a manifest with the patch of this environment alone, and that; None for none."""
+        if OVERRIDES not in value:
+            return value, None
+        overrides = value[OVERRIDES]
+        patch = overrides.get(self.scope.environment) if isinstance(overrides, dict) else None
+        rest = {key: one for key, one in value.items() if key != OVERRIDES}
+        if patch is None:
+            return rest, None
+        return {**rest, OVERRIDES: {self.scope.environment: patch}}, patch
+
+    def _fill(
+        self, value: Json, here: Text, path: Path, scope: Scope, each: Each | None = None
+    ) -> Filled:
+        """Read the expressions of a document; most hold none, and are not walked."""
+        if not may_stand_in(here.document.text):
+            # A key may also stand there as it is.
+            found = scope.withheld.stands_in(here.document.text)
+            findings = scope.withheld.findings(value) if found else ()
+            return Filled(value, [*findings])
+        inside = Inside(
+            text=here, trail=(path,), each=each, files=self.includes, measure=self.measures.of
+        )
+        return fill(value, scope, inside)
+
+    def _spec(self, made: Made, here: Text) -> _Spec | None:
+        """Judge a `spec` with its overrides; one that is its environment's own is so each time."""
+        kind, envelope, patch = made.kind, made.envelope, made.patch
+        spec, raw = envelope.spec or {}, made.written.value
+        written, inside = raw["spec"], here.inside("spec")
+        is_export = spec.get("file") is not None and kind.from_export is not None
+        if isinstance(patch, dict) and is_export:
+            # The rest is for what the file holds.
+            own = {key: one for key, one in patch.items() if key == "file"}
+            patch = {key: one for key, one in patch.items() if key != "file"}
+            spec = {**spec, **own}
+        elif isinstance(patch, dict):
+            spec, inside = self._patched(spec, patch, made, here, inside)
+            written = {}
+        self.complain(here, made.filled.findings)
+        judging = partial(judge, kind, spec, written, has_id=has_id(raw))
+        judged = judging() if made.is_own else self.sources.judge(here.document, judging)
         self.complain(here, _still_missing(envelope, judged))
         failed = self.complain(inside, judged.findings)
-        if spec.get("file") is not None and kind.from_export is not None:
-            return None if failed else self._expand(kind, file, spec, inside, read)
+        if is_export and kind.from_export is not None:
+            return None if failed else self._expand(kind.from_export, made, spec, patch, here)
         return _Spec(judged.spec, inside)
 
+    def _patched(
+        self, spec: dict[str, Json], patch: Json, made: Made, here: Text, inside: Text
+    ) -> tuple[dict[str, Json], Text]:
+        """Give a `spec` with a patch in it, and where its parts stand then."""
+        root = (OVERRIDES, self.scope.environment)
+        merged = overridden(spec, patch, made.kind.shape)
+        findings = (replace(one, path=(*root, *one.path)) for one in merged.findings)
+        self.complain(here, findings)
+        made.forget(merged.gone)
+        grafts = {
+            path: Graft(here, (*root, *there), keyed=True) for path, there in merged.patched.items()
+        }
+        # What stood in the place of a part that was overridden tells nothing of it any more.
+        kept = {path: one for path, one in inside.grafts.items() if not is_in(path, merged.gone)}
+        return _object(merged.document), replace(inside, grafts={**kept, **grafts})
+
     def _expand(
-        self, kind: Kind, file: File, declared: dict[str, Json], inside: Text, read: _Read
+        self,
+        from_export: Callable[[dict[str, Json]], dict[str, Json]],
+        made: Made,
+        declared: dict[str, Json],
+        patch: Json,
+        here: Text,
     ) -> _Spec | None:
         """Put the content of `spec.file` in its place."""
-        from_export = kind.from_export
-        assert from_export is not None  # noqa: S101 - asked for before
-        named = str(declared["file"])
-        name = display_name(file.path.parent / named, self.root)
-        (self.taken.files if read.selected else self.taken.left_files).add(name)
-        content = self._export(file.path.parent / named, name, named, inside)
+        named, inside = str(declared["file"]), here.inside("spec")
+        path = made.written.file.path.parent / named
+        name = display_name(path, self.root)
+        (self.taken.files if made.selected else self.taken.left_files).add(name)
+        content = self._export(path, name, named, inside)
         if content is None:
             return None
-        filled = _fill(content, read.scope)
-        exported = Text(name, content, ref=inside.ref)
+        exported = Text(name, content, ref=here.ref, item=here.item)
+        filled = self._fill(content.value, exported, path, made.scope, made.written.each)
+        exported = replace(exported, grafts=filled.grafts)
         self.complain(exported, filled.findings)
         whole = _object(filled.document)
         rest = {key: value for key, value in declared.items() if key != "file"}
         spec = {**from_export(whole), **rest}
-        written = {**from_export(_object(content.value)), **rest}
+        written: Json = {**from_export(_object(content.value)), **rest}
         # A bare dashboard stands one level higher in its file than in `spec`.
         dropped = 0 if spec.keys() & whole.keys() - rest.keys() else 1
         place = replace(exported, dropped=dropped)
-        judged = judge(kind, spec, written, has_id=True)
+        if dropped and exported.grafts:
+            first = next(iter(spec))
+            place = replace(
+                place, grafts={(first, *key): one for key, one in exported.grafts.items()}
+            )
+        if isinstance(patch, dict) and patch:
+            spec, place = self._patched(spec, patch, made, here, place)
+            written = {}
+        judged = judge(made.kind, spec, written, has_id=True)
         self.complain(place, judged.findings)
         return _Spec(judged.spec, place, ((exported, filled.references),))
 
@@ -334,23 +408,13 @@ class Loader:
             self.complain(inside, [Finding("M404", ("file",), said)])
             return None
         self.exports.add(path.resolve())
-        all(map(self._keep, complaints_of_text(name, reading)))
+        all(map(self.keep, complaints_of_text(name, reading)))
         if len(reading.documents) == 1 and isinstance(reading.documents[0].value, dict):
             return reading.documents[0]
         if not reading.has_errors:
             said = f"`{named}` does not hold one JSON object"
             self.complain(inside, [Finding("M404", ("file",), said)])
         return None
-
-
-def _fill(document: Document, scope: Scope) -> Filled:
-    """Read the expressions of a document; most hold none, and are not walked."""
-    if not may_stand_in(document.text):
-        # A key may also stand there as it is.
-        found = scope.withheld.stands_in(document.text)
-        findings = scope.withheld.findings(document.value) if found else ()
-        return Filled(document.value, [*findings])
-    return fill(document.value, scope)
 
 
 def _still_missing(envelope: Envelope, judged: Judged) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from reconciler.document import Path, value_at
 from reconciler.expressions import LITERAL, OPEN, Expression, Part, Word, expression, parts_of
 from reconciler.manifests.expressions import Scope, spelled
+from reconciler.manifests.inserting import along
 from reconciler.manifests.loading import Declared, Loader
 from reconciler.project import ProjectFile
 from reconciler.queries import Language, Query, Wrong, mistake_in
@@ -81,14 +82,21 @@ def _pattern(part: Part, scope: Scope, *, is_found: bool) -> tuple[int, str]:
         case str():
             # The escape of an opening is given as what it means.
             return (len(LITERAL) if is_found else len(part)), f"({re.escape(part)})"
-        case Expression(word=Word.VARIABLE, name=name) if name in scope.variables:
-            pattern = re.escape(spelled(scope.variables[name]))
+        case Expression(word=Word.VARIABLE, name=name) if _value_of(name, scope) is not None:
+            pattern = re.escape(_value_of(name, scope) or "")
         case Expression(word=Word.SECRET, name=name):
             sealed = re.escape(expression(Word.SECRET, name).removesuffix("}"))
             pattern = sealed + r"[^}]*\}"
         case _:
             pattern = re.escape(part.spot.written)
     return len(part.spot.written), f"({pattern})"
+
+
+def _value_of(name: str, scope: Scope) -> str | None:
+    """Give a variable as it stands inside a text; None where it cannot stand there."""
+    found = along(scope.variables, name)
+    value = None if found is None else found[1]
+    return spelled(value) if isinstance(value, str | int | float) else None
 
 
 @dataclass(slots=True)
@@ -100,8 +108,8 @@ class Places:
 
     def complaint(self, one: Declared, query: Query, wrong: Wrong) -> Complaint:
         """Place what is wrong with a query; at the query as a whole where no more can be told."""
-        text = one.spec
-        path = (*text.prefix, *query.path[text.dropped :])
+        text, place = one.spec.origin(query.path)
+        path = (*text.prefix, *place[text.dropped :])
         start, width = wrong.start, wrong.width
         said = f"this {query.language.value} cannot be parsed: {wrong.message}"
         meant = f"`{wrong.meant}`" if wrong.meant else ""
@@ -112,7 +120,7 @@ class Places:
         if filling is None or places is None:
             shown = query.text[start : start + width]
             advice = Advice(f"write {meant} for `{shown}`") if meant else ""
-            return text.complaint(replace(finding, suggestion=advice))
+            return one.spec.complaint(replace(finding, suggestion=advice))
         named = filling.expression_at(start)
         if named:
             said = f"{said} (this is in what `{named}` gives)"
@@ -122,7 +130,8 @@ class Places:
             end = filling.origins[min(start + width, len(filling.origins)) - 1] + 1
         begin = places[filling.origins[start]]
         placed = complaint_inside(text.file, text.document.lines, finding, begin, places[end])
-        return replace(placed, ref=text.ref, path=path)
+        said = placed.message + text.note
+        return replace(placed, message=said, ref=text.ref, path=path, item=text.item)
 
     def place(self, text: Text, path: Path, offset: int = 0) -> tuple[int, int]:
         """Give line and column of a query, or of one of its characters."""

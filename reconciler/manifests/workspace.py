@@ -17,6 +17,7 @@ from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Declared, Loader
 from reconciler.manifests.practice import practice_complaints
 from reconciler.manifests.querying import query_complaints
+from reconciler.manifests.repeating import told_once
 from reconciler.manifests.ruling import rule_complaints
 from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
@@ -231,11 +232,12 @@ def _load(
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))
     complain_of_lost_references(loader)
+    loader.complain_of_unused()
     loader.complaints.extend(query_complaints(loader, settings))
     loader.complaints.extend(rule_complaints(loader, settings))
     loader.complaints.extend([*practice_complaints(loader, settings)])
     manifests = tuple(one.manifest for one in declared)
-    said = silencing.told(sorted(set(loader.complaints)), manifests)
+    said = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
     about = [one for one in said.complaints if loader.taken.is_about(one, scope.selection)]
     return Workspace(
         tuple(one.manifest for one in declared if one.selected),

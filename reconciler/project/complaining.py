@@ -146,7 +146,7 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
         if "variables" in path[2:3] and len(path) > _VARIABLE_DEPTH:
             path = path[:_VARIABLE_DEPTH]
             if path not in said:
-                words = f"the variable `{path[-1]}` must be text, a number, true or false"
+                words = f"the variable `{path[-1]}` must not be null"
                 yield Finding("P101", path, words)
         else:
             yield _finding(error["type"], error["msg"], path)

@@ -85,7 +85,7 @@ def _in_git(text: str) -> InGit:
     return InGit(ref, remote)
 
 
-Variable: TypeAlias = str | int | float | bool
+Variable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]
 
 
 class _Strict(BaseModel):
@@ -192,7 +192,11 @@ class Environment(_Strict):
         return journal
 
     variables: Annotated[
-        dict[str, Variable], Field(description="Values of `${var:NAME}` in manifests.")
+        dict[str, Variable],
+        Field(
+            description="Values of `${var:NAME}` in manifests: text, numbers, true or false, and "
+            "lists and mappings, which stand for a whole value."
+        ),
     ] = {}
     secrets: Annotated[
         dict[str, SecretPlace],

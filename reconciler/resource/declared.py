@@ -31,16 +31,36 @@ class Ref(NamedTuple):
         return cls(kind, name) if slash and kind and name else None
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Member:
+    """One item of a `forEach`, by its number from 1; `label` says what it holds, as `service: a`.
+
+    The `forEach` has `total` items.
+    """
+
+    number: int
+    label: str = ""
+    total: int = 1
+
+    def __str__(self) -> str:
+        return f"item {self.number} ({self.label})" if self.label else f"item {self.number}"
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a manifest stands: `file` relative to the project, lines and columns from 1."""
+    """Where a manifest stands: `file` relative to the project, lines and columns from 1.
+
+    `item` is the one of a `forEach` that it is made of.
+    """
 
     file: str
     line: int
     column: int = 1
+    item: Member | None = None
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        place = f"{self.file}:{self.line}"
+        return place if self.item is None else f"{place}, {self.item}"
 
 
 @dataclass(frozen=True, slots=True)

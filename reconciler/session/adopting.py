@@ -173,7 +173,8 @@ class _Run:
         project = self.bench.project
         paths = manifest_paths(self.asked, project)
         self.roots = sources_of(paths, project.root).roots
-        originals = Originals(project.root, self.roots, self.bench.workspace.read)
+        read = self.bench.workspace.read
+        originals = Originals(project.root, self.roots, read, self.bench.name)
         found = ((one.ref, originals.of(one)) for one in named)
         self.originals = {ref: original for ref, original in found if original is not None}
 
@@ -186,7 +187,11 @@ class _Run:
             salt=bench.salt(),
         )
         variables = bench.environment.variables
-        values = {expression(Word.VARIABLE, key): spelled(one) for key, one in variables.items()}
+        values = {
+            expression(Word.VARIABLE, key): spelled(one)
+            for key, one in variables.items()
+            if not isinstance(one, dict | list)
+        }
         every = (*bench.workspace.manifests, *bench.others)
         refs = [one.ref for one in named]
         async with open_api(bench) as api:
@@ -207,7 +212,9 @@ class _Run:
             why = "its manifest was changed while this ran"
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
         try:
-            return adoption(manifest, original.spec, scene)
+            found = adoption(manifest, original.spec, scene)
+            made = manifest.source.item is not None and found.edit is not None
+            return _told_apart(found, manifest) if made else found
         except RecursionError:
             why = "what is live is nested too deep"
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
@@ -281,6 +288,17 @@ def _complained_of(after: Workspace, files: Sequence[Edited]) -> dict[Ref, str]:
         said = f"{complaint.file}:{complaint.line}: {complaint.message} [{complaint.code}]"
         wrong |= {ref: said for one in told for ref in one.refs}
     return wrong
+
+
+def _told_apart(found: Adoption, manifest: Manifest) -> Adoption:
+    """Refuse an edit of what is one of several that the same lines make."""
+    if found.state != "adopted":
+        return found
+    why = (
+        f"it is made by the `forEach` at {manifest.source}: edit the item, or what all are made "
+        "of, by hand"
+    )
+    return replace(found, state="refused", why=why, edit=None, base=None)
 
 
 def _ref(manifest: Manifest) -> Ref:

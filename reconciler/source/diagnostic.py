@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.document import Path
 from reconciler.expressions import OPEN, Spot
+from reconciler.resource import Member
 
 if TYPE_CHECKING:
     from reconciler.document import Path
@@ -57,6 +58,9 @@ CODES: dict[str, str] = {
     "M209": "an id is used in environments where it may be that of another",
     "M210": "an exemption is malformed",
     "M211": "an exemption has ended",
+    "M212": "overrides are malformed, or cannot be merged",
+    "M213": "a forEach is malformed, or makes nothing",
+    "M214": "a part of the items of a forEach is never used",
     "M301": "a value has the wrong type",
     "M302": "a required field is missing",
     "M303": "a field is unknown, and close to a known one",
@@ -81,6 +85,9 @@ CODES: dict[str, str] = {
     "M503": "an expression names an unknown resource",
     "M504": "an expression is malformed, or nearly one",
     "M505": "an expression names a secret that may not be sent",
+    "M511": "an expression names what an item of forEach does not have",
+    "M512": "an included file cannot be used",
+    "M513": "a list or a mapping stands inside a text",
     "L201": "an alert has no description",
     "L202": "an alert leads to no runbook",
     "L203": "a P1 alert notifies nobody",
@@ -182,7 +189,8 @@ class Complaint:
 
     `ref` (`Kind/name`) and the path of the field stay what they are when lines
     move; they are empty where the text itself is wrong. `environments` are those
-    that it holds in, empty where it holds in all that were looked at.
+    that it holds in, empty where it holds in all that were looked at. `item` is the
+    one of a `forEach` that it is about.
     """
 
     file: str
@@ -196,6 +204,7 @@ class Complaint:
     ref: str = field(default="", compare=False)
     path: Path = field(default=(), compare=False)
     environments: tuple[str, ...] = field(default=(), compare=False)
+    item: Member | None = field(default=None, compare=False)
 
     @property
     def is_error(self) -> bool:

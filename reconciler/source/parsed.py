@@ -10,8 +10,9 @@ from typing import Any
 
 from yaml import MarkedYAMLError
 
-from reconciler.document import Json, Path, value_at
+from reconciler.document import Json, Missing, Path, value_at
 from reconciler.expressions import OPEN, Spot
+from reconciler.resource import Member
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Lines, Severity, complaint_at
 from reconciler.source.text import departure_from_json, described, spoken_problem
 
@@ -248,7 +249,9 @@ class Text:
     """A document and the file it stands in, where complaints are placed.
 
     `prefix` leads from the document's root to what findings are relative to,
-    `ref` is the resource that the document declares, as far as it can be told.
+    `ref` is the resource that the document declares, as far as it can be told, and `item`
+    the one of a `forEach` that it is made of. What stands elsewhere is in `grafts`, by the
+    path that findings have for it, and `note` is added to what is said of it.
     """
 
     file: str
@@ -256,9 +259,30 @@ class Text:
     prefix: Path = ()
     dropped: int = 0
     ref: str = ""
+    item: Member | None = None
+    note: str = ""
+    grafts: Mapping[Path, Graft] = field(default_factory=dict)
+
+    def origin(self, path: Path, *, at_key: bool = False) -> tuple[Text, Path]:
+        """Give where a place was written: the text, and the path that this one has for it."""
+        for length in range(len(path), -1, -1) if self.grafts else ():
+            graft = self.grafts.get(path[:length])
+            if graft is not None and (not at_key or graft.keyed or length < len(path)):
+                text = replace(graft.text, ref=self.ref, item=self.item)
+                return text.origin((*graft.path, *path[length:]), at_key=at_key)
+        return self, path
+
+    def inside(self, step: str) -> Text:
+        """Give the same text for findings whose paths lead from the value of a key on."""
+        grafts = {path[1:]: one for path, one in self.grafts.items() if path[:1] == (step,)}
+        return replace(self, prefix=(*self.prefix, step), grafts=grafts)
 
     def complaint(self, finding: Finding) -> Complaint:
         """Place a finding in the file."""
+        text, place = self.origin(finding.path, at_key=finding.at_key)
+        return text._placed(replace(finding, path=place) if text is not self else finding)  # noqa: SLF001 - its own class
+
+    def _placed(self, finding: Finding) -> Complaint:
         path = (*self.prefix, *finding.path[self.dropped :])
         line, column = (
             self.document.locate(path, at_key=finding.at_key)
@@ -268,12 +292,29 @@ class Text:
         if finding.suggestion and not finding.at_key and self._is_filled(path, finding):
             finding = replace(finding, suggestion=OF_VARIABLE)
         placed = complaint_at(self.file, self.document.lines, line, column, finding)
-        return replace(placed, ref=self.ref, path=path)
+        said = placed.message + self.note
+        return replace(placed, message=said, ref=self.ref, path=path, item=self.item)
 
     def _is_filled(self, path: Path, finding: Finding) -> bool:
         """Tell a value that expressions gave, so that another one cannot be written here."""
-        written = value_at(self.document.value, path)
+        written: Json | Missing = self.document.value
+        for step in path:
+            if isinstance(written, str):
+                break
+            written = value_at(written, (step,))
         return finding.spot is None and isinstance(written, str) and OPEN in written
+
+
+@dataclass(frozen=True, slots=True)
+class Graft:
+    """Where a part of a document was written: a path of another text.
+
+    `keyed` tells that the key which it has stands there too.
+    """
+
+    text: Text
+    path: Path
+    keyed: bool = False
 
 
 def complaints_of_text(file: str, reading: Reading) -> Iterator[Complaint]:

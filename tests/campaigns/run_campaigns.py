@@ -34,6 +34,7 @@ from shared_stops import stop_on_bucket, stop_on_git
 from signals_sent import send_signals
 from stage import Stage, Tally, stage
 from system_calls import break_calls, why_not
+from templates import expand_templates
 from world_runs import live_worlds
 
 Campaign = Callable[[Stage, int, int], Tally]
@@ -64,6 +65,7 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "adopt-text": (adopt_texts, 10_000),
     "adopt-kill": (kill_adoptions, 500),
     "fmt": (format_texts, 100_000),
+    "template": (expand_templates, 10_000),
 }
 
 

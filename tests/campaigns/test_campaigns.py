@@ -51,6 +51,14 @@ def test_lost_answers() -> None:
     assert lost["in doubt"] > 0
 
 
+def test_templates() -> None:
+    """Overrides, items, variables and files come to what an expansion without our code gives."""
+    (told,) = campaign("template:150")
+
+    assert told["cases"] == 150
+    assert min(told["with items"], told["with overrides"], told["files"]) > 50
+
+
 def test_adopting() -> None:
     """Edits come in with the fewest lines, conflicts are told, and no kill halves a manifest."""
     edits, texts, kills = campaign("adopt:8", "adopt-text:40", "adopt-kill:6")

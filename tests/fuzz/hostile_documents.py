@@ -37,8 +37,20 @@ TEXTS = (
         "${{ x }}",
         "{{x}}",
     ),
+    *("${each:name}", "${each:name.a}", "x ${each:n} ${each:", "${each:lost}", "${EACH:name}"),
+    *("${file:part.yaml}", "${file:../../etc/passwd}", "${file:loop.yaml} x", "${file:}"),
+    *(
+        "${file:x\x00.yaml}",
+        "${file:" + "a/" * 3_000 + "x.yaml}",
+        "$${file:x}",
+        "${each:a" + ".a" * 3_000 + "}",
+    ),
     *("::error::x", "##[error]x", "--> x", "```", "../../etc/passwd", "/etc/passwd", "file:///x"),
     *("2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11", "AlertDefinition", "SLO/a", "%s%n", "' OR 1=1", "\\"),
+)
+PUT_IN = (
+    *("${each:name}", "${each:more}", "${each:more.a}", "${each:list}", "${var:team}"),
+    *("${file:checkout.yaml}", "${file:part.yaml}", "${file:.}", "s-${each:name}"),
 )
 NUMBERS: tuple[Json, ...] = (
     *(0, -1, 1, 2, 7, 28, 99.9, 100, 101, 1.0, -0.0, 1e308, 5e-324, 0.1, 2**31 - 1, 2**31),
@@ -56,6 +68,9 @@ def from_schema(schema: dict[str, Any], whole: dict[str, Any], rng: Random, dept
     for choice in ("anyOf", "oneOf"):
         if choice in schema:
             options = schema[choice][:1] if depth > 12 else schema[choice]
+            if rng.random() < 0.9:
+                # Nearly everything may be an expression, and few are to be.
+                options = [one for one in options if "${" not in _pattern(one)] or options
             return from_schema(rng.choice(options), whole, rng, depth)
     if "const" in schema:
         constant: Json = deepcopy(schema["const"])
@@ -67,6 +82,10 @@ def from_schema(schema: dict[str, Any], whole: dict[str, Any], rng: Random, dept
     if isinstance(kind, list):
         kind = rng.choice(kind)
     return _OF_TYPE.get(str(kind), _anything)(schema, whole, rng, depth)
+
+
+def _pattern(schema: dict[str, Any]) -> str:
+    return str(schema.get("pattern", "")).replace("\\", "")
 
 
 def _object(schema: dict[str, Any], whole: dict[str, Any], rng: Random, depth: int) -> Json:
@@ -93,6 +112,8 @@ def _text(schema: dict[str, Any], _: dict[str, Any], rng: Random, __: int) -> Js
     if schema.get("format") == "uuid":
         return "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
     if "pattern" in schema:
+        if "${" in _pattern(schema) and rng.random() < 0.5:
+            return rng.choice(PUT_IN)
         return rng.choice(("a", "checkout", "a.b-c_d", "x9"))
     return rng.choice(("x", "level:error", "checkout", *TEXTS)) if rng.random() < 0.3 else "plain"
 

@@ -40,7 +40,31 @@ def _manifest(rng: Random) -> Json:
         schema = json.loads((SCHEMAS / f"{kind}.schema.json").read_text(encoding="utf-8"))
         _LOADED[kind] = schema
     made = from_schema(schema, schema, rng)
+    if isinstance(made, dict) and rng.random() < 0.3:
+        made = _reused(made, schema, rng)
     return mutated(made, rng, rng.choice((0, 0, 1, 1, 2, 6)))
+
+
+def _reused(made: dict[str, Json], schema: dict[str, Any], rng: Random) -> Json:
+    """Give a manifest with items and overrides, most of them nearly right."""
+    another = from_schema(schema, schema, rng)
+    spec = another.get("spec") if isinstance(another, dict) else None
+    patch = mutated(spec, rng, rng.choice((0, 1, 3)))
+    if rng.random() < 0.7:
+        made["overrides"] = {rng.choice(("local", "production", "lost", "")): patch}
+    if rng.random() < 0.7:
+        made["forEach"] = mutated(
+            [
+                {"name": f"s{nth}", "n": nth, "list": [nth], "more": {"a": rng.choice(TEXTS)}}
+                for nth in range(rng.choice((0, 1, 3, 30)))
+            ],
+            rng,
+            rng.choice((0, 0, 1, 3)),
+        )
+        metadata = made.get("metadata")
+        if isinstance(metadata, dict):
+            metadata["name"] = "x-${each:name}"
+    return made
 
 
 def _as_json(document: Json, rng: Random) -> str:

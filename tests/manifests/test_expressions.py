@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from wrong import PROJECT, board, board_of, slo
 
 from reconciler.document import Json
-from reconciler.manifests.expressions import Filled, Scope, fill
+from reconciler.manifests.expressions import Filled, Scope
+from reconciler.manifests.filling import fill
 from reconciler.project import Variable
 from reconciler.resource import Ref
 from reconciler.sealed import Template

@@ -10,7 +10,7 @@ from harness.workspaces import PROJECT as EMULATED
 from harness.workspaces import Workspace, project_at
 from wrong import FILE, PROJECT, board, board_of, slo
 
-from reconciler.manifests import loading
+from reconciler.manifests import complaining
 from reconciler.source import files
 from reconciler.source.files import find_files
 
@@ -250,7 +250,7 @@ def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyP
 
 def test_too_much_to_complain_of(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file with too many mistakes is told to be so, is an error, and hides no other file."""
-    monkeypatch.setattr(loading, "MOST_COMPLAINTS", 5)
+    monkeypatch.setattr(complaining, "MOST_COMPLAINTS", 5)
     project.write("a.yaml", slo(*(f"zebra{number}: 1" for number in range(50))))
     project.write("b.yaml", named("Bad Name"))
 

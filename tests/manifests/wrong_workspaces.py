@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wrong import FILE, SLI, Wrong, board, board_of, slo, text, view
+from wrong import FILE, SLI, Wrong, board, board_of, policies, slo, text, view
 
 _BOARD = '{"name": "Shop"}'
 
@@ -89,4 +89,56 @@ DOUBTS = [
     Wrong("a stray broken JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": "{,}"}, exits=0),
 ]  # fmt: skip
 
-WORKSPACES = [*FILES, *EXPRESSIONS, *DOUBTS]
+
+def _each(*lines: str, items: str, name: str = "${each:name}") -> str:
+    """Give an SLO with a `forEach` in its first line, and these in its spec; 10 is the first."""
+    return f"forEach: {items}\n" + slo(*lines).replace("name: checkout", f'name: "{name}"')
+
+
+def _with_overrides(*lines: str) -> str:
+    """Give an SLO with `overrides` in its first line, and these in it; 2 is the first."""
+    return "overrides:\n" + "".join(f"  {line}\n" for line in lines) + slo()
+
+
+def _including(name: str, place: str, says: str, named: str, **files: str) -> Wrong:
+    """Give a case of an SLO whose description is a file."""
+    content = slo(f"description: ${{file:{named}}}")
+    return Wrong(name, "M512", place, says, {FILE: content, **files})
+
+
+_ITEMS = "[{name: a, team: x}, {name: b, team: y}]"
+REUSE = [
+    text("overrides as a list", "M212", "1:12", "`overrides` must be a mapping of environments", "overrides: [local]\n" + slo()),
+    text("an override of nothing", "M212", "2:10", "must be a mapping of fields of `spec`", _with_overrides("local: 5")),
+    text("an override elsewhere", "M207", "2:3", "`prodction` is not an environment", _with_overrides("prodction: {name: x}"), "production"),
+    text("an unknown field in an override", "M303", "2:11", "unknown field `nmae`", _with_overrides("local: {nmae: x}"), "name"),
+    text("an unknown field in another override", "M303", "2:16", "unknown field `nmae`", _with_overrides("production: {nmae: x}"), "name"),
+    text("a wrong type in another override", "M301", "2:22", "`name` must be text", _with_overrides("production: {name: 5}"), '"5"'),
+    text("an item without its key", "M212", "2:22", "has no `policy.name`", "overrides:\n  local: {policies: [{logRules: {}}]}\n" + policies("policies:", "  - policy: {name: a, description: d, priority: PRIORITY_TYPE_HIGH}", "    logRules: {severities: [SEVERITY_ERROR]}"), "add `policy.name`"),
+    text("overrides indented too far", "M208", "5:3", "`overrides` stands inside `metadata`", slo().replace("  name: checkout\n", "  name: checkout\n  overrides: {}\n")),
+    text("items as text", "M213", "1:10", "must be a list of mappings", _each(items="abc")),
+    text("an item that is text", "M213", "1:11", "item 1 must be a mapping", _each(items="[a, {name: b}]"), "{name: a}"),
+    text("an empty item", "M213", "1:22", "item 2 is empty", _each(items="[{name: a}, {}]"), "remove it"),
+    text("equal items", "M213", "1:22", "item 2 is the same as item 1", _each(items="[{name: a}, {name: a}]"), "remove one of them"),
+    Wrong("no items", "M213", f"{FILE}:1:10", "nothing is made of this manifest", {FILE: _each(items="[]")}, exits=0),
+    Wrong("a key that nothing names", "M214", f"{FILE}:1:21", "nothing names `team`", {FILE: _each(items=_ITEMS)}, exits=0),
+    text("two items of one name", "M401", "5:9", "in item 2 (team: y)", _each("description: ${each:team}", items="[{team: x}, {team: y}]", name="a")),
+    text("a key that no item has", "M511", "10:16", "no item of `forEach` has `taem`", _each("description: ${each:taem}", items=_ITEMS), "${each:team}"),
+    text("a key that one item lacks", "M511", "1:31", "this item has no `team`, which others have and the manifest names, in item 2 (name: b)", _each("description: ${each:team}", items="[{name: a, team: x}, {name: b}]")),
+    text("an item's value of a wrong type", "M301", "1:27", "must be text, not the number 5, in item 1 (name: a)", _each("description: ${each:team}", items="[{name: a, team: 5}, {name: b, team: y}]"), '"5"'),
+    text("an item without forEach", "M511", "9:16", "stands in a manifest without `forEach`", slo("description: ${each:team}"), "write $${each:team} for a literal, or add `forEach`"),
+    text("a list inside a text", "M513", "10:19", "is a list, and stands inside a text", _each("description: by ${each:teams}", items="[{name: a, teams: [x]}]"), "let it be all of the value, or name a text inside of it, as in NAME.key"),
+    text("a file inside a text", "M513", "9:19", "it must be all of a value", slo("description: by ${file:a.yaml}")),
+    _including("an included file that is not there", f"{FILE}:9:16", "this file does not exist", "lost.yaml"),
+    _including("an included file above", f"{FILE}:9:16", "leads out of the project folder", "../../../../../../../etc/fstab.yaml"),
+    _including("an absolute included file", f"{FILE}:9:16", "must be relative to the file", "/etc/passwd.yaml"),
+    _including("an included text", f"{FILE}:9:16", "only YAML and JSON are included", "runbook.md", **{"runbook.md": "x"}),
+    _including("two included documents", f"{FILE}:9:16", "it holds 2 documents", "a.yaml", **{"a.yaml": "a\n---\nb\n"}),
+    _including("nothing included", f"{FILE}:9:16", "it holds no documents", "a.yaml", **{"a.yaml": ""}),
+    _including("a file that includes itself", "a.yaml:1:3", "files include each other: checkout.yaml → a.yaml → a.yaml, included by checkout.yaml:9", "a.yaml", **{"a.yaml": "- ${file:a.yaml}\n"}),
+    Wrong("a wrong value in an included file", "M301", "a.yaml:1:1", "must be text, not the number 5, included by checkout.yaml:9", {FILE: slo("description: ${file:a.yaml}"), "a.yaml": "5\n"}, '"5"'),
+    Wrong("an included file that is broken", "M101", "a.yaml:2:1", "included by checkout.yaml", {FILE: slo("description: ${file:a.yaml}"), "a.yaml": "a: [\n"}),
+    Wrong("an included file linked out", "M512", f"{FILE}:9:16", "leads out of the project folder", {FILE: slo("description: ${file:out.yaml}")}, links={"out.yaml": "/etc/hostname"}),
+]  # fmt: skip
+
+WORKSPACES = [*FILES, *EXPRESSIONS, *DOUBTS, *REUSE]

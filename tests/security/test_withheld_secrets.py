@@ -11,7 +11,8 @@ from harness.wire import NEARBY, standing_in
 from harness.workspaces import Workspace
 
 from reconciler.document import Json
-from reconciler.manifests.expressions import Scope, fill, withheld_from
+from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.filling import fill
 from reconciler.sealed import reveal
 
 TOKEN = "canary-token-51f0"  # noqa: S105 - a canary

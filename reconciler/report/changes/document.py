@@ -40,6 +40,11 @@ class SourceDocument(TypedDict):
 
     file: str
     line: int
+    item: NotRequired[
+        Annotated[
+            str, Field(description="Of a forEach: which of its items the resource is made of.")
+        ]
+    ]
 
 
 @with_config(ConfigDict(extra="ignore"))
@@ -82,4 +87,5 @@ def difference_document(difference: Difference) -> FieldDocument:
 
 def source_document(source: Source) -> SourceDocument:
     """Give the JSON form of a manifest's place."""
-    return {"file": source.file, "line": source.line}
+    place: SourceDocument = {"file": source.file, "line": source.line}
+    return place if source.item is None else {**place, "item": str(source.item)}

@@ -1,0 +1,183 @@
+"""What `overrides` make of a `spec` in one environment, and what is wrong with them.
+
+Pure. Source: docs/reuse.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from reconciler.document import Json, Path, Shape, stored_name, value_at
+from reconciler.expressions import OPEN
+from reconciler.kinds.checks import lint
+from reconciler.kinds.judging import MOST_FINDINGS
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.type_errors import name_of
+from reconciler.slips import nearest
+from reconciler.source.diagnostic import Advice, Finding
+
+OVERRIDES = "overrides"
+WRONG = "M212"
+_ONLY_WHOLE = frozenset(("M302", "M308", "M310", "M312"))
+
+
+@dataclass(slots=True)
+class Overridden:
+    """A document with a patch in it.
+
+    `patched` tells by a path of the document where in the patch it stands, and `gone` are the
+    paths of what the document had there and has no more.
+    """
+
+    document: Json
+    patched: dict[Path, Path] = field(default_factory=dict)
+    gone: list[Path] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def overridden(spec: Json, patch: Json, shape: Shape) -> Overridden:
+    """Merge a patch into a document: null takes a field away, items of keyed lists merge by key.
+
+    Findings are told by paths of the patch.
+    """
+    made = Overridden(None)
+    made.document = _Merge(made).at(spec, patch, shape, (), ())
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    made: Overridden
+
+    def at(self, base: Json, patch: Json, shape: Shape, path: Path, there: Path) -> Json:
+        """Merge one place: `path` leads to it in the document, `there` in the patch."""
+        if isinstance(patch, dict) and isinstance(base, dict):
+            return self._fields(base, patch, shape, path, there)
+        if isinstance(patch, list) and isinstance(base, list) and shape.identity:
+            return self._items(base, patch, shape, path, there)
+        self.made.gone.append(path)
+        self.made.patched[path] = there
+        return without_nulls(patch)
+
+    def _fields(
+        self, base: dict[str, Json], patch: dict[str, Json], shape: Shape, path: Path, there: Path
+    ) -> Json:
+        merged = dict(base)
+        for key, value in patch.items():
+            if value is None:
+                merged.pop(key, None)
+                self.made.gone.append((*path, key))
+            elif key in base:
+                inner = shape.at(key)
+                merged[key] = self.at(base[key], value, inner, (*path, key), (*there, key))
+            else:
+                merged[key] = without_nulls(value)
+                self.made.patched[*path, key] = (*there, key)
+        return merged
+
+    def _items(
+        self, base: list[Json], patch: list[Json], shape: Shape, path: Path, there: Path
+    ) -> Json:
+        """Merge items by their keys; one that is new comes last."""
+        places: dict[str, list[int]] = {}
+        for nth, item in enumerate(base):
+            places.setdefault(_key(item, shape), []).append(nth)
+        merged, seen = list(base), set[str]()
+        for nth, item in enumerate(patch):
+            key, place = _key(item, shape), (*there, nth)
+            found = places.get(key, [])
+            if not key or key in seen or len(found) > 1:
+                self.made.findings.append(_odd_item(key, shape, place, twice=key in seen))
+            elif found:
+                at = found[0]
+                merged[at] = self.at(base[at], item, shape.item, (*path, at), place)
+            else:
+                self.made.patched[*path, len(merged)] = place
+                merged.append(without_nulls(item))
+            seen.add(key)
+        return merged
+
+
+def _key(item: Json, shape: Shape) -> str:
+    key = value_at(item, shape.identity)
+    return stored_name(key) if isinstance(key, str) else ""
+
+
+def _odd_item(key: str, shape: Shape, place: Path, *, twice: bool) -> Finding:
+    named = ".".join(shape.identity)
+    if not key:
+        said = f"{name_of(place)} has no `{named}`, by which items of this list are told apart"
+        return Finding(WRONG, place, said, suggestion=Advice(f"add `{named}`"))
+    whose = "of this override" if twice else "of the list in `spec`"
+    said = f"two items {whose} have the `{named}` `{key}`: which of them is meant is not told"
+    return Finding(WRONG, place, said)
+
+
+def without_nulls(patch: Json) -> Json:
+    """Give what a patch makes where there was nothing: fields that it takes away are not there."""
+    if isinstance(patch, dict):
+        return {key: without_nulls(value) for key, value in patch.items() if value is not None}
+    if isinstance(patch, list):
+        return [without_nulls(item) for item in patch]
+    return patch
+
+
+def override_findings(
+    overrides: Json, kind: Kind | None, environments: Mapping[str, object], current: str
+) -> Iterator[Finding]:
+    """Yield what is wrong with `overrides`, in whatever environment.
+
+    What is merged is judged with the rest of its `spec`: only the patches of other environments
+    than the `current` one are judged by themselves, as far as a part of a whole can be.
+    """
+    if not isinstance(overrides, dict):
+        said = "`overrides` must be a mapping of environments to fields of `spec`"
+        yield Finding(WRONG, (OVERRIDES,), said)
+        return
+    for name, patch in overrides.items():
+        path = (OVERRIDES, name)
+        if environments and name not in environments:
+            known = ", ".join(sorted(environments))
+            said = f"`{name}` is not an environment of reconciler.yaml (known: {known})"
+            near = nearest(name, environments)
+            yield Finding("M207", path, said, suggestion=near, at_key=True)
+        if not isinstance(patch, dict) and not _is_open(patch):
+            said = f"the override for `{name}` must be a mapping of fields of `spec`"
+            yield Finding(WRONG, path, said)
+        elif kind is not None and name != current:
+            yield from _patch_findings(patch, kind, path)
+
+
+def _patch_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
+    settled = _settled(without_nulls(patch))
+    for one in islice(lint(settled, kind.spec), MOST_FINDINGS):
+        if one.code not in _ONLY_WHOLE:
+            yield replace(one, path=(*path, *one.path))
+
+
+def _settled(patch: Json) -> Json:
+    """Give a patch without the values that only expressions tell."""
+    if not isinstance(patch, dict):
+        return patch
+    return {key: _settled(value) for key, value in patch.items() if not _holds_open(value)}
+
+
+def _holds_open(value: Json) -> bool:
+    """Tell what is not known before its expressions are filled in; of objects, their fields are."""
+    if isinstance(value, list):
+        return any(map(_is_open_anywhere, value))
+    return _is_open(value)
+
+
+def _is_open_anywhere(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(map(_is_open_anywhere, value.values()))
+    if isinstance(value, list):
+        return any(map(_is_open_anywhere, value))
+    return _is_open(value)
+
+
+def _is_open(value: Json) -> bool:
+    return isinstance(value, str) and OPEN in value

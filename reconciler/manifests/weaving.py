@@ -1,0 +1,78 @@
+"""Which part of an edit belongs to `spec`, which to `overrides`, and which to neither. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reconciler.document import Edit, Gone, Items, Json, Put, Shape, Within, value_at
+from reconciler.expressions import OPEN, Word, expression, whole
+
+
+class WovenError(Exception):
+    """An edit of what stands elsewhere too; its words say where to make it by hand."""
+
+
+def split(
+    edit: Edit, base: Mapping[str, Json], patch: Mapping[str, Json], shape: Shape
+) -> tuple[dict[str, Edit], dict[str, Edit]]:
+    """Give the edits of the fields of `spec`, and those of a patch that is merged into it.
+
+    Raises WovenError for one that cannot be told to be either's.
+    """
+    if not isinstance(edit, Within):
+        raise KeyError("spec")
+    own: dict[str, Edit] = {}
+    over: dict[str, Edit] = {}
+    for key, one in edit.fields.items():
+        if key not in patch:
+            own[key] = one
+            continue
+        below, above, inner = base.get(key), patch[key], shape.at(key)
+        if isinstance(above, dict) and isinstance(one, Within) and _may_hold(below):
+            mine, theirs = split(one, below if isinstance(below, dict) else {}, above, inner)
+            own |= {key: Within(mine)} if mine else {}
+            over |= {key: Within(theirs)} if theirs else {}
+        elif isinstance(above, list) and isinstance(below, list) and inner.identity:
+            raise WovenError(f"`{key}` is merged of `spec` and `overrides`: edit it by hand")
+        elif isinstance(one, Gone) and key in base:
+            over[key] = Put(None)
+        else:
+            over[key] = one
+    return own, over
+
+
+def _may_hold(below: Json) -> bool:
+    """Tell what a patch is merged into: an object, or what an expression gives."""
+    return isinstance(below, dict) or (isinstance(below, str) and OPEN in below)
+
+
+def check_own(edit: Edit, written: Json, root: Json) -> None:
+    """Raise WovenError for an edit of what only an expression tells.
+
+    `written` is what stands at the place of the edit, and `root` the whole `spec`.
+    """
+    match edit:
+        case Within(fields=fields):
+            _check_open(written, is_inside=True)
+            for key, one in fields.items():
+                check_own(one, value_at_key(written, key), root)
+        case Items(items=items):
+            _check_open(written, is_inside=True)
+            for item in items:
+                if item.origin is not None and item.edit is not None:
+                    found = value_at(root, item.origin)
+                    check_own(item.edit, found if isinstance(found, dict | list) else None, root)
+        case Put() | Gone():
+            _check_open(written, is_inside=False)
+
+
+def value_at_key(written: Json, key: str) -> Json:
+    """Give the value of a key; None where there is none."""
+    return written.get(key) if isinstance(written, dict) else None
+
+
+def _check_open(written: Json, *, is_inside: bool) -> None:
+    found = whole(written) if isinstance(written, str) else None
+    if found is not None and (is_inside or found.word in (Word.FILE, Word.EACH)):
+        said = expression(found.word, found.name)
+        raise WovenError(f"`{said}` gives what was edited, maybe elsewhere too: edit it by hand")

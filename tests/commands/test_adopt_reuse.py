@@ -1,0 +1,118 @@
+"""Live edits of what templates, overrides and files make: in the right place, or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harness.workspaces import PROJECT, Workspace, project_at
+from test_adopt import adopt, edit_live, text_of
+
+VARIABLES = PROJECT + "    variables: {team: payments}\n"
+BOARD = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: checkout}
+spec:
+  dashboard:
+    name: Checkout
+    description: of all   # of spec
+    relativeTimeFrame: 900s
+    off: {}
+    variables:
+      - name: region
+        displayName: Region
+    layout: {sections: []}
+"""
+OVERRIDES = """\
+overrides:
+  local:
+    dashboard:
+      description: here   # of local
+"""
+EACH = """\
+apiVersion: reconciler/v1
+kind: Dashboard
+metadata: {name: "${each:slug}"}
+forEach:
+  - {slug: checkout, title: Checkout}
+  - {slug: search, title: Search}
+spec:
+  dashboard:
+    name: ${each:title}
+    description: first
+    off: {}
+    layout: {sections: []}
+"""
+
+
+def applied(root: Path, **manifests: str) -> Workspace:
+    made = project_at(root.resolve(), VARIABLES, **manifests)
+    ran = made.apply()
+    assert ran.code == 0, ran.err
+    return made
+
+
+def describe(board: Any) -> None:
+    board["description"] = "edited live"
+
+
+def actions(made: Workspace) -> set[str]:
+    return {one["action"] for one in made.plan()["changes"]}
+
+
+def test_an_overridden_value_is_adopted_in_the_override(tmp_path: Path) -> None:
+    """What came from an override is edited there, and `spec` stays what it is elsewhere."""
+    made = applied(tmp_path, board=BOARD + OVERRIDES)
+    edit_live(made, describe)
+
+    ran = adopt(made, "--all")
+
+    assert ran.code == 0, ran.err
+    expected = BOARD + OVERRIDES.replace("here ", "edited live ")
+    assert text_of(made) == expected
+    assert actions(made) == {"keep"}
+
+
+def test_what_stays_is_adopted_in_spec(tmp_path: Path) -> None:
+    """What no override says is edited in `spec`, beside one that does."""
+    made = applied(tmp_path, board=BOARD + OVERRIDES)
+
+    def narrow(board: Any) -> None:
+        board["relativeTimeFrame"] = "60s"
+        describe(board)
+
+    edit_live(made, narrow)
+
+    assert adopt(made, "--all").code == 0
+    assert "relativeTimeFrame: 60s" in text_of(made)
+    assert "description: of all   # of spec" in text_of(made)
+    assert actions(made) == {"keep"}
+
+
+def test_one_of_several_is_not_edited(tmp_path: Path) -> None:
+    """What one of several items makes is refused by name of the item, and no file is touched."""
+    made = applied(tmp_path, board=EACH)
+    edit_live(made, describe, "search")
+
+    ran = adopt(made, "--all")
+
+    assert ran.code == 3
+    assert "forEach" in ran.out + ran.err
+    assert "item 2 (slug: search)" in ran.out + ran.err
+    assert text_of(made) == EACH
+
+
+def test_an_included_part_is_not_edited(tmp_path: Path) -> None:
+    """What a file gives is refused, naming the expression, and no file is touched."""
+    text = BOARD.replace("layout: {sections: []}", "layout: ${file:layout.yaml}").replace(
+        "description: of all   # of spec", "description: ${file:words.yaml}"
+    )
+    made = applied(tmp_path, board=text, layout="{sections: []}\n", words="of all\n")
+    edit_live(made, describe)
+
+    ran = adopt(made, "--all")
+
+    assert ran.code == 3
+    assert "${file:words.yaml}" in ran.out + ran.err
+    assert text_of(made) == text
