@@ -10,7 +10,7 @@ from importlib import import_module
 
 from reconciler.__main__ import GARBAGE_THRESHOLDS
 
-NAMES = ("reading", "merging", "starting", "planning")
+NAMES = ("reading", "merging", "starting", "planning", "importing")
 
 
 def main() -> None:

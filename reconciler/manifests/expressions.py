@@ -99,18 +99,33 @@ class Withheld:
 
     def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
         """Yield the texts of a document that would send such a value, however they came by it."""
-        if not any(map(_is_long, self.values.values())):
-            return
+        if any(map(_is_long, self.values.values())) and self._may_hold(document):
+            yield from self._found(document, path)
+
+    def _may_hold(self, document: Json) -> bool:
+        """Look through a whole document without keeping track of places, which is what costs."""
+        rest, texts = [document], list[str]()
+        while rest:
+            value = rest.pop()
+            if isinstance(value, str):
+                texts.append(_sent(value))
+            elif isinstance(value, dict):
+                rest.extend(value.values())
+            elif isinstance(value, list):
+                rest.extend(value)
+        return self.stands_in("\n".join(texts))
+
+    def _found(self, document: Json, path: Path) -> Iterator[Finding]:
         match document:
             case str():
                 if why := self.why_text(_sent(document)):
                     yield Finding(WITHHELD, path, f"{name_of(path)} {why}", suggestion=REMOVE)
             case dict():
                 for key, value in document.items():
-                    yield from self.findings(value, (*path, key))
+                    yield from self._found(value, (*path, key))
             case list():
                 for index, item in enumerate(document):
-                    yield from self.findings(item, (*path, index))
+                    yield from self._found(item, (*path, index))
             case _:
                 return
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,32 +13,28 @@ from reconciler.concealing import conceal
 from reconciler.document import Json, covers
 from reconciler.errors import ExitCode
 from reconciler.expressions import Word, expression
-from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.hiding import IN_A_VARIABLE, Hiding
 from reconciler.importing.matching import Brief, Matched, Named, There, matched, not_imported
 from reconciler.importing.names import file_names
-from reconciler.importing.records import Left, Record
+from reconciler.importing.records import Left
 from reconciler.journal.entries import Entry, RunEntry
 from reconciler.journal.entries import Imported as ImportedEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
-from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.placing import (
     add_variables,
     folder_inside,
-    holds,
     names_in,
     settle,
     write_new,
 )
-from reconciler.manifests.workspace import wrong_in
 from reconciler.points import Point, reached
-from reconciler.project import with_target
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.sealed import holds_seal, resolve
+from reconciler.session.drawing import Drawings
 from reconciler.session.gathering import Gathered, Sources, Spool, gather, how_to_get
 from reconciler.session.importing_into import (
     check_read,
@@ -130,6 +125,7 @@ class _Work:
     files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
     left_behind: set[Path] = field(default_factory=set)
+    drawings: Drawings = field(init=False)
 
     @property
     def root(self) -> Path:
@@ -156,7 +152,8 @@ class _Work:
         while True:
             self.matched = matched(briefs, self.there)
             self._name_files()
-            wrong = {one: why for one in self.matched.new if (why := self._wrong(one))}
+            new = self.asked.waits.each(Deed.JUDGING, self.matched.new)
+            wrong = {one: why for one in new if (why := self.drawings.draw(one))}
             if not wrong:
                 break
             # What refers to one of them refers to its id, and others may have its name.
@@ -222,24 +219,10 @@ class _Work:
             for name, kind in folders.items()
         }
         self.files = {one.ref: places[one.ref.kind] / f"{stems[one.ref]}.yaml" for one in new}
-
-    def _wrong(self, one: Named) -> Left | None:
-        """Judge a manifest before anything is written, as any run would read it."""
-        record, drawn = self._drawn(one)
-        if isinstance(drawn, Left):
-            return drawn
-        bench, more = self.bench, self.gathered.variables.get(self.bench.name, {})
-        variables = {**bench.environment.variables, **more}
-        withheld = withheld_from(os.environ)
-        salt = self.hiding.salt
-        scope = Scope(bench.name, variables, self.hiding.values, salt, withheld)
-        known = {**bench.project.settings.environments, bench.name: bench.environment}
-        texts = dict(self._texts(one, drawn))
-        error = wrong_in(texts, self.files[one.ref], self.root, scope, known)
-        if error is None:
-            return None
-        called = f"{record.called} ({record.where})"
-        return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
+        variables, keep_json = self.gathered.variables, self.wanted.keep_json
+        self.drawings = Drawings(
+            self.bench, self.spool, self.hiding, self.matched, self.files, variables, keep_json
+        )
 
     def _check_files(self) -> None:
         """Note which files are there already as they would be written.
@@ -249,50 +232,16 @@ class _Work:
         new = self.matched.new
         check_read([*self.files.values()], self.bench.project)
         there = {folder: names_in(folder) for folder in {one.parent for one in self.files.values()}}
-        taken: list[Path] = []
-        for one in new:
-            files = self._files_of(one)
-            taken += [file for file in files if file.name.casefold() in there[file.parent]]
-        owners = {file: one for one in new for file in self._files_of(one)}
-        self.left_behind = {file for file in taken if self._is_ours(file, owners[file])}
+        drawings = self.drawings
+        owners = {file: one for one in new for file in drawings.files_of(one)}
+        taken = [file for file in owners if file.name.casefold() in there[file.parent]]
+        self.left_behind = {file for file in taken if drawings.is_ours(file, owners[file])}
         refuse_taken([file for file in taken if file not in self.left_behind], self.root)
-
-    def _is_ours(self, file: Path, one: Named) -> bool:
-        """Tell whether a file is what would be written, as where a run was stopped."""
-        _, drawn = self._drawn(one)
-        return isinstance(drawn, Draft) and all(
-            holds(path, text, self.root) for path, text in self._texts(one, drawn) if path == file
-        )
-
-    def _files_of(self, one: Named) -> list[Path]:
-        file = self.files[one.ref]
-        return [file, file.with_suffix(".json")] if self._keeps_json(one.brief) else [file]
-
-    def _keeps_json(self, one: Brief) -> bool:
-        return self.wanted.keep_json and one.kind.from_export is not None
-
-    def _drawn(self, one: Named) -> tuple[Record, Draft | Left]:
-        record = self.hiding.record(self.spool.record(one.brief))
-        others = with_target(self.bench.project) - {self.bench.name}
-        place = IdPlace(self.bench.name, alone=not others)
-        json_name = f"{self.files[one.ref].stem}.json" if self._keeps_json(one.brief) else ""
-        known, mentions = self.matched.known, one.brief.mentions
-        return record, draft_of(record, one.ref, mentions, known, place, json_name=json_name)
-
-    def _texts(self, one: Named, drawn: Draft) -> list[tuple[Path, str]]:
-        """Give the files of a draft and their texts; first what the manifest names."""
-        file = self.files[one.ref]
-        exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
-        return [*exports, (file, drawn.manifest)]
 
     def rehearse(self) -> None:
         """Note what would be written."""
         for one in self.matched.new:
-            _, drawn = self._drawn(one)
-            if isinstance(drawn, Left):
-                self.result.skipped.append(drawn)
-            else:
-                self._note(one, [file for file, _ in self._texts(one, drawn)])
+            self._note(one, self.drawings.files_of(one))
 
     def _note(self, one: Named, files: Sequence[Path]) -> None:
         shown = display_name(self.files[one.ref], self.root)
@@ -306,10 +255,13 @@ class _Work:
         journal.begin(begun)
         new = self.matched.new
         self._declare_variables()
-        for start in range(0, len(new), TOGETHER):
-            entries = self._written(new[start : start + TOGETHER], begun)
-            if entries:
-                journal.append(entries)
+        with self.asked.waits.step(Deed.WRITING, total=len(new)) as step:
+            for start in range(0, len(new), TOGETHER):
+                some = new[start : start + TOGETHER]
+                entries = self._written(some, begun)
+                if entries:
+                    journal.append(entries)
+                step.done += len(some)
         known = [
             self._entry(one, manifest.ref, self._filled(manifest), begun)
             for one, manifest in self.agreed
@@ -339,16 +291,10 @@ class _Work:
     def _written(self, some: Sequence[Named], run: RunEntry) -> list[Entry]:
         """Write some manifests, and give what the journal keeps of them."""
         texts: list[tuple[Path, str]] = []
-        drawn: list[tuple[Named, Record, Draft]] = []
-        for one in self.asked.waits.each(Deed.WRITING, some):
-            record, draft = self._drawn(one)
-            if isinstance(draft, Left):
-                self.result.skipped.append(draft)
-                continue
+        for one in some:
             # What a run left that was stopped is there already, as it would be written.
-            own = self._texts(one, draft)
+            own = self.drawings.texts(one)
             new = [each for each in own if each[0] not in self.left_behind]
-            drawn.append((one, record, draft))
             texts.extend(new)
             if new:
                 self._note(one, [file for file, _ in new])
@@ -357,11 +303,12 @@ class _Work:
         reached(Point.FILE_WRITTEN)
         settle({file.parent for file, _ in texts}, self.root)
         reached(Point.FILES_SYNCED)
-        for one, record, draft in drawn:
-            self._warn(record, one.ref, draft)
+        for one in some:
+            if one.brief.record.untold or one.brief.record.keys:
+                self._warn(one)
         return [
-            self._entry(one.brief, one.ref, record.spec, run)
-            for one, record, _ in drawn
+            self._entry(one.brief, one.ref, self.drawings.record(one).spec, run)
+            for one in some
             if one.brief.is_remembered
         ]
 
@@ -380,9 +327,11 @@ class _Work:
             revision=one.revision,
         )
 
-    def _warn(self, record: Record, ref: Ref, drawn: Draft) -> None:
+    def _warn(self, one: Named) -> None:
         """Say what the service did not tell, and show literals that look like keys."""
+        record, ref = self.drawings.record(one), one.ref
         name = display_name(self.files[ref], self.root)
+        [*_, (_, manifest)] = texts = [*self.drawings.texts(one)]
         if record.untold and not self.asked.quiet:
             what = ", ".join(dict.fromkeys(told for _, told in record.untold))
             places = plural(len(record.untold), "place")
@@ -392,8 +341,8 @@ class _Work:
                     "say where to add it"
                 )
             )
-        if record.keys and drawn.export is None:
-            document = read_text(drawn.manifest, is_json=False).documents[0]
+        if record.keys and len(texts) == 1:
+            document = read_text(manifest, is_json=False).documents[0]
             text = Text(name, document, prefix=("spec",), ref=str(ref))
             found = [text.complaint(one) for one in record.keys]
             self.asked.voice.complain(found, verbose=self.asked.verbose)
