@@ -129,8 +129,8 @@ def admit(use: Use, event: Event, inputs: Inputs, asked: Asked) -> Admitted:
 
 
 @contextmanager
-def opened(admitted: Admitted, asked: Asked) -> Iterator[Bench]:
-    """Do all that is left before the first request.
+def opened(admitted: Admitted, asked: Asked, *, may_lack: bool = False) -> Iterator[Bench]:
+    """Do all that is left before the first request; with `may_lack`, secrets need not be set.
 
     Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change brings.
     """
@@ -138,7 +138,7 @@ def opened(admitted: Admitted, asked: Asked) -> Iterator[Bench]:
     with TemporaryDirectory(prefix="reconciler-") as folder:
         if isinstance(use, OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
-        yield bench_of(asked, use.project, admitted.name, environment)
+        yield bench_of(asked, use.project, admitted.name, environment, may_lack=may_lack)
 
 
 def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:

@@ -47,7 +47,7 @@ def adopt(  # noqa: PLR0913 - one parameter a flag
     if ours and theirs:
         raise UsageError("--ours and --theirs exclude each other")
     side = Side.OURS if ours else Side.THEIRS if theirs else None
-    bench = open_bench(asked)
+    bench = open_bench(asked, may_lack=True)
     wanted = Wanted(refs=wanted_refs(bench, refs), every=every, side=side, only_shown=dry_run)
     made = adopt_now(bench, asked, wanted, patience)
     style = stdout_style(verbose=asked.verbose)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Final, assert_never
 
 from reconciler.api.secret import API_KEY
 from reconciler.document import Json, Path
@@ -26,7 +26,7 @@ from reconciler.expressions import (
 from reconciler.kinds.type_errors import name_of
 from reconciler.project import Variable
 from reconciler.resource import Ref
-from reconciler.sealed import RefHole, SecretHole, Template, seal
+from reconciler.sealed import RefHole, SecretHole, Template, named_values, seal
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import REMOVE, Advice, Finding, Severity
 
@@ -163,7 +163,8 @@ class Scope:
 
     `secrets` is None where none are needed, as in `validate`: then any name
     will do and stands for itself. `salt` gives that of their seals. `withheld` is
-    what may be no secret of a manifest.
+    what may be no secret of a manifest. With `may_lack`, as where nothing is sent, one that is
+    not set is another value than any that is live.
     """
 
     environment: str
@@ -171,6 +172,7 @@ class Scope:
     secrets: Mapping[str, str] | None = None
     salt: Callable[[], str] = lambda: ""
     withheld: Withheld = field(default_factory=Withheld)
+    may_lack: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,16 @@ def spelled(value: Variable) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+NOT_SET: Final = "\0"
+"""What the value of a secret begins with that is not set: no text of a service holds it."""
+
+
+def lacking(document: Json) -> list[str]:
+    """Give the names of the secrets in a document that are not set, where they may lack."""
+    found = named_values(document)
+    return sorted(name for name, value in found.items() if value.startswith(NOT_SET))
+
+
 def _secret(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
     name = part.name
     value = scope.secrets.get(name, "") if scope.secrets is not None else ""
@@ -291,6 +303,8 @@ def _secret(part: Expression, scope: Scope, path: Path, filled: Filled) -> Secre
         return SecretHole(name, "", "withheld")
     if scope.secrets is None:
         return SecretHole(name, "", "not read")
+    if value == "" and scope.may_lack:
+        value = f"{NOT_SET}{name}"
     if value == "":
         said = f"`{part.spot.written}` needs the environment variable {name}, which is not set"
         filled.findings.append(Finding("M502", path, said, spot=part.spot))

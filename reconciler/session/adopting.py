@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,13 +15,14 @@ from reconciler.applying.remembering import not_given
 from reconciler.errors import UsageError
 from reconciler.expressions import Word, expression
 from reconciler.journal.entries import Entry, Started, WrittenEntry
-from reconciler.journal.history import History
+from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.manifests.adopting import Edited, Original, Originals, write_edits
-from reconciler.manifests.expressions import Scope, spelled, withheld_from
+from reconciler.manifests.expressions import Scope, lacking, spelled, withheld_from
 from reconciler.manifests.placing import replace_text
 from reconciler.manifests.workspace import Workspace, sources_of
 from reconciler.planning.adopting import Scene, adoption, look, what_is_left
+from reconciler.planning.older_secrets import older_seals
 from reconciler.planning.plan import Place
 from reconciler.points import Point, reached
 from reconciler.project import Embedded
@@ -61,9 +63,9 @@ def adopt(
     """
     journal, name = bench.journal(), str(uuid4())
     if wanted.only_shown:
-        return _Run(bench, asked, wanted, journal.history).made()
+        return _Run(bench, asked, wanted, journal).made()
     with journal.locked(name, patience):
-        run = _Run(bench, asked, wanted, journal.history)
+        run = _Run(bench, asked, wanted, journal)
         made = run.made()
         for file in run.files:
             _write(file, run.roots)
@@ -129,7 +131,7 @@ class _Run:
     bench: Bench
     asked: Asked
     wanted: Wanted
-    history: History
+    journal: Journal
     originals: dict[Ref, Original] = field(default_factory=dict)
     why: dict[Ref, str] = field(default_factory=dict)
     roots: tuple[Path, ...] = ()
@@ -191,17 +193,21 @@ class _Run:
                 api,
                 every,
                 refs,
-                self.history,
+                self.journal.history,
                 place,
                 values=values,
                 side=self.wanted.side,
                 ignore=bench.project.settings.drift_ignore,
+                older=partial(older_seals, self.journal.entries),
             )
 
     def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:
         original = self.originals.get(manifest.ref)
-        if original is None:
-            why = "its manifest was changed while this ran"
+        why = "" if original is not None else "its manifest was changed while this ran"
+        if names := lacking(manifest.spec):
+            # What is live there could be told from what git says by nobody.
+            why = f"it needs {', '.join(names)}: set that environment variable"
+        if why or original is None:
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
         try:
             return adoption(manifest, original.spec, scene)
@@ -266,7 +272,9 @@ class _Run:
     def _read(self, instead: Mapping[Path, str]) -> Workspace:
         bench = self.bench
         withheld = withheld_from(os.environ)
-        scope = Scope(bench.name, bench.environment.variables, os.environ, bench.salt, withheld)
+        scope = Scope(
+            bench.name, bench.environment.variables, os.environ, bench.salt, withheld, may_lack=True
+        )
         return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
 
 

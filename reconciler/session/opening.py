@@ -213,13 +213,19 @@ def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return kind, name
 
 
-def open_bench(asked: Asked) -> Bench:
-    """Do all that comes before the first request."""
+def open_bench(asked: Asked, *, may_lack: bool = False) -> Bench:
+    """Do all that comes before the first request.
+
+    With `may_lack`, secrets of manifests need not be set.
+    """
     project = open_project(asked)
-    return bench_of(asked, project, *choose_environment(project, asked.environment))
+    name, environment = choose_environment(project, asked.environment)
+    return bench_of(asked, project, name, environment, may_lack=may_lack)
 
 
-def bench_of(asked: Asked, project: Project, name: str, environment: Environment) -> Bench:
+def bench_of(
+    asked: Asked, project: Project, name: str, environment: Environment, *, may_lack: bool = False
+) -> Bench:
     """Do what is left before the first request, once it is known what may be used."""
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
@@ -227,7 +233,9 @@ def bench_of(asked: Asked, project: Project, name: str, environment: Environment
     journal = cache(lambda: loaded(unread(), asked.waits, asked.voice))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
-    scope = Scope(name, environment.variables, os.environ, lambda: journal().salt, withheld)
+    scope = Scope(
+        name, environment.variables, os.environ, lambda: journal().salt, withheld, may_lack
+    )
     workspace = open_workspace(asked, project, scope)
     asked.voice.hide(_redaction_of(workspace))
     whole = is_whole(asked, project)
