@@ -30,6 +30,9 @@ from reconciler.resource import Adoption, AdoptionRun, EditedText, Manifest, Ref
 from reconciler.session.opening import Bench, open_api, read_workspaces
 from reconciler.session.projects import Asked, applied_commit, manifest_paths
 from reconciler.slips import nearest
+from reconciler.source.writing import remove_left
+
+LEFT_BESIDE = "files that a killed run left were removed: no manifest was among them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,8 @@ def adopt(
     with journal.locked(name, patience):
         run = _Run(bench, asked, wanted, journal)
         made = run.made()
+        if remove_left(run.folders):
+            asked.voice.say(LEFT_BESIDE)
         for file in run.files:
             _write(file, run.roots)
         entries = [*_entries(made, name, journal.now())]
@@ -166,6 +171,13 @@ class _Run:
             only_shown=self.wanted.only_shown,
             named=not self.wanted.every,
         )
+
+    @property
+    def folders(self) -> set[Path]:
+        """The folders of what is adopted."""
+        scripts = (one.export or one.script for one in self.originals.values())
+        beside = {one.path.resolve().parent for one in scripts}
+        return beside | {one.script.path.resolve().parent for one in self.originals.values()}
 
     def _find(self, named: Sequence[Manifest]) -> None:
         """Find where the manifests are written."""

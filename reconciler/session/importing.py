@@ -48,8 +48,10 @@ from reconciler.signals.mentions import ALERTS
 from reconciler.source.files import display_name
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
+from reconciler.source.writing import remove_left
 from reconciler.waits import Deed
 
+LEFT_BESIDE = "{what} removed that a run left which was killed: no manifest was among them"
 TOGETHER = 100
 """Manifests that are written before the journal is told of them."""
 
@@ -105,7 +107,9 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
         work.match()
         if wanted.dry_run:
             work.rehearse()
-        elif work.has_work:
+        else:
+            work.clear()
+        if work.has_work and not wanted.dry_run:
             with journal.locked(str(uuid4()), patience):
                 work.write()
     return work.result
@@ -237,6 +241,13 @@ class _Work:
         taken = [file for file in owners if file.name.casefold() in there[file.parent]]
         self.left_behind = {file for file in taken if drawings.is_ours(file, owners[file])}
         refuse_taken([file for file in taken if file not in self.left_behind], self.root)
+
+    def clear(self) -> None:
+        """Remove what a run that died began in the folders of what is imported, and say so."""
+        kinds = {one.kind.name: one.kind for one in self.gathered.briefs}
+        folders = [folder_for(kind, self.bench.project, self.wanted.to) for kind in kinds.values()]
+        if count := remove_left(folders):
+            self.asked.voice.say(LEFT_BESIDE.format(what=plural(count, "file")))
 
     def rehearse(self) -> None:
         """Note what would be written."""
