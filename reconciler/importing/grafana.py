@@ -26,6 +26,7 @@ from reconciler.importing.converting import (
 )
 from reconciler.importing.prometheus import is_logql
 from reconciler.kinds.dashboard import DASHBOARD
+from reconciler.manifests.strangers import is_grafana
 from reconciler.report.markdown import fenced
 
 MOST_PANELS = 1_000
@@ -72,11 +73,7 @@ class _Section:
     panels: list[dict[str, Json]] = field(default_factory=list)
 
 
-def recognise(document: Json) -> bool:
-    """Tell a dashboard, as it was exported or as the API of Grafana answers."""
-    inner = _inner(document)
-    has_panels = isinstance(at(inner, "panels"), list) or isinstance(at(inner, "rows"), list)
-    return has_panels and isinstance(at(inner, "schemaVersion"), int)
+recognise = is_grafana
 
 
 def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:

@@ -22,6 +22,7 @@ from reconciler.manifests.envelope import (
     record_finding,
 )
 from reconciler.manifests.expressions import Filled, Reference, Scope, fill
+from reconciler.manifests.strangers import stranger_in
 from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
 from reconciler.source.diagnostic import Complaint, Finding, Severity
@@ -110,6 +111,7 @@ class Loader:
     strays: list[File] = field(default_factory=list)
     unusable: list[Ref] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    _strange: set[str] = field(default_factory=set)
     _flawed: set[tuple[int, int]] = field(default_factory=set)
 
     def load(self, file: File) -> None:
@@ -188,11 +190,8 @@ class Loader:
             said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
             self.complain(here, [Finding("M201", (), said)])
             return
-        if document.value.keys().isdisjoint(FIELDS):
-            record = record_finding(file, document.value, "M201", Severity.ERROR)
-            if record is not None:
-                self.complain(here, [record])
-                return
+        if self._is_foreign(file, document.value, here):
+            return
         filled = self._fill(document)
         envelope = read_envelope(
             _object(filled.document), self.environments, self.scope.environment
@@ -236,6 +235,20 @@ class Loader:
         )
         places = ((here, filled.references), *spec.references)
         self.declared.append(Declared(manifest, kind, here, spec.text, places))
+
+    def _is_foreign(self, file: File, value: dict[str, Json], here: Text) -> bool:
+        """Tell a record without its envelope, and what another tool wrote; complain of it once."""
+        is_bare = value.keys().isdisjoint(FIELDS)
+        if not is_bare and (value.get("apiVersion") == API_VERSION or not stranger_in(value)):
+            return False
+        record = record_finding(file, value, "M201", Severity.ERROR)
+        if record is None:
+            return False
+        # Documents of another tool often stand by the dozen in one file.
+        if is_bare or file.name not in self._strange:
+            self.complain(here, [record])
+        self._strange.add(file.name)
+        return True
 
     def _fill(self, document: Document) -> Filled:
         """Read the expressions of a document; most hold none, and are not walked."""

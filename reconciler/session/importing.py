@@ -52,6 +52,10 @@ from reconciler.source.writing import remove_left
 from reconciler.waits import Deed
 
 LEFT_BESIDE = "{what} removed that a run left which was killed: no manifest was among them"
+OTHER_CONTENT = (
+    "{twin.ref} has its title and other content, at {twin.source}, and nothing tells whether this "
+    "is the same: give its id with --id, change its title, or take over by hand what differs"
+)
 TOGETHER = 100
 """Manifests that are written before the journal is told of them."""
 
@@ -201,6 +205,8 @@ class _Work:
         live = conceal(self.spool.spec(one), spec, one.kind.shape)
         said = f"it is declared at {manifest.source} already"
         if not covers(live, spec, one.kind.shape):
+            if one.thing is None and not one.slugs:
+                return Left(one.said, OTHER_CONTENT.format(twin=manifest), ExitCode.INVALID)
             return Left(str(manifest.ref), f"{said}, and differs: see `{on_manifests('plan')}`")
         memory = self.journal.history.of(manifest.ref)
         is_news = memory.last is None and memory.pending is None
