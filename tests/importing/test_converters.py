@@ -334,8 +334,8 @@ def test_what_a_dashboard_of_grafana_loses() -> None:
         },
     }
     wide: Json = {"type": "text", "title": "Wide", "gridPos": {"x": 6, "y": 0, "w": 18, "h": 8}}
-    deep: Json = {"type": "row", "title": "In", "panels": [{"type": "row", "panels": [wide]}]}
-    row: Json = {"type": "row", "title": "Row", "repeat": "host", "gridPos": {"y": 9}, **deep}
+    inner: Json = {"type": "row", "panels": [wide]}
+    row: Json = {"type": "row", "title": "Row", "repeat": "host", "panels": [inner]}
     variable: Json = {"name": "host", "type": "query"}
     board: Json = {
         "schemaVersion": 39,
