@@ -25,7 +25,7 @@ from reconciler.document import Json
 from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
 from reconciler.session.gathering import Sources
-from reconciler.session.importing import Wanted, import_now
+from reconciler.session.importing import ToImport, import_now
 from reconciler.session.projects import Asked
 
 DASHBOARDS = 2_000
@@ -76,7 +76,7 @@ def _import(folder: Path, ids: list[str]) -> None:
     file.write_text("environments: {}\n", encoding="utf-8")
     asked = Asked((), None, file, verbose=False, quiet=True)
     live = tuple((BY_NAME["Dashboard"], one) for one in ids)
-    result = import_now(asked, Wanted(what=Sources(live=live)), Patience())
+    result = import_now(asked, ToImport(what=Sources(live=live)), Patience())
     if len(result.imported) < DASHBOARDS:
         raise SystemExit(f"{len(result.imported)} were imported: {result.skipped[:3]}")
 

@@ -50,7 +50,7 @@ from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.resource import Look, Plan
-from reconciler.session.adopting import Wanted, adopt
+from reconciler.session.adopting import ToAdopt, adopt
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked
 from reconciler.session.opening import Bench
@@ -218,7 +218,7 @@ class Job:
     def _propose(self, bench: Bench) -> None:
         """Propose to adopt what was edited live; nothing is merged, nor journaled."""
         talk = self.talk
-        made = adopt(bench, self.asked, Wanted(every=True, only_shown=True))
+        made = adopt(bench, self.asked, ToAdopt(every=True, only_shown=True))
         body = redacted(adopted_markdown(made, drift_page=talk.inputs.artifact))
         proposal = propose(made, bench.project.root, body, talk)
         if proposal.request is None and proposal.commit:

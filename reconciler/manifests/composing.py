@@ -59,7 +59,7 @@ def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHI
     lines become block texts, small objects of plain values stay on one line, and the order
     of fields is that of the document. Raises UnwritableError for one that is too large.
     """
-    layout = _Layout(comments)
+    layout = _ManifestLines(comments)
     layout.entries(document, "", ())
     return checked_size("\n".join(layout.lines) + "\n")
 
@@ -168,7 +168,7 @@ def _checked(key: str, path: Path) -> Path:
     return (*path, key)
 
 
-class _Layout:
+class _ManifestLines:
     """Lines of a document; the comments are those that are wanted above some of them."""
 
     def __init__(self, comments: Mapping[Path, str]) -> None:

@@ -36,7 +36,7 @@ LEFT_BESIDE = "files that a killed run left were removed: no manifest was among 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ToAdopt:
     """What is to be adopted: some resources or `every` one, and who is right in conflicts."""
 
     refs: tuple[Ref, ...] = ()
@@ -57,7 +57,7 @@ def wanted_refs(bench: Bench, names: Sequence[str]) -> tuple[Ref, ...]:
 
 
 def adopt(
-    bench: Bench, asked: Asked, wanted: Wanted, patience: Patience | None = None
+    bench: Bench, asked: Asked, wanted: ToAdopt, patience: Patience | None = None
 ) -> AdoptionRun:
     """Write live edits into the manifests, under the lock of the journal, or only show them.
 
@@ -135,7 +135,7 @@ class _Run:
 
     bench: Bench
     asked: Asked
-    wanted: Wanted
+    wanted: ToAdopt
     journal: Journal
     originals: dict[Ref, Original] = field(default_factory=dict)
     why: dict[Ref, str] = field(default_factory=dict)

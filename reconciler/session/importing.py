@@ -61,7 +61,7 @@ TOGETHER = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ToImport:
     """What is to be imported, and how it is to be written."""
 
     what: Sources
@@ -72,12 +72,16 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A resource that has a manifest now; `files` are those that were written for it."""
+    """A resource that has a manifest now; `files` are those that were written for it.
+
+    `can_be_read` says whether the service can be asked for it.
+    """
 
     ref: Ref
     file: str
     remote_id: RemoteId | None
     files: tuple[Path, ...]
+    can_be_read: bool
 
 
 @dataclass(slots=True)
@@ -93,7 +97,7 @@ class Result:
         return {one.exit_code for one in self.skipped} - {0}
 
 
-def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
+def import_now(asked: Asked, wanted: ToImport, patience: Patience) -> Result:
     """Read what is wanted, write a manifest of each that has none, and journal what was seen.
 
     Raises InvalidInput where another file is there already: then nothing is written. Raises
@@ -122,7 +126,7 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
 @dataclass(slots=True)
 class _Work:
     asked: Asked
-    wanted: Wanted
+    wanted: ToImport
     bench: Bench
     journal: Journal
     spool: Spool
@@ -263,7 +267,9 @@ class _Work:
     def _note(self, one: Named, files: Sequence[Path]) -> None:
         shown = display_name(self.files[one.ref], self.root)
         remote_id = one.brief.record.remote_id
-        self.result.imported.append(Taken(one.ref, shown, remote_id, tuple(sorted(files))))
+        readable = one.brief.can_be_read
+        taken = Taken(one.ref, shown, remote_id, tuple(sorted(files)), readable)
+        self.result.imported.append(taken)
 
     def write(self) -> None:
         """Write files first, and then what the journal rests on them, some at a time."""
