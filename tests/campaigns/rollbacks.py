@@ -253,7 +253,7 @@ def _live_again(before: Live, after: Live, states: Mapping[str, str]) -> Iterato
     for ref, remote_id, record in objects(before):
         if states.get(ref) == "live":
             wanted, held = _own(record), _own(now.get((ref, remote_id)))
-            if not (covers(held, wanted) and covers(wanted, held)):
+            if held != wanted and not (covers(held, wanted) and covers(wanted, held)):
                 yield f"{ref} is not as it was live: {held} is not {wanted}"
     was, names = ([*live["LogPolicySet"]] for live in (before, after))
     if states.get("LogPolicySet/all") == "live" and was != names:
