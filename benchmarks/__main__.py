@@ -10,7 +10,10 @@ from importlib import import_module
 
 from reconciler.__main__ import GARBAGE_THRESHOLDS
 
-NAMES = ("reading", "formatting", "merging", "starting", "planning", "ruling", "completing")
+NAMES = (
+    *("reading", "formatting", "merging", "starting", "planning"),
+    *("importing", "ruling", "completing"),
+)
 
 
 def main() -> None:

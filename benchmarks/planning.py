@@ -42,7 +42,7 @@ PATHS = {"Dashboard": "/v1/dashboards/dashboards/", "SLO": "/v1/slo/slos/"}
 
 def run() -> None:
     """Print the figures."""
-    with tempfile.TemporaryDirectory() as name, _service(Path(name)) as base_url:
+    with tempfile.TemporaryDirectory() as name, service(Path(name)) as base_url:
         os.environ |= {"RECONCILER_BASE_URL": base_url, "RECONCILER_API_KEY": KEY}
         folder = Path(name) / "manifests"
         _write(folder)
@@ -65,9 +65,9 @@ def _measure(folder: Path, base_url: str) -> None:
     took = medians(
         ROUNDS,
         {
-            "floor": lambda: cpu_of(lambda: _get_all(urls, make_transport(base_url))),
+            "floor": lambda: cpu_of(lambda: get_all(urls, make_transport(base_url))),
             "plan": lambda: cpu_of(lambda: asyncio.run(plan_now(bench, history))),
-            "plain httpx": lambda: cpu_of(lambda: _get_all(urls, None)),
+            "plain httpx": lambda: cpu_of(lambda: get_all(urls, None)),
             "command": lambda: cpu_of_process([COMMAND, "plan", "--quiet", str(folder)]),
             "help": lambda: cpu_of_process(
                 [sys.executable, "-c", "import reconciler.commands.plan"]
@@ -107,7 +107,8 @@ def _without_id(text: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("  id:"))
 
 
-def _get_all(urls: Sequence[str], transport: httpx.AsyncBaseTransport | None) -> None:
+def get_all(urls: Sequence[str], transport: httpx.AsyncBaseTransport | None) -> None:
+    """Ask for all of these and do nothing with the answers."""
     asyncio.run(_get_side_by_side(urls, transport))
 
 
@@ -133,7 +134,7 @@ def _quietly(command: Sequence[str]) -> None:
 
 
 @contextmanager
-def _service(folder: Path) -> Iterator[str]:
+def service(folder: Path) -> Iterator[str]:
     """Serve the emulator from another process; give its base URL."""
     ids = [f"--alert-id={line.split()[1]}" for line in _alert_id_lines()]
     command = [COMMAND, "emulator", "serve", "--port", "0", "--data", str(folder / "service.db")]

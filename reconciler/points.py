@@ -24,6 +24,8 @@ class Point(Enum):
     JOURNAL_WRITTEN = "journal_written"
     JOURNAL_SYNCED = "journal_synced"
     FILE_BEGUN = "file_begun"
+    FILES_BESIDE = "files_beside"
+    FILE_NAMED = "file_named"
     FILE_WRITTEN = "file_written"
     FILES_SYNCED = "files_synced"
     FILE_KEPT = "file_kept"

@@ -22,6 +22,7 @@ class Deed(Enum):
     LOADING = auto()
     READING = auto()
     COMPARING = auto()
+    JUDGING = auto()
     ASKING = auto()
     WRITING = auto()
     LISTING = auto()

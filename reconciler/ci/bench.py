@@ -130,8 +130,10 @@ def admit(use: Use, event: Event, inputs: Inputs, asked: Asked) -> Admitted:
 
 
 @contextmanager
-def opened(admitted: Admitted, asked: Asked, event: Event) -> Iterator[Bench]:
-    """Do all that is left before the first request.
+def opened(
+    admitted: Admitted, asked: Asked, event: Event, *, may_lack: bool = False
+) -> Iterator[Bench]:
+    """Do all that is left before the first request; with `may_lack`, secrets need not be set.
 
     Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change brings.
     """
@@ -140,7 +142,7 @@ def opened(admitted: Admitted, asked: Asked, event: Event) -> Iterator[Bench]:
         if isinstance(use, OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
         allowed = places_allowed(use, event)
-        bench = bench_of(asked, use.project, admitted.name, environment, allowed)
+        bench = bench_of(asked, use.project, admitted.name, environment, allowed, may_lack=may_lack)
         yield _unexempted(bench) if isinstance(use, OverBase) else bench
 
 

@@ -50,7 +50,7 @@ from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.resource import Look, Plan
-from reconciler.session.adopting import Wanted, adopt
+from reconciler.session.adopting import ToAdopt, adopt
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked
 from reconciler.session.opening import Bench
@@ -117,11 +117,11 @@ class Job:
         checked, use = check_and_judge(talk.event, talk.inputs, self.asked, secrets)
         return self._valid(checked), use
 
-    def _admitted(self, use: Use) -> AbstractContextManager[Bench]:
+    def _admitted(self, use: Use, *, may_lack: bool = False) -> AbstractContextManager[Bench]:
         """Open what may be used, as far as it may lead anywhere. Raises GuardRefused."""
         admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
         self.result = replace(self.result, postponed=admitted.postponed)
-        return opened(admitted, self.asked, self.talk.event)
+        return opened(admitted, self.asked, self.talk.event, may_lack=may_lack)
 
     def _opened(self) -> AbstractContextManager[Bench]:
         _, use = self._judged(os.environ)
@@ -190,13 +190,13 @@ class Job:
 
     def _drift(self) -> None:
         """Compare live with what was last applied; remember that, propose to adopt it, as asked."""
-        _, use = self._judged(os.environ)
+        _, use = self._judged(None)
         inputs = self.talk.inputs
         if inputs.remember:
             _refuse_to_write(use, "drift is remembered")
         if inputs.adopt:
             _refuse_to_write(use, "a proposal is")
-        with self._admitted(use) as bench:
+        with self._admitted(use, may_lack=True) as bench:
             look = drift_now(bench, remember=inputs.remember)
             self.result = replace(self.result, look=look)
             data(drift_text(look, stdout_style(verbose=False)))
@@ -218,7 +218,7 @@ class Job:
     def _propose(self, bench: Bench) -> None:
         """Propose to adopt what was edited live; nothing is merged, nor journaled."""
         talk = self.talk
-        made = adopt(bench, self.asked, Wanted(every=True, only_shown=True))
+        made = adopt(bench, self.asked, ToAdopt(every=True, only_shown=True))
         body = redacted(adopted_markdown(made, drift_page=talk.inputs.artifact))
         proposal = propose(made, bench.project.root, body, talk)
         if proposal.request is None and proposal.commit:

@@ -11,7 +11,7 @@ from reconciler.errors import UsageError
 from reconciler.journal.store import Patience
 from reconciler.report.adopting import adopted_json, adopted_markdown, adopted_text
 from reconciler.resource import AdoptionRun, Side
-from reconciler.session.adopting import Wanted, check_names, wanted_refs
+from reconciler.session.adopting import ToAdopt, check_names, wanted_refs
 from reconciler.session.adopting import adopt as adopt_now
 from reconciler.session.opening import open_bench
 from reconciler.session.projects import Asked
@@ -49,8 +49,8 @@ def adopt(  # noqa: PLR0913 - one parameter a flag
     if ours and theirs:
         raise UsageError("--ours and --theirs exclude each other")
     side = Side.OURS if ours else Side.THEIRS if theirs else None
-    bench = open_bench(asked)
-    wanted = Wanted(refs=wanted_refs(bench, refs), every=every, side=side, only_shown=dry_run)
+    bench = open_bench(asked, may_lack=True)
+    wanted = ToAdopt(refs=wanted_refs(bench, refs), every=every, side=side, only_shown=dry_run)
     made = adopt_now(bench, asked, wanted, patience)
     style = stdout_style(verbose=asked.verbose)
     return data(shown(made, form) or adopted_text(made, style), ending=made.exit_code)

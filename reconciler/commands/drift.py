@@ -33,7 +33,7 @@ def drift(*, asked: Asked, form: str, remember: bool, patience: Patience) -> int
     What cannot be read is counted: alert definitions and saved views, unless
     `api: reads:` says how. Nothing is written, but for --remember.
     """
-    bench = open_bench(asked)
+    bench = open_bench(asked, may_lack=True)
     look = drift_now(bench, remember=remember, patience=patience)
     text = shown(look, form, bench, stdout_style(verbose=asked.verbose))
     return data(text, ending=exit_code_of(look.found))

@@ -12,13 +12,13 @@ from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, json_data, words
 from reconciler.errors import UsageError, worst
 from reconciler.journal.store import Patience
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import KINDS
 from reconciler.kinds.kind import Kind
 from reconciler.report.imported import ImportDocument
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.session.gathering import Sources
-from reconciler.session.importing import Result, Wanted, import_now
+from reconciler.session.importing import Result, ToImport, import_now
 from reconciler.session.projects import Asked
 from reconciler.slips import nearest
 
@@ -94,7 +94,7 @@ def import_(  # noqa: PLR0913 - one for each option
     names = environments_in(parameterise, len(paths))
     ids = ids_in(given_ids, is_used=bool(paths))
     what = Sources(live=live, exports=paths, everything=everything, environments=names, ids=ids)
-    wanted = Wanted(what=what, to=to, keep_json=keep_json, dry_run=dry_run)
+    wanted = ToImport(what=what, to=to, keep_json=keep_json, dry_run=dry_run)
     result = import_now(asked, wanted, patience)
     code = worst(result.exit_codes)
     if not asked.quiet:
@@ -193,7 +193,7 @@ def summary_of(result: Result, *, dry_run: bool) -> str:
 
 def unwatched_words(result: Result) -> str:
     """Say what of exports is not watched yet: nothing is journaled that the next plan reads."""
-    count = sum(BY_NAME[one.ref.kind].readable for one in result.imported)
+    count = sum(one.can_be_read for one in result.imported)
     if not count:
         return ""
     watches = "watches it" if count == 1 else "watches them"

@@ -26,7 +26,7 @@ from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import Bench, open_target
 from reconciler.session.planning import check_writable, failures_of, plan_now, write_private
 from reconciler.session.projects import Asked
-from reconciler.session.rolling_back import Wanted, before_of
+from reconciler.session.rolling_back import ToRollBack, before_of
 
 _OF_PLANS = ("text", "json", "markdown", "html")
 _OF_APPLIES = ("text", "json", "junit")
@@ -82,7 +82,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         raise UsageError(f"--format {form} is for a rollback {with_or_without} --dry-run")
     if out is not None and not dry_run:
         raise UsageError("--out needs --dry-run, which plans and applies nothing")
-    wanted = Wanted(run=run, refs=refs, live=live)
+    wanted = ToRollBack(run=run, refs=refs, live=live)
     if dry_run:
         return _show(open_target(asked), wanted, asked, form, out)
     check_asked(consent)
@@ -104,7 +104,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
             _remind(made)
 
 
-def _show(bench: Bench, wanted: Wanted, asked: Asked, form: str, out: Path | None) -> int:
+def _show(bench: Bench, wanted: ToRollBack, asked: Asked, form: str, out: Path | None) -> int:
     if out is not None:
         check_writable(out)
     journal = bench.journal()
@@ -115,7 +115,7 @@ def _show(bench: Bench, wanted: Wanted, asked: Asked, form: str, out: Path | Non
     return data(plan_words(made, form, bench.project, verbose=asked.verbose), ending=code)
 
 
-def _line_of(wanted: Wanted) -> str:
+def _line_of(wanted: ToRollBack) -> str:
     live = ["--live"] if wanted.live else []
     return from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs), *live]))
 

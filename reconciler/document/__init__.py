@@ -14,6 +14,7 @@ from reconciler.document.comparing import (
     members_missing,
     places_before,
     same,
+    shifted_in,
     turned,
 )
 from reconciler.document.edits import Edit, Gone, Item, Items, Put, Within, followed, towards
@@ -72,6 +73,7 @@ __all__ = [
     "overlay",
     "places_before",
     "same",
+    "shifted_in",
     "stored_name",
     "towards",
     "turned",

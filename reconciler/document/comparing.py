@@ -210,7 +210,7 @@ def _keyed_differences(
     before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: Homes
 ) -> Iterator[Difference]:
     was = {key: index for index, key in enumerate(before)}
-    shifted = _moved([was[key] for key in after if key in was])
+    shifted = shifted_in([was[key] for key in after if key in was])
     for index, (key, value) in enumerate(after.items()):
         place = (*path, key)
         if key in was:
@@ -226,7 +226,7 @@ def _keyed_differences(
             yield _removed(value, shape.item, (*path, key), homes)
 
 
-def _moved(positions: list[int]) -> set[int]:
+def shifted_in(positions: list[int]) -> set[int]:
     """Give the fewest positions whose items must move, the rest being in order already.
 
     These are all but a longest increasing subsequence, found in n log n.

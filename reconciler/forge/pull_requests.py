@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http.client import UNPROCESSABLE_ENTITY
 from typing import Any
 
 from reconciler.forge.client import Client, ForgeError
@@ -136,20 +137,41 @@ class Repository:
         One that is not `wanted` any more is closed, with its body. Raises ForgeError.
         """
         path = f"/repos/{self.name}/pulls"
-        owner = self.name.partition("/")[0]
-        there = self._pages(path, state="open", head=f"{owner}:{branch}")
-        found = next((one for one in there if _branch(one) == branch), None)
+        found = self._open_of(branch)
         if found is None and not wanted:
             return None
         if found is None:
             new = {"title": title, "body": body, "head": branch, "base": into}
-            return _pull_request(self.client.create(path, new), is_new=True)
+            try:
+                return _pull_request(self.client.create(path, new), is_new=True)
+            except ForgeError as error:
+                # Another job may have opened it since this one asked.
+                found = self._open_of(branch) if error.status == UNPROCESSABLE_ENTITY else None
+                if found is None:
+                    raise
         number = _number(found.get("number"))
         if (found.get("body") or "") == body and wanted:
             return _pull_request(found)
         state = "open" if wanted else "closed"
         changed = {"title": title, "body": body, "state": state}
         return _pull_request(self.client.edit(f"{path}/{number}", changed))
+
+    def _open_of(self, branch: str) -> dict[str, Any] | None:
+        """Give the open pull request of a branch; one of a fork's branch of that name is not ours.
+
+        Not every forge heeds what is asked for.
+        """
+        owner = self.name.partition("/")[0]
+        there = self._pages(f"/repos/{self.name}/pulls", state="open", head=f"{owner}:{branch}")
+        return next((one for one in there if self._is_of(one, branch)), None)
+
+    def _is_of(self, document: Mapping[str, Any], branch: str) -> bool:
+        head = document.get("head")
+        source = head.get("repo") if isinstance(head, dict) else None
+        named = source.get("full_name") if isinstance(source, dict) else self.name
+        # A fork that was deleted is told as none.
+        is_gone = isinstance(head, dict) and "repo" in head and source is None
+        return _branch(document) == branch and named == self.name and not is_gone
 
     def _pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
         for page in range(1, MOST_PAGES + 1):

@@ -25,7 +25,7 @@ class IdPlace:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Texts to write: the manifest, and the JSON beside it where that is kept; `spec` as it is."""
+    """Texts to write: the manifest, and the JSON beside it where that is kept."""
 
     manifest: str
     export: str | None = None

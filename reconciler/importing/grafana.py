@@ -24,13 +24,14 @@ from reconciler.importing.converting import (
     seconds_of,
     text_at,
 )
-from reconciler.importing.prometheus import is_logql
+from reconciler.importing.grafana_queries import LONGEST_QUERY, LUCENE, PROMQL, Query, queries_of
 from reconciler.kinds.dashboard import DASHBOARD
+from reconciler.manifests.strangers import is_grafana
 from reconciler.report.markdown import fenced
 
 MOST_PANELS = 1_000
 LONGEST_TEXT = 4_096
-LONGEST_QUERY = 10_000
+MOST_TOLD = 10
 ROW = "row"
 LINES = frozenset(("timeseries", "graph"))
 NUMBERS = frozenset(("gauge", "stat", "singlestat"))
@@ -43,24 +44,13 @@ EDITED = ("transformations", "repeat", "links", "alert", "timeFrom", "timeShift"
 USUAL_HEIGHT, USUAL_ROW = 8, 19
 """Units of a panel in Grafana, and of a row here: what new ones have."""
 
+GRID, WIDEST = 24, 1_280
+"""Units across a dashboard in Grafana, and here, where they are pixels of a usual window."""
+
+NOTHING_ALIKE = "it has no counterpart that is taken over"
 TALLEST = 100
-PROMQL, LUCENE = "promql", "lucene"
 _BACK = re.compile(r"now-(\w+)")
 _VARIABLE = re.compile(r"[$][{]?(\w+)|\[\[(\w+)")
-_SELECTOR = re.compile(r"\s*\{([^{}]*)\}((?:\s*(?:\|=|!=)\s*\"(?:[^\"\\]|\\.)*\")*)\s*")
-_MATCHER = re.compile(r"\s*(\w+)\s*(=|!=)\s*(\"(?:[^\"\\]|\\.)*\")\s*(?:,|$)")
-_LINE = re.compile(r"(\|=|!=)\s*(\"(?:[^\"\\]|\\.)*\")")
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """A query of a panel: PromQL, Lucene, or a text of a language that is not known here."""
-
-    id: str
-    text: str
-    language: str
-    legend: str = ""
-    is_hidden: bool = False
 
 
 @dataclass(slots=True)
@@ -72,11 +62,7 @@ class _Section:
     panels: list[dict[str, Json]] = field(default_factory=list)
 
 
-def recognise(document: Json) -> bool:
-    """Tell a dashboard, as it was exported or as the API of Grafana answers."""
-    inner = _inner(document)
-    has_panels = isinstance(at(inner, "panels"), list) or isinstance(at(inner, "rows"), list)
-    return has_panels and isinstance(at(inner, "schemaVersion"), int)
+recognise = is_grafana
 
 
 def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:
@@ -101,7 +87,7 @@ def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Convers
         ("tags", at(inner, "tags")),
     ):
         if value:
-            notes.leave(what, "it has no counterpart that is taken over")
+            notes.leave(what, NOTHING_ALIKE)
     made = Converted(DASHBOARD, title, {"dashboard": dashboard}, {}, notes.all)
     return Conversion((made,))
 
@@ -169,6 +155,8 @@ def _sections(inner: Json, notes: Notes) -> list[_Section]:
         notes.leave("panels", f"only the first {MOST_PANELS:,} are read")
     for panel in panels[:MOST_PANELS]:
         if panel.get("type") == ROW:
+            if panel.get("repeat"):
+                notes.leave(f"row `{named(text_at(panel, 'title'))}`: repeat", NOTHING_ALIKE)
             sections.append(_Section(text_at(panel, "title"), panel.get("collapsed") is True))
         else:
             sections[-1].panels.append(panel)
@@ -178,12 +166,15 @@ def _sections(inner: Json, notes: Notes) -> list[_Section]:
 def _panels(inner: Json) -> Iterator[dict[str, Json]]:
     """Yield rows and panels; dashboards of old hold panels in rows, and folded rows still do."""
     for row in objects_at(inner, "rows"):
-        yield {"type": ROW, "title": row.get("title"), "collapsed": row.get("collapse")}
+        told = {"title": row.get("title"), "repeat": row.get("repeat")}
+        yield {"type": ROW, "collapsed": row.get("collapse"), **told}
         yield from objects_at(row, "panels")
-    for panel in sorted(objects_at(inner, "panels"), key=_place):
+    waiting = sorted(objects_at(inner, "panels"), key=_place, reverse=True)
+    while waiting:
+        panel = waiting.pop()
         yield panel
         if panel.get("type") == ROW:
-            yield from sorted(objects_at(panel, "panels"), key=_place)
+            waiting.extend(sorted(objects_at(panel, "panels"), key=_place, reverse=True))
 
 
 def _place(panel: dict[str, Json]) -> tuple[float, float]:
@@ -204,23 +195,34 @@ def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json
         panels = [*beside]
         height = max(_grid(panel, "h") for panel in panels) or USUAL_HEIGHT
         height = min(TALLEST, max(1, round(height * USUAL_ROW / USUAL_HEIGHT)))
-        widgets = [_widget(panel, variables, notes) for panel in panels]
+        widths = _widths(panels)
+        widgets = [
+            _widget(panel, width, variables, notes)
+            for panel, width in zip(panels, widths, strict=True)
+        ]
         rows.append({"appearance": {"height": height}, "widgets": widgets})
     return {"options": options, "rows": rows}
 
 
-def _widget(panel: dict[str, Json], variables: frozenset[str], notes: Notes) -> Json:
+def _widths(panels: Sequence[dict[str, Json]]) -> list[int]:
+    """Give the widths of panels in one row; 0 lets the service share it, as where all are alike."""
+    shares = [min(GRID, max(0.0, _grid(panel, "w"))) for panel in panels]
+    if len(set(shares)) == 1 or not all(shares):
+        return [0] * len(shares)
+    return [max(1, round(share * WIDEST / GRID)) for share in shares]
+
+
+def _widget(panel: dict[str, Json], width: int, variables: frozenset[str], notes: Notes) -> Json:
     title = text_at(panel, "title")
     called = f"panel `{named(title) or named(str(panel.get('id', '')))}`"
     widget: dict[str, Json] = {"title": title}
     if description := text_at(panel, "description"):
         widget["description"] = description
-    widget["appearance"] = {"width": 0}
-    queries = _queries(panel)
+    widget["appearance"] = {"width": width}
+    queries = queries_of(panel, called, notes)
     widget["definition"] = _definition(panel, queries, called, notes)
-    for what in EDITED:
-        if panel.get(what):
-            notes.leave(f"{called}: {what}", "it has no counterpart that is taken over")
+    for what in _settings_left(panel):
+        notes.leave(f"{called}: {what}", NOTHING_ALIKE)
     used = {one[1] or one[2] for query in queries for one in _VARIABLE.finditer(query.text)}
     if lost := sorted(used - variables):
         said = f"its queries name variables that are not there: {', '.join(lost[:5])}"
@@ -228,58 +230,22 @@ def _widget(panel: dict[str, Json], variables: frozenset[str], notes: Notes) -> 
     return widget
 
 
-def _queries(panel: dict[str, Json]) -> list[_Query]:
-    found = []
-    for number, target in enumerate(objects_at(panel, "targets"), 1):
-        text = next(filter(None, (text_at(target, key) for key in ("expr", "query", "rawSql"))), "")
-        kind = _source_of(target) or _source_of(panel)
-        is_promql = bool(text_at(target, "expr")) and (
-            "prom" in kind or (kind in ("", "-- mixed --") and not is_logql(text[:LONGEST_QUERY]))
-        )
-        language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
-        lucene = "" if is_promql else lucene_of(text)
-        legend = text_at(target, "legendFormat")
-        if text:
-            found.append(
-                _Query(
-                    text_at(target, "refId") or str(number),
-                    lucene or text,
-                    LUCENE if lucene else language,
-                    "" if legend == "__auto" else legend,
-                    target.get("hide") is True,
-                )
-            )
-    return found
-
-
-def _source_of(holder: dict[str, Json]) -> str:
-    source = holder.get("datasource")
-    kind = source if isinstance(source, str) else text_at(source, "type")
-    return "" if kind.startswith("$") else kind.lower()
-
-
-def lucene_of(query: str) -> str:
-    """Give a query of logs in Lucene's words, "" for one that says more than those can.
-
-    Labels are taken for fields of the same names.
-    """
-    found = _SELECTOR.fullmatch(query) if len(query) <= LONGEST_QUERY else None
-    if found is None:
-        return ""
-    parts: list[str] = []
-    place = 0
-    while place < len(found[1].rstrip()):
-        matcher = _MATCHER.match(found[1], place)
-        if matcher is None:
-            return ""
-        parts.append(f"{'NOT ' if matcher[2] == '!=' else ''}{matcher[1]}:{matcher[3]}")
-        place = matcher.end()
-    parts += [f"{'NOT ' if sign == '!=' else ''}{text}" for sign, text in _LINE.findall(found[2])]
-    return " AND ".join(parts)
+def _settings_left(panel: dict[str, Json]) -> Iterator[str]:
+    """Yield what a panel sets that nothing here says, by its name there."""
+    yield from (what for what in EDITED if panel.get(what))
+    defaults = at(panel, "fieldConfig", "defaults")
+    yield from (what for what in ("mappings", "links", "decimals") if at(defaults, what))
+    if len(objects_at(defaults, "thresholds", "steps")) > 1:
+        yield "thresholds"
+    if objects_at(panel, "fieldConfig", "overrides"):
+        yield "overrides"
+    unit = text_at(defaults, "unit")
+    if unit and unit not in UNITS:
+        yield f"unit {named(unit)}"
 
 
 def _definition(
-    panel: dict[str, Json], queries: Sequence[_Query], called: str, notes: Notes
+    panel: dict[str, Json], queries: Sequence[Query], called: str, notes: Notes
 ) -> Json:
     kind = text_at(panel, "type")
     if kind in TEXTS:
@@ -290,6 +256,8 @@ def _definition(
     mapped, definition = _mapped(kind, panel, queries)
     if not mapped:
         notes.leave(called, f"a panel `{named(kind)}` with these queries has no counterpart: text")
+        if len(queries) > MOST_TOLD:
+            notes.leave(called, f"only the first {MOST_TOLD} of its queries stand in the text")
         return _markdown(_apology(kind, queries))
     if mapped[0].language == LUCENE:
         notes.leave(called, "labels of its query are taken for fields of the same names")
@@ -300,8 +268,8 @@ def _definition(
 
 
 def _mapped(
-    kind: str, panel: dict[str, Json], queries: Sequence[_Query]
-) -> tuple[Sequence[_Query], Json]:
+    kind: str, panel: dict[str, Json], queries: Sequence[Query]
+) -> tuple[Sequence[Query], Json]:
     """Give what a panel becomes, and those of its queries that it then has."""
     metrics = [one for one in queries if one.language == PROMQL]
     logs = [one for one in queries if one.language == LUCENE]
@@ -317,7 +285,7 @@ def _mapped(
     return (), None
 
 
-def _line_chart(panel: dict[str, Json], queries: Iterable[_Query]) -> Json:
+def _line_chart(panel: dict[str, Json], queries: Iterable[Query]) -> Json:
     return {
         "lineChart": {
             "queryDefinitions": [
@@ -335,7 +303,7 @@ def _line_chart(panel: dict[str, Json], queries: Iterable[_Query]) -> Json:
     }
 
 
-def _gauge(panel: dict[str, Json], query: _Query) -> Json:
+def _gauge(panel: dict[str, Json], query: Query) -> Json:
     low, high = (number_of(at(panel, "fieldConfig", "defaults", side)) for side in ("min", "max"))
     gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel)}
     if low is not None and high is not None and low < high:
@@ -347,12 +315,12 @@ def _unit(panel: dict[str, Json]) -> str:
     return UNITS.get(text_at(panel, "fieldConfig", "defaults", "unit"), "UNIT_UNSPECIFIED")
 
 
-def _instant(query: _Query) -> Json:
+def _instant(query: Query) -> Json:
     kind = "PROM_QL_QUERY_TYPE_INSTANT"
     return {"metrics": {"promqlQuery": {"value": query.text}, "promqlQueryType": kind}}
 
 
-def _of_logs(query: _Query) -> Json:
+def _of_logs(query: Query) -> Json:
     return {"logs": {"luceneQuery": {"value": query.text}, "filters": []}}
 
 
@@ -360,8 +328,8 @@ def _markdown(text: str) -> Json:
     return {"markdown": {"markdownText": text}}
 
 
-def _apology(kind: str, queries: Sequence[_Query]) -> str:
+def _apology(kind: str, queries: Sequence[Query]) -> str:
     lines = [f"A Grafana panel of the type `{named(kind).replace('`', '')}` stood here."]
-    for query in queries[:10]:
+    for query in queries[:MOST_TOLD]:
         lines += ["", fenced("", query.text[:LONGEST_QUERY].splitlines())]
     return "\n".join(lines)

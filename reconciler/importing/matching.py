@@ -21,6 +21,9 @@ from reconciler.resource import Manifest, Ref, RemoteId
 from reconciler.sealed import references_in
 
 Origin: TypeAlias = Literal["live", "export"]
+Stretch: TypeAlias = tuple[int, int]
+"""Where something is kept: the byte that it begins at, and how many there are."""
+
 Object: TypeAlias = tuple[str, RemoteId]
 """An object of the service: its kind, and its id, which is "" where there is only one."""
 
@@ -29,10 +32,9 @@ Object: TypeAlias = tuple[str, RemoteId]
 class Brief:
     """A record less its document, so that thousands of them are short.
 
-    The `spec` of `record` is empty; the document is `length` bytes from `offset` on where it is
-    kept. `mark` follows from what it holds, `slugs` are other identities by what people call
-    them, and `mentions` are ids of others in it. `can_be_read` says whether the service can be
-    asked for it.
+    The `spec` of `record` is empty; the document is a `stretch` of where it is kept. `mark`
+    follows from what it holds, `slugs` are other identities by what people call them, and
+    `mentions` are ids of others in it. `can_be_read` says whether the service can be asked for it.
     """
 
     record: Record
@@ -43,8 +45,7 @@ class Brief:
     origin: Origin
     can_be_read: bool
     revision: str
-    offset: int
-    length: int
+    stretch: Stretch
 
     @property
     def kind(self) -> Kind:

@@ -22,6 +22,7 @@ from reconciler.importing.converting import (
     text_at,
 )
 from reconciler.kinds.slo import SLO
+from reconciler.manifests.strangers import is_openslo
 
 DAY = 86_400
 FRAMES = {days * DAY: f"SLO_TIME_FRAME_{days}_DAYS" for days in (7, 14, 21, 28)}
@@ -54,9 +55,7 @@ class _Draft:
     notes: Notes = field(default_factory=Notes)
 
 
-def recognise(document: Json) -> bool:
-    """Tell a document of OpenSLO, of any version and kind."""
-    return text_at(document, "apiVersion").startswith("openslo")
+recognise = is_openslo
 
 
 def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:

@@ -28,6 +28,7 @@ from reconciler.importing.converting import (
 )
 from reconciler.kinds.alert_definition import ALERT_DEFINITION
 from reconciler.kinds.alert_definition.type_parts import TYPE_OF
+from reconciler.manifests.strangers import groups_in, is_rule_file
 
 PART = "metricThreshold"
 SEVERITY = "severity"
@@ -75,13 +76,7 @@ class Compared:
     is_firing: bool = False
 
 
-def recognise(document: Json) -> bool:
-    """Tell a rule file, or a PrometheusRule of Kubernetes."""
-    return any(
-        isinstance(rule.get("expr"), str) and ("alert" in rule or "record" in rule)
-        for group in _groups(document)
-        for rule in objects_at(group, "rules")
-    )
+recognise = is_rule_file
 
 
 def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:
@@ -89,7 +84,7 @@ def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Convers
     del beside
     notes = Notes()
     made: list[Converted] = []
-    for group in _groups(document):
+    for group in groups_in(document):
         where = f"{source}, group `{named(text_at(group, 'name'))}`"
         recorded = 0
         for rule in objects_at(group, "rules"):
@@ -109,11 +104,6 @@ def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Convers
             said = "the API has no recording rules: metrics that they make must come from elsewhere"
             notes.leave(f"{recorded} recording rules ({where})", said)
     return Conversion(tuple(made), notes.all)
-
-
-def _groups(document: Json) -> list[dict[str, Json]]:
-    is_resource = text_at(document, "apiVersion").startswith(RESOURCE)
-    return objects_at(document, *(("spec", "groups") if is_resource else ("groups",)))
 
 
 def _converted(rule: dict[str, Json], group: dict[str, Json]) -> Converted:

@@ -73,9 +73,18 @@ def with_references(
             comments[mention.path] = IN_A_CIRCLE.format(ref=other)
         else:
             references[mention.path] = expression(Word.REFERENCE, str(other))
-    written = _written(spec, (), references)
+    written = _written(spec, (), references) if references else _as_text(spec)
     assert isinstance(written, dict)  # noqa: S101 - an object stays one
     return written, comments
+
+
+def _as_text(value: Json) -> Json:
+    """Give a document without any reference as it is written."""
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, dict):
+        return {key: _as_text(one) for key, one in value.items()}
+    return [_as_text(one) for one in value] if isinstance(value, list) else value
 
 
 def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:

@@ -10,7 +10,9 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from json.encoder import encode_basestring
 from types import MappingProxyType
 from typing import Final
 
@@ -37,6 +39,7 @@ _ENDS_PLAIN = re.compile(r": | #|:\Z|\t")
 _ONLY_BLANKS = re.compile(r"^[ \t]+$", re.MULTILINE)
 _UNSEEN = re.compile("[\u2028\u2029\ufeff]")
 _BEYOND_BMP = 0xFFFF
+_CONTAINERS = (dict, list)
 _JOINER = "\u200d"
 
 
@@ -56,7 +59,7 @@ def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHI
     lines become block texts, small objects of plain values stay on one line, and the order
     of fields is that of the document. Raises UnwritableError for one that is too large.
     """
-    layout = _Layout(comments)
+    layout = _ManifestLines(comments)
     layout.entries(document, "", ())
     return checked_size("\n".join(layout.lines) + "\n")
 
@@ -83,6 +86,8 @@ def checked_size(text: str) -> str:
 
 def check_writable(document: Json) -> None:
     """Raise UnwritableError for what no file of ours may hold, YAML or JSON."""
+    if _is_surely_writable(document):
+        return
     stack: list[tuple[Json, Path]] = [(document, ())]
     nodes = 0
     while stack:
@@ -100,6 +105,34 @@ def check_writable(document: Json) -> None:
         if nodes > MOST_NODES // 2 or len(path) >= DEEPEST:
             said = f"it holds more than {MOST_NODES // 2:,} values, or {DEEPEST} levels of them"
             raise UnwritableError(path, said)
+
+
+def _is_surely_writable(document: Json) -> bool:
+    """Look through a document without keeping track of places, as most hold plain texts only."""
+    depth = nodes = 0
+    level: list[Json] = [document]
+    while level:
+        depth += 1
+        nodes += len(level)
+        below: list[Json] = []
+        for value in level:
+            if isinstance(value, dict):
+                below.extend(value)
+                below.extend(value.values())
+            elif isinstance(value, list):
+                below.extend(value)
+            elif not _is_surely_scalar(value):
+                return False
+        level = below
+    return depth < DEEPEST and nodes <= MOST_NODES // 2
+
+
+def _is_surely_scalar(value: str | float | None) -> bool:
+    """Tell short printable ASCII, be it in several lines, and numbers that lose no digits."""
+    if isinstance(value, str):
+        is_shown = value.isprintable() or value.replace("\n", "").isprintable()
+        return is_shown and value.isascii() and len(value) <= LONGEST_KEY
+    return value is None or -EXACT_INTEGER <= value <= EXACT_INTEGER
 
 
 def _check_number(number: float | None, path: Path) -> None:
@@ -135,7 +168,7 @@ def _checked(key: str, path: Path) -> Path:
     return (*path, key)
 
 
-class _Layout:
+class _ManifestLines:
     """Lines of a document; the comments are those that are wanted above some of them."""
 
     def __init__(self, comments: Mapping[Path, str]) -> None:
@@ -194,10 +227,13 @@ class _Layout:
         is_top = len(path) == 1
         if is_top or path in self._commented or len(value) > 2 * MOST_IN_FLOW:
             return None
-        if isinstance(value, list):
+        parts: Sequence[str | None]
+        if any(isinstance(one, _CONTAINERS) for one in _inside(value)):
+            parts = (None,)
+        elif isinstance(value, list):
             parts = [_flow_scalar(one) for one in value]
         elif len(value) > MOST_IN_FLOW or _may_grow(value):
-            return None
+            parts = (None,)
         else:
             parts = [_flow_entry(key, one) for key, one in value.items()]
         if None in parts:
@@ -206,6 +242,10 @@ class _Layout:
         if len(shown) > WIDEST_FLOW:
             return None
         return f"[{shown}]" if isinstance(value, list) else f"{{{shown}}}"
+
+
+def _inside(value: dict[str, Json] | list[Json]) -> Iterable[Json]:
+    return value if isinstance(value, list) else value.values()
 
 
 def _may_grow(fields: dict[str, Json]) -> bool:
@@ -217,8 +257,7 @@ def _may_grow(fields: dict[str, Json]) -> bool:
 
 def _flow_entry(key: str, value: Json) -> str | None:
     shown = _flow_scalar(value)
-    is_plain = _PLAIN_KEY.fullmatch(key) is not None and key.lower() not in _NAMED
-    return f"{key}: {shown}" if shown is not None and is_plain else None
+    return f"{key}: {shown}" if shown is not None and _key(key) == key else None
 
 
 def _flow_scalar(value: Json) -> str | None:
@@ -231,9 +270,14 @@ def _flow_scalar(value: Json) -> str | None:
 
 
 def _scalar(value: float | bool | None) -> str:
-    return json.dumps(value, allow_nan=False)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else json.dumps(value, allow_nan=False)
 
 
+@lru_cache(maxsize=4096)
 def _key(key: str) -> str:
     is_plain = _PLAIN_KEY.fullmatch(key) is not None and key.lower() not in _NAMED
     return key if is_plain else _quoted(key)
@@ -278,7 +322,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    shown = json.dumps(text, ensure_ascii=False)
+    shown = encode_basestring(text)
     return shown if shown.isprintable() else "".join(map(_escaped, shown))
 
 

@@ -18,6 +18,7 @@ from reconciler.kinds.judging import kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.type_errors import meant_number, wanted_of
 from reconciler.manifests.exempting import read_exemptions
+from reconciler.manifests.strangers import stranger_in
 from reconciler.resource import API_VERSION, Exemption, RemoteId
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Finding, Severity
@@ -303,6 +304,13 @@ def _spelled(value: Json) -> str:
 
 def record_finding(file: File, value: Json, code: str, severity: Severity) -> Finding | None:
     """Say what a bare record is, and how it becomes a manifest; None for what is not known."""
+    if stranger := stranger_in(value):
+        said = (
+            f"this is {stranger}, and no manifest: import it, and leave it out with `exclude:` in "
+            "reconciler.yaml, or move it away"
+        )
+        way_out = f"make manifests of it with `{from_export(file.name)}`"
+        return Finding(code, (), said, severity, Advice(way_out))
     kind = kind_like(value)
     if kind is None:
         return None

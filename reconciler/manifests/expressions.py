@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from typing import Final
 
 from reconciler.api.secret import API_KEY
 from reconciler.document import Json, Path
@@ -22,7 +23,7 @@ from reconciler.manifests.inserting import Inside, along
 from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.project import Variable
 from reconciler.resource import Ref
-from reconciler.sealed import SecretHole, Template, seal
+from reconciler.sealed import SecretHole, Template, named_values, seal
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import REMOVE, Advice, Finding
 from reconciler.source.parsed import Graft
@@ -96,18 +97,33 @@ class Withheld:
 
     def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
         """Yield the texts of a document that would send such a value, however they came by it."""
-        if not any(map(_is_long, self.values.values())):
-            return
+        if any(map(_is_long, self.values.values())) and self._may_hold(document):
+            yield from self._found(document, path)
+
+    def _may_hold(self, document: Json) -> bool:
+        """Look through a whole document without keeping track of places, which is what costs."""
+        rest, texts = [document], list[str]()
+        while rest:
+            value = rest.pop()
+            if isinstance(value, str):
+                texts.append(_sent(value))
+            elif isinstance(value, dict):
+                rest.extend(value.values())
+            elif isinstance(value, list):
+                rest.extend(value)
+        return self.stands_in("\n".join(texts))
+
+    def _found(self, document: Json, path: Path) -> Iterator[Finding]:
         match document:
             case str():
                 if why := self.why_text(_sent(document)):
                     yield Finding(WITHHELD, path, f"{name_of(path)} {why}", suggestion=REMOVE)
             case dict():
                 for key, value in document.items():
-                    yield from self.findings(value, (*path, key))
+                    yield from self._found(value, (*path, key))
             case list():
                 for index, item in enumerate(document):
-                    yield from self.findings(item, (*path, index))
+                    yield from self._found(item, (*path, index))
             case _:
                 return
 
@@ -147,7 +163,9 @@ class Scope:
     will do and stands for itself. `salt` gives that of their seals. `withheld` is
     what may be no secret of a manifest, and `today` the day that exemptions and rules must reach.
     With `ruled`, the project's own rules are asked. Of what `selection` leaves out no secret is
-    needed, and none of `unread`. `why_unset` says why the value of a secret cannot be had.
+    needed, and none of `unread`. `why_unset` says why the value of a secret cannot be had. With
+    `may_lack`, as where nothing is sent, one that is not set is another value than any that is
+    live.
     """
 
     environment: str
@@ -160,6 +178,7 @@ class Scope:
     selection: Selection = EVERYTHING
     unread: frozenset[str] = frozenset()
     why_unset: Callable[[str], str] = lambda _: ""
+    may_lack: bool = False
 
     @property
     def without_secrets(self) -> Scope:
@@ -208,6 +227,16 @@ def spelled(value: float | str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+NOT_SET: Final = "\0"
+"""What the value of a secret begins with that is not set: no text of a service holds it."""
+
+
+def lacking(document: Json) -> list[str]:
+    """Give the names of the secrets in a document that are not set, where they may lack."""
+    found = named_values(document)
+    return sorted(name for name, value in found.items() if value.startswith(NOT_SET))
+
+
 def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
     """Give the hole of a secret; what is wrong with it is noted."""
     name = part.name
@@ -221,6 +250,8 @@ def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> Sec
         return SecretHole(name, "", "withheld")
     if scope.secrets is None or name in scope.unread:
         return SecretHole(name, "", "not read")
+    if value == "" and scope.may_lack:
+        value = f"{NOT_SET}{name}"
     if value == "":
         why = scope.why_unset(name) or f"needs the environment variable {name}, which is not set"
         said = f"`{part.spot.written}` {why}"

@@ -27,7 +27,7 @@ from reconciler.source.written import Node
 
 
 @dataclass(slots=True)
-class Listing(Splicing):
+class ListSplicing(Splicing):
     """Writes the members of containers; `go_on` follows an edit into one of them.
 
     `arrived` are the items that come from another list.

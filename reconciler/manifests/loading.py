@@ -38,6 +38,7 @@ from reconciler.manifests.repeating import (
 )
 from reconciler.manifests.selection import Taken
 from reconciler.manifests.silencing import Silencing
+from reconciler.manifests.strangers import stranger_in
 from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
 from reconciler.source.diagnostic import Complaint, Finding, Severity
@@ -99,6 +100,7 @@ class Loader(Complaining):
     uses: dict[str, Uses] = field(default_factory=dict)
     taken: Taken = field(default_factory=Taken)
     includes: Includes = field(init=False)
+    _strange: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Begin without any file that is included."""
@@ -158,16 +160,27 @@ class Loader(Complaining):
             said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
             self.complain(here, [Finding("M201", (), said)])
             return
-        if document.value.keys().isdisjoint(FIELDS):
-            record = record_finding(file, document.value, "M201", Severity.ERROR)
-            if record is not None:
-                self.complain(here, [record])
-                return
+        if self._is_foreign(file, document.value, here):
+            return
         if FOR_EACH in document.value:
             self._repeat(file, document, here)
             return
         self._check_overrides(document.value, here)
         self._make(Written(file, here, document.value))
+
+    def _is_foreign(self, file: File, value: dict[str, Json], here: Text) -> bool:
+        """Tell a record without its envelope, and what another tool wrote; complain of it once."""
+        is_bare = value.keys().isdisjoint(FIELDS)
+        if not is_bare and (value.get("apiVersion") == API_VERSION or not stranger_in(value)):
+            return False
+        record = record_finding(file, value, "M201", Severity.ERROR)
+        if record is None:
+            return False
+        # Documents of another tool often stand by the dozen in one file.
+        if is_bare or file.name not in self._strange:
+            self.complain(here, [record])
+        self._strange.add(file.name)
+        return True
 
     def _repeat(self, file: File, document: Document, here: Text) -> None:
         """Take in what is made of each item of a `forEach`."""

@@ -23,7 +23,7 @@ from reconciler.manifests.editing import Splice
 from reconciler.manifests.layout import (
     Layout,
 )
-from reconciler.manifests.listing import Listing, staying
+from reconciler.manifests.listing import ListSplicing, staying
 from reconciler.manifests.splicing import spliced
 from reconciler.resource import Fork
 from reconciler.source.written import Node, Written
@@ -32,7 +32,7 @@ CUT: Final = Gone()
 
 
 @dataclass(slots=True)
-class Rewriting(Listing):
+class Rewriting(ListSplicing):
     """Makes the edits of one document of a text.
 
     With `by_itself`, what moves shares no anchor with what does not: it may come to stand

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -33,6 +33,7 @@ from reconciler.planning.drift import is_covered
 from reconciler.planning.expected import put, without_expected
 from reconciler.planning.identity import identify
 from reconciler.planning.merging import merged
+from reconciler.planning.older_secrets import OlderSecrets, Sealed, no_seals
 from reconciler.planning.plan import Place, observe_all
 from reconciler.planning.sides import Merged, Rules, Sides
 from reconciler.project.settings import DriftIgnore
@@ -62,7 +63,8 @@ class Scene:
 
     `values` are the texts of variables by their expressions, and `told` is why it is not sure, or
     not in the journal yet, which object a manifest is about. With `names`, items that nobody named
-    are named. What rules of `ignore` cover is left alone.
+    are named. What rules of `ignore` cover is left alone. `older` gives the seals of secrets that
+    a resource ever held.
     """
 
     place: Place
@@ -74,6 +76,7 @@ class Scene:
     side: Side | None = None
     names: bool = False
     ignore: tuple[DriftIgnore, ...] = ()
+    older: Callable[[Ref], Sealed] = no_seals
 
     def about(self, ref: Ref) -> list[DriftIgnore]:
         """Give the rules of what is expected to differ that are about a resource."""
@@ -138,6 +141,7 @@ async def look(  # noqa: PLR0913 - what a scene is made of
     values: Mapping[str, str],
     side: Side | None,
     ignore: Sequence[DriftIgnore] = (),
+    older: Callable[[Ref], Sealed] = no_seals,
 ) -> Scene:
     """Observe what is to be adopted, and what that refers to. Raises what `Api.read` raises."""
     known = identify(manifests, history)
@@ -161,6 +165,7 @@ async def look(  # noqa: PLR0913 - what a scene is made of
         told=known.reasons,
         side=side,
         ignore=tuple(ignore),
+        older=older,
     )
 
 
@@ -219,7 +224,8 @@ def _merged(
     about = scene.about(manifest.ref)
     told, ignored = without_expected(told, ours if base is ABSENT else base, kind.shape, about)
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
-    hidden = veiled(told, may_hold, kind.shape)
+    older = OlderSecrets(scene.older(manifest.ref), ours, scene.place.salt)
+    hidden = older.hidden(veiled(told, may_hold, kind.shape))
     live = in_usual_order(told, kind.spec)
     sides = Sides(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from reconciler.advice import on_file, on_journal, on_manifests, on_service
@@ -27,9 +27,20 @@ from reconciler.kinds import BY_NAME
 from reconciler.planning.consequences import unexpected, unseen_in
 from reconciler.planning.deciding import without_own_secrets
 from reconciler.planning.identity import identify
+from reconciler.planning.older_secrets import OlderSecrets, Sealed, no_seals
 from reconciler.planning.plan import observe_all, proof
 from reconciler.project.settings import DriftIgnore
-from reconciler.resource import Absent, Drift, Ignored, Look, Manifest, Observation, Seen, Unread
+from reconciler.resource import (
+    Absent,
+    Drift,
+    Ignored,
+    Look,
+    Manifest,
+    Observation,
+    Ref,
+    Seen,
+    Unread,
+)
 from reconciler.resource import WayOut as Way
 from reconciler.resource.plan import Cause
 
@@ -42,11 +53,13 @@ async def find_drift(
     *,
     ignore: Sequence[DriftIgnore] = (),
     prove: bool = False,
+    older: Callable[[Ref], Sealed] = no_seals,
 ) -> Look:
     """Compare live with the last applied document of each manifest.
 
     Edits of manifests that were not applied yet are no drift, nor is a secret
-    that has another value by now; `salt` is that of the seals. What `ignore` covers is
+    that has another value by now; `salt` is that of the seals, and `older` gives those of what
+    a resource ever held. What `ignore` covers is
     counted, and no drift. With `prove`, target and key are tried even where nothing can be
     read. Raises what `Api.read` raises.
     """
@@ -63,7 +76,7 @@ async def find_drift(
     if prove:
         await proof(api, manifests, observations.values())
     compared = [
-        _drift(manifest, observations.get(manifest.ref), history.of(manifest.ref), salt)
+        _drift(manifest, observations.get(manifest.ref), history.of(manifest.ref), salt, older)
         if BY_NAME[manifest.ref.kind].readable_by(api.assumptions)
         else Drift(manifest.ref, manifest.source, "unseen", note=BY_NAME[manifest.ref.kind].limits)
         for manifest in sorted(manifests, key=lambda one: one.ref)
@@ -86,7 +99,13 @@ async def find_drift(
     )
 
 
-def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, salt: str) -> Drift:
+def _drift(
+    manifest: Manifest,
+    observation: Observation | None,
+    memory: Memory,
+    salt: str,
+    older: Callable[[Ref], Sealed],
+) -> Drift:
     kind = BY_NAME[manifest.ref.kind]
     ref, source, last = manifest.ref, manifest.source, memory.last
     if last is None:
@@ -102,11 +121,12 @@ def _drift(manifest: Manifest, observation: Observation | None, memory: Memory, 
             # What is declared a secret by now may have been one before anybody said so.
             written = (*memory.candidates, declared)
             hidden = shown(without_own_secrets(expected, salt), live, written, kind.shape)
-            found = tuple(turned(hidden))
+            secrets = OlderSecrets(older(ref), declared, salt)
+            found = tuple(turned(map(secrets.unshown, hidden)))
             lost = any(one in overwritten for one in unseen)
             notes = ["overwritten by someone since"] if overwritten else []
             notes.extend([f"live was last changed {edit}"] if (found or lost) and edit.told else [])
-            seen = veiled(live, written, kind.shape)
+            seen = secrets.hidden(veiled(live, written, kind.shape))
             drift = Drift(ref, source, "same", (), "; ".join(notes), seen, unseen=unseen)
             if not found and not lost:
                 return drift

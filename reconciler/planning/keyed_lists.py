@@ -22,6 +22,7 @@ from reconciler.document import (
     exactly,
     key_of,
     same,
+    shifted_in,
     stored_name,
     value_at,
 )
@@ -230,11 +231,18 @@ class KeyedList:
             )
             theirs_moved = side is Side.THEIRS
         elif theirs_moved and not ours_moved:
-            self.merge.result.adopted.append(
-                Adopted(path=self.path, before=_names(base), after=_names(live))
-            )
+            self.merge.result.adopted.extend(self._moves(base, live))
         first, second = (live, ours) if theirs_moved else (ours, live)
         return joined(first, second)
+
+    def _moves(self, base: Sequence[str], live: Sequence[str]) -> Iterator[Adopted]:
+        """Yield the fewest items of which one can say that they moved, and from where to where."""
+        was = {name: place for place, name in enumerate(base)}
+        shifted = shifted_in([was[name] for name in live if name in was])
+        for place, name in enumerate(live):
+            if was.get(name) in shifted:
+                path = (*self.path, name)
+                yield Adopted(path=path, before=was[name], after=place, moves=True)
 
 
 def secret_places(

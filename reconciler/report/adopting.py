@@ -232,7 +232,9 @@ def _file(one: EditedText) -> EditedFileDocument:
 
 def _difference(one: Adopted) -> Difference:
     operation: Operation = "change"
-    if one.before is ABSENT:
+    if one.moves:
+        operation = "move"
+    elif one.before is ABSENT:
         operation = "add"
     elif one.after is ABSENT:
         operation = "remove"

@@ -28,6 +28,7 @@ _DEEDS = {
     Deed.LOADING: "reading manifests",
     Deed.READING: "reading",
     Deed.COMPARING: "comparing with live",
+    Deed.JUDGING: "judging what will be written",
     Deed.ASKING: "asking whether it may be written",
     Deed.WRITING: "writing",
     Deed.LISTING: "listing",

@@ -43,12 +43,16 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopted:
-    """A field that was edited live, what it was and what it is; `gave_way` is its expression."""
+    """A field that was edited live, what it was and what it is; `gave_way` is its expression.
+
+    An item that `moves` in its list has its places there, from 0.
+    """
 
     path: Path
     before: Json | Missing
     after: Json | Missing
     gave_way: str = ""
+    moves: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,13 +14,14 @@ from reconciler.applying.remembering import not_given
 from reconciler.errors import UsageError
 from reconciler.expressions import Word, expression
 from reconciler.journal.entries import Entry, Started, WrittenEntry
-from reconciler.journal.history import History
+from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.manifests.adopting import Edited, Original, Originals, write_edits
-from reconciler.manifests.expressions import spelled
+from reconciler.manifests.expressions import lacking, spelled
 from reconciler.manifests.placing import replace_text
 from reconciler.manifests.workspace import Workspace, sources_of
 from reconciler.planning.adopting import Scene, adoption, look, what_is_left
+from reconciler.planning.older_secrets import older_seals
 from reconciler.planning.plan import Place
 from reconciler.points import Point, reached
 from reconciler.project import Embedded
@@ -27,10 +29,13 @@ from reconciler.resource import Adoption, AdoptionRun, EditedText, Manifest, Ref
 from reconciler.session.opening import Bench, open_api, read_workspaces
 from reconciler.session.projects import Asked, applied_commit, manifest_paths
 from reconciler.slips import nearest
+from reconciler.source.writing import remove_left
+
+LEFT_BESIDE = "files that a killed run left were removed: no manifest was among them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ToAdopt:
     """What is to be adopted: some resources or `every` one, and who is right in conflicts."""
 
     refs: tuple[Ref, ...] = ()
@@ -54,7 +59,7 @@ def wanted_refs(bench: Bench, names: Sequence[str]) -> tuple[Ref, ...]:
 
 
 def adopt(
-    bench: Bench, asked: Asked, wanted: Wanted, patience: Patience | None = None
+    bench: Bench, asked: Asked, wanted: ToAdopt, patience: Patience | None = None
 ) -> AdoptionRun:
     """Write live edits into the manifests, under the lock of the journal, or only show them.
 
@@ -63,10 +68,12 @@ def adopt(
     """
     journal, name = bench.journal(), str(uuid4())
     if wanted.only_shown:
-        return _Run(bench, asked, wanted, journal.history).made()
+        return _Run(bench, asked, wanted, journal).made()
     with journal.locked(name, patience):
-        run = _Run(bench, asked, wanted, journal.history)
+        run = _Run(bench, asked, wanted, journal)
         made = run.made()
+        if remove_left(run.folders):
+            asked.voice.say(LEFT_BESIDE)
         for file in run.files:
             _write(file, run.roots)
         entries = [*_entries(made, name, journal.now())]
@@ -130,8 +137,8 @@ class _Run:
 
     bench: Bench
     asked: Asked
-    wanted: Wanted
-    history: History
+    wanted: ToAdopt
+    journal: Journal
     originals: dict[Ref, Original] = field(default_factory=dict)
     why: dict[Ref, str] = field(default_factory=dict)
     roots: tuple[Path, ...] = ()
@@ -168,6 +175,13 @@ class _Run:
             selected=bench.selected,
         )
 
+    @property
+    def folders(self) -> set[Path]:
+        """The folders of what is adopted."""
+        scripts = (one.export or one.script for one in self.originals.values())
+        beside = {one.path.resolve().parent for one in scripts}
+        return beside | {one.script.path.resolve().parent for one in self.originals.values()}
+
     def _find(self, named: Sequence[Manifest]) -> None:
         """Find where the manifests are written."""
         project = self.bench.project
@@ -199,17 +213,21 @@ class _Run:
                 api,
                 every,
                 refs,
-                self.history,
+                self.journal.history,
                 place,
                 values=values,
                 side=self.wanted.side,
                 ignore=bench.project.settings.drift_ignore,
+                older=partial(older_seals, self.journal.entries),
             )
 
     def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:
         original = self.originals.get(manifest.ref)
-        if original is None:
-            why = "its manifest was changed while this ran"
+        why = "" if original is not None else "its manifest was changed while this ran"
+        if names := lacking(manifest.spec):
+            # What is live there could be told from what git says by nobody.
+            why = f"it needs {', '.join(names)}: set that environment variable"
+        if why or original is None:
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
         try:
             found = adoption(manifest, original.spec, scene)
@@ -276,7 +294,7 @@ class _Run:
 
     def _read(self, instead: Mapping[Path, str]) -> Workspace:
         bench = self.bench
-        scope = bench.scope(self.asked)
+        scope = replace(bench.scope(self.asked), may_lack=True)
         return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
 
 

@@ -23,7 +23,7 @@ from reconciler.errors import (
 )
 from reconciler.importing.converting import named
 from reconciler.importing.foreign import Beside
-from reconciler.importing.matching import Brief, Origin
+from reconciler.importing.matching import Brief, Origin, Stretch
 from reconciler.importing.names import content_mark
 from reconciler.importing.parameters import parameterised
 from reconciler.importing.records import Left, Record, judged
@@ -69,9 +69,7 @@ class Spool:
 
     def keep(self, record: Record, origin: Origin, revision: str = "") -> Brief:
         """Put a record's document aside."""
-        content = json.dumps(record.spec).encode()
-        offset = self._stream.seek(0, os.SEEK_END)
-        self._stream.write(content)
+        stretch = self.put(json.dumps(record.spec).encode())
         nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
         slugs = record.kind.identities(nameless)
         return Brief(
@@ -83,14 +81,24 @@ class Spool:
             origin=origin,
             can_be_read=record.kind.readable_by(self._assumptions),
             revision=revision,
-            offset=offset,
-            length=len(content),
+            stretch=stretch,
         )
+
+    def put(self, content: bytes) -> Stretch:
+        """Put something aside."""
+        offset = self._stream.seek(0, os.SEEK_END)
+        self._stream.write(content)
+        return offset, len(content)
+
+    def get(self, stretch: Stretch) -> bytes:
+        """Give something back."""
+        offset, length = stretch
+        self._stream.seek(offset)
+        return self._stream.read(length)
 
     def spec(self, brief: Brief) -> dict[str, Json]:
         """Give a document back."""
-        self._stream.seek(brief.offset)
-        spec: dict[str, Json] = json.loads(self._stream.read(brief.length))
+        spec: dict[str, Json] = json.loads(self.get(brief.stretch))
         return spec
 
     def record(self, brief: Brief) -> Record:

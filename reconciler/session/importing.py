@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,33 +13,28 @@ from reconciler.concealing import conceal
 from reconciler.document import Json, covers
 from reconciler.errors import ExitCode
 from reconciler.expressions import Word, expression
-from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.hiding import IN_A_VARIABLE, Hiding
 from reconciler.importing.matching import Brief, Matched, Named, There, matched, not_imported
 from reconciler.importing.names import file_names
-from reconciler.importing.records import Left, Record
+from reconciler.importing.records import Left
 from reconciler.journal.entries import Entry, RunEntry
 from reconciler.journal.entries import Imported as ImportedEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
-from reconciler.manifests.expressions import Scope, withheld_from
-from reconciler.manifests.modelines import led
 from reconciler.manifests.placing import (
     add_variables,
     folder_inside,
-    holds,
     names_in,
     settle,
     write_new,
 )
-from reconciler.manifests.workspace import wrong_in
 from reconciler.points import Point, reached
-from reconciler.project import with_target
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.sealed import holds_seal, resolve
+from reconciler.session.drawing import Drawings
 from reconciler.session.gathering import Gathered, Sources, Spool, gather, how_to_get
 from reconciler.session.importing_into import (
     check_read,
@@ -54,14 +48,20 @@ from reconciler.signals.mentions import ALERTS
 from reconciler.source.files import display_name
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
+from reconciler.source.writing import remove_left
 from reconciler.waits import Deed
 
+LEFT_BESIDE = "{what} removed that a run left which was killed: no manifest was among them"
+OTHER_CONTENT = (
+    "{twin.ref} has its title and other content, at {twin.source}, and nothing tells whether this "
+    "is the same: give its id with --id, change its title, or take over by hand what differs"
+)
 TOGETHER = 100
 """Manifests that are written before the journal is told of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ToImport:
     """What is to be imported, and how it is to be written."""
 
     what: Sources
@@ -72,12 +72,16 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A resource that has a manifest now; `files` are those that were written for it."""
+    """A resource that has a manifest now; `files` are those that were written for it.
+
+    `can_be_read` says whether the service can be asked for it.
+    """
 
     ref: Ref
     file: str
     remote_id: RemoteId | None
     files: tuple[Path, ...]
+    can_be_read: bool
 
 
 @dataclass(slots=True)
@@ -93,7 +97,7 @@ class Result:
         return {one.exit_code for one in self.skipped} - {0}
 
 
-def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
+def import_now(asked: Asked, wanted: ToImport, patience: Patience) -> Result:
     """Read what is wanted, write a manifest of each that has none, and journal what was seen.
 
     Raises InvalidInput where another file is there already: then nothing is written. Raises
@@ -111,7 +115,9 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
         work.match()
         if wanted.dry_run:
             work.rehearse()
-        elif work.has_work:
+        else:
+            work.clear()
+        if work.has_work and not wanted.dry_run:
             with journal.locked(str(uuid4()), patience):
                 work.write()
     return work.result
@@ -120,7 +126,7 @@ def import_now(asked: Asked, wanted: Wanted, patience: Patience) -> Result:
 @dataclass(slots=True)
 class _Work:
     asked: Asked
-    wanted: Wanted
+    wanted: ToImport
     bench: Bench
     journal: Journal
     spool: Spool
@@ -131,6 +137,7 @@ class _Work:
     files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
     left_behind: set[Path] = field(default_factory=set)
+    drawings: Drawings = field(init=False)
 
     @property
     def root(self) -> Path:
@@ -157,7 +164,8 @@ class _Work:
         while True:
             self.matched = matched(briefs, self.there)
             self._name_files()
-            wrong = {one: why for one in self.matched.new if (why := self._wrong(one))}
+            new = self.asked.waits.each(Deed.JUDGING, self.matched.new)
+            wrong = {one: why for one in new if (why := self.drawings.draw(one))}
             if not wrong:
                 break
             # What refers to one of them refers to its id, and others may have its name.
@@ -201,6 +209,8 @@ class _Work:
         live = conceal(self.spool.spec(one), spec, one.kind.shape)
         said = f"it is declared at {manifest.source} already"
         if not covers(live, spec, one.kind.shape):
+            if one.thing is None and not one.slugs:
+                return Left(one.said, OTHER_CONTENT.format(twin=manifest), ExitCode.INVALID)
             return Left(str(manifest.ref), f"{said}, and differs: see `{on_manifests('plan')}`")
         memory = self.journal.history.of(manifest.ref)
         is_news = memory.last is None and memory.pending is None
@@ -223,24 +233,10 @@ class _Work:
             for name, kind in folders.items()
         }
         self.files = {one.ref: places[one.ref.kind] / f"{stems[one.ref]}.yaml" for one in new}
-
-    def _wrong(self, one: Named) -> Left | None:
-        """Judge a manifest before anything is written, as any run would read it."""
-        record, drawn = self._drawn(one)
-        if isinstance(drawn, Left):
-            return drawn
-        bench, more = self.bench, self.gathered.variables.get(self.bench.name, {})
-        variables = {**bench.environment.variables, **more}
-        withheld = withheld_from(os.environ)
-        salt = self.hiding.salt
-        scope = Scope(bench.name, variables, self.hiding.values, salt, withheld)
-        known = {**bench.project.settings.environments, bench.name: bench.environment}
-        texts = dict(self._texts(one, drawn))
-        error = wrong_in(texts, self.files[one.ref], self.root, scope, known)
-        if error is None:
-            return None
-        called = f"{record.called} ({record.where})"
-        return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
+        variables, keep_json = self.gathered.variables, self.wanted.keep_json
+        self.drawings = Drawings(
+            self.bench, self.spool, self.hiding, self.matched, self.files, variables, keep_json
+        )
 
     def _check_files(self) -> None:
         """Note which files are there already as they would be written.
@@ -250,55 +246,30 @@ class _Work:
         new = self.matched.new
         check_read([*self.files.values()], self.bench.project)
         there = {folder: names_in(folder) for folder in {one.parent for one in self.files.values()}}
-        taken: list[Path] = []
-        for one in new:
-            files = self._files_of(one)
-            taken += [file for file in files if file.name.casefold() in there[file.parent]]
-        owners = {file: one for one in new for file in self._files_of(one)}
-        self.left_behind = {file for file in taken if self._is_ours(file, owners[file])}
+        drawings = self.drawings
+        owners = {file: one for one in new for file in drawings.files_of(one)}
+        taken = [file for file in owners if file.name.casefold() in there[file.parent]]
+        self.left_behind = {file for file in taken if drawings.is_ours(file, owners[file])}
         refuse_taken([file for file in taken if file not in self.left_behind], self.root)
 
-    def _is_ours(self, file: Path, one: Named) -> bool:
-        """Tell whether a file is what would be written, as where a run was stopped."""
-        _, drawn = self._drawn(one)
-        return isinstance(drawn, Draft) and all(
-            holds(path, text, self.root) for path, text in self._texts(one, drawn) if path == file
-        )
-
-    def _files_of(self, one: Named) -> list[Path]:
-        file = self.files[one.ref]
-        return [file, file.with_suffix(".json")] if self._keeps_json(one.brief) else [file]
-
-    def _keeps_json(self, one: Brief) -> bool:
-        return self.wanted.keep_json and one.kind.from_export is not None
-
-    def _drawn(self, one: Named) -> tuple[Record, Draft | Left]:
-        record = self.hiding.record(self.spool.record(one.brief))
-        others = with_target(self.bench.project) - {self.bench.name}
-        place = IdPlace(self.bench.name, alone=not others)
-        json_name = f"{self.files[one.ref].stem}.json" if self._keeps_json(one.brief) else ""
-        known, mentions = self.matched.known, one.brief.mentions
-        return record, draft_of(record, one.ref, mentions, known, place, json_name=json_name)
-
-    def _texts(self, one: Named, drawn: Draft) -> list[tuple[Path, str]]:
-        """Give the files of a draft and their texts; first what the manifest names."""
-        file = self.files[one.ref]
-        exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
-        return [*exports, (file, led(drawn.manifest, file, self.root))]
+    def clear(self) -> None:
+        """Remove what a run that died began in the folders of what is imported, and say so."""
+        kinds = {one.kind.name: one.kind for one in self.gathered.briefs}
+        folders = [folder_for(kind, self.bench.project, self.wanted.to) for kind in kinds.values()]
+        if count := remove_left(folders):
+            self.asked.voice.say(LEFT_BESIDE.format(what=plural(count, "file")))
 
     def rehearse(self) -> None:
         """Note what would be written."""
         for one in self.matched.new:
-            _, drawn = self._drawn(one)
-            if isinstance(drawn, Left):
-                self.result.skipped.append(drawn)
-            else:
-                self._note(one, [file for file, _ in self._texts(one, drawn)])
+            self._note(one, self.drawings.files_of(one))
 
     def _note(self, one: Named, files: Sequence[Path]) -> None:
         shown = display_name(self.files[one.ref], self.root)
         remote_id = one.brief.record.remote_id
-        self.result.imported.append(Taken(one.ref, shown, remote_id, tuple(sorted(files))))
+        readable = one.brief.can_be_read
+        taken = Taken(one.ref, shown, remote_id, tuple(sorted(files)), readable)
+        self.result.imported.append(taken)
 
     def write(self) -> None:
         """Write files first, and then what the journal rests on them, some at a time."""
@@ -307,10 +278,13 @@ class _Work:
         journal.begin(begun)
         new = self.matched.new
         self._declare_variables()
-        for start in range(0, len(new), TOGETHER):
-            entries = self._written(new[start : start + TOGETHER], begun)
-            if entries:
-                journal.append(entries)
+        with self.asked.waits.step(Deed.WRITING, total=len(new)) as step:
+            for start in range(0, len(new), TOGETHER):
+                some = new[start : start + TOGETHER]
+                entries = self._written(some, begun)
+                if entries:
+                    journal.append(entries)
+                step.done += len(some)
         known = [
             self._entry(one, manifest.ref, self._filled(manifest), begun)
             for one, manifest in self.agreed
@@ -340,16 +314,10 @@ class _Work:
     def _written(self, some: Sequence[Named], run: RunEntry) -> list[Entry]:
         """Write some manifests, and give what the journal keeps of them."""
         texts: list[tuple[Path, str]] = []
-        drawn: list[tuple[Named, Record, Draft]] = []
-        for one in self.asked.waits.each(Deed.WRITING, some):
-            record, draft = self._drawn(one)
-            if isinstance(draft, Left):
-                self.result.skipped.append(draft)
-                continue
+        for one in some:
             # What a run left that was stopped is there already, as it would be written.
-            own = self._texts(one, draft)
+            own = self.drawings.texts(one)
             new = [each for each in own if each[0] not in self.left_behind]
-            drawn.append((one, record, draft))
             texts.extend(new)
             if new:
                 self._note(one, [file for file, _ in new])
@@ -358,11 +326,12 @@ class _Work:
         reached(Point.FILE_WRITTEN)
         settle({file.parent for file, _ in texts}, self.root)
         reached(Point.FILES_SYNCED)
-        for one, record, draft in drawn:
-            self._warn(record, one.ref, draft)
+        for one in some:
+            if one.brief.record.untold or one.brief.record.keys:
+                self._warn(one)
         return [
-            self._entry(one.brief, one.ref, record.spec, run)
-            for one, record, _ in drawn
+            self._entry(one.brief, one.ref, self.drawings.record(one).spec, run)
+            for one in some
             if one.brief.is_remembered
         ]
 
@@ -381,9 +350,11 @@ class _Work:
             revision=one.revision,
         )
 
-    def _warn(self, record: Record, ref: Ref, drawn: Draft) -> None:
+    def _warn(self, one: Named) -> None:
         """Say what the service did not tell, and show literals that look like keys."""
+        record, ref = self.drawings.record(one), one.ref
         name = display_name(self.files[ref], self.root)
+        [*_, (_, manifest)] = texts = [*self.drawings.texts(one)]
         if record.untold and not self.asked.quiet:
             what = ", ".join(dict.fromkeys(told for _, told in record.untold))
             places = plural(len(record.untold), "place")
@@ -393,8 +364,8 @@ class _Work:
                     "say where to add it"
                 )
             )
-        if record.keys and drawn.export is None:
-            document = read_text(drawn.manifest, is_json=False).documents[0]
+        if record.keys and len(texts) == 1:
+            document = read_text(manifest, is_json=False).documents[0]
             text = Text(name, document, prefix=("spec",), ref=str(ref))
             found = [text.complaint(one) for one in record.keys]
             self.asked.voice.complain(found, verbose=self.asked.verbose)

@@ -244,10 +244,14 @@ def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return kind, name
 
 
-def open_bench(asked: Asked) -> Bench:
-    """Do all that comes before the first request."""
+def open_bench(asked: Asked, *, may_lack: bool = False) -> Bench:
+    """Do all that comes before the first request.
+
+    With `may_lack`, secrets of manifests need not be set.
+    """
     project = open_project(asked)
-    return bench_of(asked, project, *choose_environment(project, asked.environment))
+    name, environment = choose_environment(project, asked.environment)
+    return bench_of(asked, project, name, environment, may_lack=may_lack)
 
 
 def bench_of(
@@ -256,6 +260,8 @@ def bench_of(
     name: str,
     environment: Environment,
     allowed: Allowed = Allowed.ALL,
+    *,
+    may_lack: bool = False,
 ) -> Bench:
     """Do what is left before the first request, once it is known what may be used."""
     lead_here(asked, project, name)
@@ -274,6 +280,7 @@ def bench_of(
         today(),
         selection=asked.selection,
         why_unset=secrets.why,
+        may_lack=may_lack,
     )
     workspace = open_workspace(asked, project, scope)
     asked.voice.hide(_redaction_of(workspace))

@@ -8,6 +8,7 @@ import shlex
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from reconciler.manifests.changed import Changed, branching_point, changed_since
 from reconciler.manifests.selection import EVERYTHING, read_selection
 from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.drift import find_drift, remembered
+from reconciler.planning.older_secrets import older_seals
 from reconciler.planning.plan import Place, make_plan
 from reconciler.planning.restoring import with_restored
 from reconciler.points import Point, reached
@@ -249,6 +251,7 @@ async def _look(bench: Bench, history: History) -> Look:
             bench.salt(),
             ignore=bench.project.settings.drift_ignore,
             prove=not isinstance(bench.target, Embedded),
+            older=partial(older_seals, bench.journal().entries),
         )
     # Of a part nobody can tell which rules are of no use.
     look = replace(look, selected=bench.selected)

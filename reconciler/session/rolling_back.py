@@ -56,7 +56,7 @@ MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ToRollBack:
     """What is to be rolled back: a run by its id, the beginning of it, or `last`.
 
     Without `refs` it is all that the run wrote. `live` asks for what was live right before
@@ -68,7 +68,7 @@ class Wanted:
     live: bool = False
 
 
-def before_of(bench: Bench, journal: Journal, wanted: Wanted) -> Bench:
+def before_of(bench: Bench, journal: Journal, wanted: ToRollBack) -> Bench:
     """Give a bench whose manifests are what was before a run.
 
     Raises UsageError where there is no such run, it is not the only one, it wrote nothing

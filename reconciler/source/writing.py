@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from reconciler.points import Point, reached
 
 SYNCED_AT_ONCE = 16
+BEGINS, ENDS = ".reconciler-", ".new"
+"""What a file is called before it has its name; nobody reads one."""
 
 
 def replace_file(real: Path, content: bytes) -> None:
@@ -23,15 +26,15 @@ def replace_file(real: Path, content: bytes) -> None:
     if status.st_nlink > 1:
         _overwrite(real, content)
         return
-    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
+    descriptor, name = _begun(real.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
                 os.fchown(stream.fileno(), status.st_uid, status.st_gid)
             os.fchmod(stream.fileno(), status.st_mode & 0o7777)
             _write(stream.fileno(), content)
-        reached(Point.FILE_KEPT)
-        os.replace(name, real)  # noqa: PTH105 - a name, not a path
+            reached(Point.FILE_KEPT)
+            os.replace(name, real)  # noqa: PTH105 - a name, not a path
     except BaseException:
         _remove(name)
         raise
@@ -45,22 +48,70 @@ def write_new_files(contents: Sequence[tuple[Path, bytes]]) -> None:
     OSError. The names themselves are kept once `sync_folder` has returned.
     """
     beside: list[str] = []
-    try:
-        for real, content in contents:
-            descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=real.parent)
-            beside.append(name)
-            with os.fdopen(descriptor, "wb") as stream:
-                os.fchmod(stream.fileno(), 0o666 & ~_mask())
+    with ExitStack() as streams:
+        try:
+            for real, content in contents:
+                descriptor, name = _begun(real.parent)
+                beside.append(name)
+                stream = streams.enter_context(os.fdopen(descriptor, "wb"))
+                os.fchmod(descriptor, 0o666 & ~_mask())
                 stream.write(content)
-        # One after the other they would wait for the disk as often as there are files.
-        with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-            for done in [pool.submit(_sync, name) for name in beside]:
-                done.result()
-        for name, (real, _) in zip(beside, contents, strict=True):
-            _name_once(name, real)
-    finally:
-        for name in beside:
+                stream.flush()
+            reached(Point.FILES_BESIDE)
+            # One after the other they would wait for the disk as often as there are files.
+            with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
+                for done in [pool.submit(_sync, name) for name in beside]:
+                    done.result()
+            for name, (real, _) in zip(beside, contents, strict=True):
+                _name_once(name, real)
+                reached(Point.FILE_NAMED)
+        finally:
+            for name in beside:
+                _remove(name)
+
+
+def remove_left(folders: Iterable[Path]) -> int:
+    """Remove what runs that died left in folders before it had its name; give how many.
+
+    What a run that lives has begun is locked, and stays.
+    """
+    return sum(map(_removed, {one for folder in folders for one in _left_in(folder)}))
+
+
+def _left_in(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return [one for one in folder.glob(f"{BEGINS}*{ENDS}") if not one.is_symlink()]
+    return []
+
+
+def _removed(file: Path) -> bool:
+    with suppress(OSError):
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file.unlink()
+            return True
+        finally:
+            os.close(descriptor)
+    return False
+
+
+def _begun(folder: Path) -> tuple[int, str]:
+    """Begin a file of no name that counts; it is locked as long as its descriptor is open."""
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=BEGINS, suffix=ENDS, dir=folder)
+        try:
+            # Some file systems have no locks; none of their files is taken for a dead run's.
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # Who looked for such files just then has taken it for one that is left.
+            if os.path.exists(name):  # noqa: PTH110 - a name, not a path
+                return descriptor, name
+        except BaseException:
+            os.close(descriptor)
             _remove(name)
+            raise
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

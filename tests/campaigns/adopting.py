@@ -599,7 +599,7 @@ def _kill(place: Place, called: str, point: int, tally: Tally) -> None:
     shown = place.run("adopt", "--all", "--dry-run", "--format", "json")[1]
     process = os.fork()
     if process == 0:
-        _die_at(point)
+        die_at(point)
         place.run("adopt", "--all")
         os._exit(0)
     _, status = os.waitpid(process, 0)
@@ -621,7 +621,7 @@ def _kill(place: Place, called: str, point: int, tally: Tally) -> None:
         tally.fail("keep", f"{called}: {left}")
 
 
-def _die_at(point: int) -> None:
+def die_at(point: int) -> None:
     """Let this process die without a word at one of its points, counted from 1."""
     passed = 0
 

@@ -6,11 +6,14 @@ were applied once. Then manifests and journal are thrown away.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import shutil
+import signal
 import sqlite3
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +22,7 @@ from typing import Any
 from unittest import mock
 
 import yaml
+from adopting import die_at
 from harness.doors import Ran, typed
 from stage import Stage, Tally
 from world_content import Content
@@ -26,8 +30,14 @@ from world_deeds import PROFILES, alert_id, unlisted
 from worlds import SECRET, TOKEN, drawing
 
 import reconciler.emulator
+from reconciler.source.reading import read_text
 
 KINDS = ("SLO", "AlertDefinition", "Dashboard", "SavedView")
+CALLS_ON_FILES = ("open", "os.link", "os.mkdir", "os.remove", "os.rename", "os.truncate")
+CALLS = 0.5
+"""How many deaths in all are at a call, and not at a point."""
+MOST_CALLS = 120
+MOST_DEATHS = 24
 NOT_KEPT = ("bearer", "json")
 
 
@@ -206,6 +216,20 @@ class World:
         }
 
 
+def die_at_call(folder: Path, number: int) -> None:
+    """Let this process die without a word before one of its calls that change files there."""
+    passed = 0
+
+    def hook(event: str, given: tuple[Any, ...]) -> None:
+        nonlocal passed
+        if event in CALLS_ON_FILES and str(given[0]).startswith(str(folder)):
+            passed += 1
+            if passed == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
 def _exports(records: list[dict[str, Any]], chance: random.Random) -> Iterator[str]:
     """Yield texts as people have them: a list, one by one, wrapped, in YAML."""
     records = [json.loads(json.dumps(one)) for one in records]
@@ -225,3 +249,77 @@ def _exports(records: list[dict[str, Any]], chance: random.Random) -> Iterator[s
 def _shown(change: dict[str, Any]) -> str:
     fields = [(one["path"], one.get("before"), one.get("after")) for one in change["fields"][:3]]
     return f"{change['ref']} {change['action']} {fields} {change['notes']}"[:900]
+
+
+def kill_imports(stage: Stage, count: int, seed: int) -> Tally:
+    """Kill `count` imports and import again: whole manifests, nothing beside them, all kept."""
+    tally = Tally()
+    number = seed * 1_000 + 500
+    while tally.counts["cases"] < count:
+        folder = stage.root / f"killed{number}"
+        folder.mkdir()
+        try:
+            Killed(number, folder).killed(tally, count)
+        except AssertionError as broken:
+            tally.counts["cases"] += 1
+            tally.fail("K", f"world {number}: {broken}")
+        shutil.rmtree(folder)
+        number += 1
+    return tally
+
+
+class Killed(World):
+    """A world in which imports die, at each of their points and at any of their system calls."""
+
+    def killed(self, tally: Tally, count: int) -> None:
+        """Apply, forget, and let imports die one after the other until one ends."""
+        chance = drawing(self.number)
+        with self._service():
+            self._settle()
+            self._declare(chance)
+            applied = self._run("apply", "--yes", "--allow-destroy", "--override-guard", "campaign")
+            assert applied.code in (0, 3), ("apply", applied)
+            self._forget()
+            for step in range(1, MOST_DEATHS):
+                if tally.counts["cases"] >= count:
+                    return
+                shutil.copytree(self.folder, beside := self.folder.with_suffix(".copy"))
+                try:
+                    self._once(tally, chance, step)
+                finally:
+                    shutil.rmtree(self.folder)
+                    beside.rename(self.folder)
+
+    def _once(self, tally: Tally, chance: random.Random, step: int) -> None:
+        """Let one import die at its `step`th deed, and see what the next one makes of it."""
+        tally.counts["cases"] += 1
+        call = chance.randint(1, MOST_CALLS) if chance.random() < CALLS else 0
+        process = os.fork()
+        if process == 0:
+            with contextlib.suppress(BaseException):
+                if call:
+                    die_at_call(self.folder, call)
+                else:
+                    die_at(step)
+                self._import_all(drawing(self.number), Tally())
+            os._exit(0)
+        _, status = os.waitpid(process, 0)
+        tally.counts["killed"] += os.WIFSIGNALED(status)
+        for file in self._manifests():
+            reading = read_text(file.read_text("utf-8"))
+            assert not reading.has_errors, f"death {step}/{call}: {file.name} is half a manifest"
+        tally.counts["left beside"] += len(self._left())
+        self._import_all(drawing(self.number), Tally())
+        assert not self._left(), f"death {step}/{call}: {self._left()} is left"
+        planned = self._plan()
+        odd = [_shown(one) for one in planned["changes"] if one["action"] != "keep"]
+        assert not odd, f"death {step}/{call}: not kept: {odd}"
+        assert planned["orphans"] == planned["unsettled"] == [], f"death {step}/{call}: orphans"
+
+    def _manifests(self) -> list[Path]:
+        return [
+            one for one in self.folder.rglob("*.yaml") if one.parent != self.folder / ".exports"
+        ]
+
+    def _left(self) -> list[str]:
+        return [one.name for one in self.folder.rglob(".*.new")]

@@ -26,7 +26,14 @@ from reconciler.points import Point
 ROLLBACK = ("--yes", "--allow-destroy", *OVER, "--format", "json")
 SECRETS = (SECRET, "canary-second-91be", "canary-third-07ac")
 DEEDS = ("apply", "apply", "apply", "compact", "rotate", "others", "rename")
-OF_THE_SERVICE = frozenset(("createTime", "updateTime", "revision", "createdAt", "updatedAt"))
+OF_THE_SERVICE = frozenset(
+    (
+        *("createTime", "updateTime", "revision", "createdAt", "updatedAt"),
+        *("createdTime", "updatedTime", "alertVersionId"),
+    )
+)
+"""What alerts have of it changes with each bulk replace, whatever that says of them."""
+
 USAGE = 64
 SURE = frozenset(("written", "unchanged"))
 
@@ -242,11 +249,11 @@ def _judged_live(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
 
 def _live_again(before: Live, after: Live, states: Mapping[str, str]) -> Iterator[str]:
     """Yield what is not as it was live, though the plan said that it would be."""
-    now = {ref: record for ref, _, record in objects(after)}
-    for ref, _, record in objects(before):
+    now = {(ref, remote_id): record for ref, remote_id, record in objects(after)}
+    for ref, remote_id, record in objects(before):
         if states.get(ref) == "live":
-            wanted, held = _own(record), _own(now[ref])
-            if not (covers(held, wanted) and covers(wanted, held)):
+            wanted, held = _own(record), _own(now.get((ref, remote_id)))
+            if held != wanted and not (covers(held, wanted) and covers(wanted, held)):
                 yield f"{ref} is not as it was live: {held} is not {wanted}"
     was, names = ([*live["LogPolicySet"]] for live in (before, after))
     if states.get("LogPolicySet/all") == "live" and was != names:

@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).parent.parent))
 
 from adopting import adopt_edits, adopt_texts, kill_adoptions
 from formatting import format_texts
-from imports import import_worlds
+from imports import import_worlds, kill_imports
 from kill_points import kill_at_points
 from live_edits import edit_between
 from lost_answers import cut_answers, lose_answers, storm
@@ -61,6 +61,7 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "rollback": (roll_back, 1_000),
     "kill-rollback": (kill_rollbacks, 1_000),
     "import": (import_worlds, 2_000),
+    "kill-import": (kill_imports, 1_000),
     "adopt": (adopt_edits, 10_000),
     "adopt-text": (adopt_texts, 10_000),
     "adopt-kill": (kill_adoptions, 500),

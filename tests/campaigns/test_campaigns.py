@@ -141,8 +141,10 @@ def test_system_calls() -> None:
 
 def test_imports() -> None:
     """Whatever a service holds, once imported all of it is kept, and nothing is imported twice."""
-    (told,) = campaign("import:24")
+    told, killed = campaign("import:24", "kill-import:8")
 
     assert told["cases"] >= 24
+    assert killed["cases"] == 8
+    assert killed["killed"] > 0
     assert told["references"] > 0
     assert told["imported again"] == told["not settled"] == 0

@@ -580,3 +580,15 @@ def test_removed_part_with_a_secret_title(
 
     assert (drifted.code, "slow" in drifted.out) == (2, True)
     assert "hunter2" not in drifted.out + adopted.out
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_moves_are_said(shop: Workspace, form: str) -> None:
+    """What moved in its list is told by its name and places, as a plan tells it."""
+    edit_live(shop, lambda board: widgets(board).reverse())
+
+    ran = adopt(shop, "--all", "--dry-run", "--format", form)
+
+    assert 'widget "Latency"' in ran.out
+    assert "from place 2 to place 1" in ran.out
+    assert '["' not in ran.out

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from harness.forge import REPOSITORY
+from harness.forge import REPOSITORY, Fault
 from harness.jobs import JobRan, Jobs
 from harness.repositories import git
 
@@ -146,3 +146,121 @@ def test_without_a_forge(shop: Jobs) -> None:
     assert "Live edits of" in ran.log
     assert "'Live'" in proposed(shop)
     assert json.dumps(shop.forge.requests_open) == "[]"
+
+
+def test_requests_of_forks_stay(shop: Jobs) -> None:
+    """A pull request of a fork whose branch has our name is neither changed nor closed."""
+    theirs = {
+        "number": 66,
+        "state": "open",
+        "title": "Theirs",
+        "body": "theirs",
+        "head": {"ref": BRANCH, "repo": {"full_name": "mallory/shop"}},
+        "base": {"ref": "main"},
+    }
+    gone = {**theirs, "number": 67, "head": {"ref": BRANCH, "repo": None}}
+    shop.forge.requests_open[:] = [json.loads(json.dumps(one)) for one in (theirs, gone)]
+
+    nothing = drift(shop)
+    edit_live(shop, "Live")
+    ran = drift(shop)
+
+    assert (nothing.code, ran.code) == (0, 0), ran.log
+    assert shop.forge.requests_open[:2] == [theirs, gone]
+    assert shop.forge.requests_open[2]["head"] == {"ref": BRANCH}
+
+
+def test_two_jobs_at_once(shop: Jobs) -> None:
+    """A pull request that another job opened meanwhile is the one, and no second is opened."""
+    edit_live(shop, "Live")
+    assert drift(shop).code == 0
+    (opened,) = shop.forge.requests_open
+    # The list that this job is given is of before.
+    shop.forge.faults.append(Fault("GET", f"/repos/{REPOSITORY}/pulls", 200, []))
+
+    ran = drift(shop)
+
+    assert ran.code == 0, ran.log
+    assert shop.forge.requests_open == [opened]
+    assert ran.outputs["pull-request"] == opened["html_url"]
+
+
+def test_hostile_names(shop: Jobs) -> None:
+    """What somebody wrote live ends no fence of the body, mentions nobody and makes no link."""
+    hostile = "x\n```\n</details>\n# @team/all [a](https://evil.example) <script>\n````"
+    edit_live(shop, hostile)
+
+    ran = drift(shop)
+
+    assert ran.code == 0, ran.log
+    (request,) = shop.forge.requests_open
+    outside, is_fenced = [], False
+    for line in request["body"].splitlines():
+        if line.startswith("```"):
+            is_fenced = not is_fenced
+        elif not is_fenced:
+            outside.append(line)
+    assert not is_fenced
+    assert "@team" not in "".join(outside)
+    assert "evil" not in "".join(outside)
+    assert "<script>" not in "".join(outside)
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_token_that_may_not(shop: Jobs, status: int) -> None:
+    """Where the token may open no pull request, the job says so and fails; the branch is there."""
+    edit_live(shop, "Live")
+    refusal = {"message": "Resource not accessible by integration"}
+    shop.forge.faults.append(Fault("POST", f"/repos/{REPOSITORY}/pulls", status, refusal, times=9))
+
+    ran = drift(shop)
+
+    assert ran.code == 4
+    assert "cannot be proposed" in ran.log
+    assert "'Live'" in proposed(shop)
+    shop.forge.faults.clear()
+    assert drift(shop).code == 0
+    assert len(shop.forge.requests_open) == 1
+
+
+def test_a_server_that_takes_no_push(shop: Jobs) -> None:
+    """Where the server takes no branch, nothing is opened, and git's reason is told."""
+    edit_live(shop, "Live")
+    hook = shop.root.parent / "server.git" / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho protected; exit 1\n", encoding="utf-8")
+    hook.chmod(0o755)
+
+    ran = drift(shop)
+
+    assert ran.code == 4
+    assert "cannot be proposed" in ran.log
+    assert shop.forge.requests_open == []
+
+
+def test_base_that_moved(shop: Jobs) -> None:
+    """After others merged, the branch is that of the newest commit, with the edit alone."""
+    edit_live(shop, "Live")
+    drift(shop)
+    (shop.root / "README.md").write_text("new\n", encoding="utf-8")
+    git(shop.root, "add", "README.md")
+    git(shop.root, "commit", "--quiet", "--message", "Other work")
+    git(shop.root, "push", "--quiet", "origin", "main")
+
+    ran = drift(shop)
+
+    assert ran.code == 0, ran.log
+    git(shop.root, "fetch", "--quiet", "origin", BRANCH)
+    assert git(shop.root, "diff", "--name-only", "main", "FETCH_HEAD").split() == ["board.yaml"]
+    assert git(shop.root, "rev-parse", "FETCH_HEAD^") == git(shop.root, "rev-parse", "main")
+
+
+def test_dirty_checkout(shop: Jobs) -> None:
+    """What was changed in the checkout and not committed is proposed to nobody."""
+    edit_live(shop, "Live")
+    (shop.root / "board.yaml").write_text(BOARD + "# mine\n", encoding="utf-8")
+
+    ran = drift(shop)
+
+    assert ran.code == 11
+    assert "a proposal is" in ran.log
+    assert shop.forge.requests_open == []

@@ -170,6 +170,10 @@ class FakeForge:
     def _request(self, number: str, body: Any) -> Answer:
         """Open a pull request, or change one; `_refused` reads its body as that of a comment."""
         if not number:
+            ours = self._requested({"head": [f":{body['head']}"], "state": ["open"]})
+            if any("repo" not in one["head"] for one in ours):
+                said = f"A pull request already exists for team:{body['head']}."
+                return 422, {}, {"message": "Validation Failed", "errors": [{"message": said}]}
             new = {
                 "number": 100 + len(self.requests_open),
                 "state": "open",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -316,3 +317,41 @@ def test_huge_documents() -> None:
     assert "only the first 1,000 are read" in left(only(board))
     assert len(alerts.made) == 5_000
     assert len(alerts.left_behind) <= 501
+
+
+def test_what_a_dashboard_of_grafana_loses() -> None:
+    """What of a panel, a row, a target or a variable has no counterpart is said by its name."""
+    steps: Json = [{"color": "green"}, {"value": 80}]
+    panel: Json = {
+        "type": "timeseries",
+        "title": "Load",
+        "gridPos": {"x": 0, "y": 0, "w": 6, "h": 8},
+        "targets": [{"refId": "A", "expr": "up"}, {"refId": "B"}],
+        "transformations": [{"id": "sort"}],
+        "fieldConfig": {
+            "defaults": {"unit": "bytes", "decimals": 2, "thresholds": {"steps": steps}},
+            "overrides": [{"matcher": {}}],
+        },
+    }
+    wide: Json = {"type": "text", "title": "Wide", "gridPos": {"x": 6, "y": 0, "w": 18, "h": 8}}
+    inner: Json = {"type": "row", "panels": [wide]}
+    row: Json = {"type": "row", "title": "Row", "repeat": "host", "panels": [inner]}
+    variable: Json = {"name": "host", "type": "query"}
+    board: Json = {
+        "schemaVersion": 39,
+        "title": "Board",
+        "templating": {"list": [variable]},
+        "panels": [panel, wide, row],
+    }
+
+    made = only(grafana.convert(board, "f"))
+
+    said = left(made)
+    for what in ("query B", "transformations", "unit bytes", "decimals", "thresholds", "overrides"):
+        assert what in said
+    assert "repeat" in said
+    assert "variable `host`" in said
+    text = json.dumps(made.spec)
+    assert text.count('"Wide"') == 2
+    assert '"width": 320' in text
+    assert '"width": 960' in text

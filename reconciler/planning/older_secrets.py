@@ -1,0 +1,128 @@
+"""Live texts that hold a secret which the manifests do not name any more, or not there. Pure.
+
+A copy of a widget keeps the value that its secret had when it was copied, and no place tells
+that a secret belongs there: only what the journal was told of that value does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from reconciler.document import ABSENT, Difference, Json
+from reconciler.expressions import sealed_parts
+from reconciler.resource import Ref
+from reconciler.sealed import HIDDEN, Template, holds_seal, seal, secret_values
+
+SHORTEST: Final = 8
+MOST_TRIED: Final = 500
+"""Some milliseconds each; what is not tried any more is hidden."""
+
+_WORD = re.compile(r"[^\s\"'`,;(){}\[\]<>]+")
+_PART = re.compile(r"[^\s\"'`,;(){}\[\]<>=:/?&@]+")
+
+Sealed: TypeAlias = frozenset[tuple[str, str]]
+"""Names of secrets, and seals of values that they had."""
+
+
+def seals_in(documents: Iterable[Json]) -> Sealed:
+    """Give the seals that stand in documents as a journal keeps them."""
+    return frozenset(
+        one
+        for document in documents
+        for text in _texts(document)
+        for one in sealed_parts(text)
+        if not isinstance(one, str)
+    )
+
+
+def no_seals(_: Ref) -> Sealed:
+    """Give none, where no journal is asked."""
+    return frozenset()
+
+
+def older_seals(entries: Iterable[object], ref: Ref) -> Sealed:
+    """Give the seals of all that a journal tells to have been declared of a resource."""
+    told = (getattr(one, "declared", None) for one in entries if getattr(one, "ref", None) == ref)
+    return seals_in(one for one in told if isinstance(one, dict) and holds_seal(one))
+
+
+@dataclass(slots=True)
+class OlderSecrets:
+    """What a live document must not show of one resource.
+
+    `seals` are those of older values. The values of secrets that are `declared` are looked for
+    inside of texts, and texts that stand there as they are have been shown already.
+    """
+
+    seals: Sealed
+    declared: Json
+    salt: str
+    _tried: int = field(init=False, default=0)
+    _values: frozenset[str] = field(init=False)
+    _public: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._values = frozenset(
+            one for one in secret_values(self.declared) if len(one) >= SHORTEST
+        )
+        self._public = frozenset(
+            one for one in _texts(self.declared) if not isinstance(one, Template)
+        )
+        self.seals = self.seals - seals_in([self.declared])
+
+    def hidden(self, live: Json) -> Json:
+        """Give a live document in which no text holds such a value."""
+        if not self.seals and not self._values:
+            return live
+        return self._hidden(live)
+
+    def unshown(self, one: Difference) -> Difference:
+        """Give a difference that shows no such value of what is live."""
+        return one if one.before is ABSENT else replace(one, before=self.hidden(one.before))
+
+    def _hidden(self, live: Json) -> Json:
+        match live:
+            case dict():
+                return {key: self._hidden(one) for key, one in live.items()}
+            case list():
+                return [self._hidden(one) for one in live]
+            case Template():
+                return live
+            case str():
+                return HIDDEN if live != HIDDEN and self._holds(live) else live
+            case _:
+                return live
+
+    def _holds(self, text: str) -> bool:
+        if len(text) < SHORTEST or text in self._public:
+            return False
+        return any(one in text for one in self._values) or any(map(self._fits, _pieces(text)))
+
+    def _fits(self, piece: str) -> bool:
+        """Tell whether a text is what one of the seals stands for, or too many were tried."""
+        for name, sealed in self.seals:
+            self._tried += 1
+            if self._tried > MOST_TRIED or seal(piece, name, self.salt) == sealed:
+                return True
+        return False
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield what may be a secret in a text: all of it, its lines, words and parts of words."""
+    found = (text, text.strip(), *text.splitlines(), *_WORD.findall(text), *_PART.findall(text))
+    yield from dict.fromkeys(one for one in found if len(one) >= SHORTEST)
+
+
+def _texts(document: Json) -> Iterator[str]:
+    rest: list[Json] = [document]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest.extend(value.values())
+        elif isinstance(value, list):
+            rest.extend(value)
+        elif isinstance(value, str):
+            yield value
