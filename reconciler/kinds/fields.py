@@ -320,3 +320,4 @@ class IdValue(Part):
     """`{value}`: how the API wraps ids of nested objects and folders."""
 
     value: Text = None
+    """The id itself; the API wraps ids of nested objects and folders in an object."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
+from reconciler.described import DescribedSchema
 from reconciler.expressions import EDITOR_PATTERN
 from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import Kind
@@ -145,7 +146,7 @@ def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
     return metadata
 
 
-class _EditorSchema(GenerateJsonSchema):
+class _EditorSchema(DescribedSchema):
     """Pydantic's generator, without noise, and with expressions in place of bound values."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's hook

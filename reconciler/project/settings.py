@@ -192,6 +192,7 @@ class Environment(_Strict):
         dict[str, Variable], Field(description="Values of `${var:NAME}` in manifests.")
     ] = {}
     guards: Guards = Guards()
+    """What an apply of this environment may do without consent."""
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
     ] = Assumptions()
@@ -285,6 +286,7 @@ class ProjectFile(_Strict):
         str | None, Field(alias="defaultEnvironment", description="Used where -e is not given.")
     ] = None
     environments: dict[str, Environment] = {}
+    """The places that manifests are applied to, by their names."""
     drift_ignore: Annotated[
         list[DriftIgnore],
         Field(
@@ -305,5 +307,7 @@ class ProjectFile(_Strict):
 def project_schema() -> dict[str, Any]:
     """Give the JSON Schema of a project file, for editors."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
-    schema = ProjectFile.model_json_schema()
+    from reconciler.described import DescribedSchema  # noqa: PLC0415 - for schemas alone
+
+    schema = ProjectFile.model_json_schema(schema_generator=DescribedSchema)
     return {"$schema": dialect, **schema, "title": "reconciler.yaml"}
