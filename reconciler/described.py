@@ -63,7 +63,8 @@ class DescribedSchema(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Say of each field what it is for."""
         written = super().model_schema(schema)
-        said = descriptions_of(schema["cls"])
+        model: type[BaseModel] = schema["cls"]
+        said = descriptions_of(model)
         for name, inside in written.get("properties", {}).items():
             if said.get(name):
                 inside.setdefault("description", said[name])

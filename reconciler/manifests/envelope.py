@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from reconciler.advice import from_export
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.envelope_fields import MANIFEST, METADATA
 from reconciler.kinds.judging import kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.type_errors import meant_number, wanted_of
@@ -21,8 +22,8 @@ from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Finding, Severity
 from reconciler.source.files import File
 
-FIELDS = ("apiVersion", "kind", "metadata", "spec")
-METADATA_FIELDS = ("name", "id", "ids", "labels", "environments", "protect")
+FIELDS = tuple(MANIFEST)
+METADATA_FIELDS = tuple(METADATA)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 253
 

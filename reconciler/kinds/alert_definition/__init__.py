@@ -10,6 +10,7 @@ from reconciler.kinds.alert_definition.remote import (
     weakens,
     write,
 )
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
 
 # Of the part that belongs to its type: each type has a part of another name.
@@ -43,6 +44,8 @@ ESSENTIALS = (
     Essential((TOLD, "router", "id"), "router"),
 )
 
+ENDPOINTS = (Endpoint(1, "PUT", "/alerts/alerts-general/v3/bulk", "replaces many"),)
+
 ALERT_DEFINITION = Kind(
     name=NAME,
     noun="alert",
@@ -57,5 +60,6 @@ ALERT_DEFINITION = Kind(
     weakens=weakens,
     consents=CONSENTS,
     essentials=ESSENTIALS,
+    endpoints=ENDPOINTS,
     limits="The API can neither read nor create alert definitions: drift cannot be seen.",
 )

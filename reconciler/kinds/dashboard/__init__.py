@@ -11,6 +11,7 @@ from reconciler.kinds.dashboard.remote import (
     weakens,
     write,
 )
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import ANY_STEP, DASHBOARD_ID, Essential, Grid, Kind
 
 WRAPPERS = frozenset(
@@ -31,6 +32,14 @@ ESSENTIALS = (
     Essential(("dashboard", "variablesV2")),
     Essential(("dashboard", "filters")),
     Essential(("isLocked",), usual=False),
+)
+
+READ = "/v1/dashboards/dashboards/{dashboard_id}"
+ENDPOINTS = (
+    Endpoint(3, "POST", "/v1/dashboards/dashboards", "makes it", tells=False),
+    Endpoint(4, "PUT", "/v1/dashboards/dashboards", "replaces it", tells=False),
+    Endpoint(5, "GET", READ, "reads it by its id", sends=False),
+    Endpoint(6, "GET", "/v1/dashboards/by-slug/{slug}", "reads it by its slug", sends=False),
 )
 
 DASHBOARD = Kind(
@@ -54,5 +63,6 @@ DASHBOARD = Kind(
     essentials=ESSENTIALS,
     picture=Grid(SECTIONS),
     unsaid=WRAPPERS.union(*WidgetDefinition.alternatives),
+    endpoints=ENDPOINTS,
     limits="The API cannot delete dashboards.",
 )

@@ -1,8 +1,14 @@
 """The kind `LogPolicySet`."""
 
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import NO_ID, Essential, Kind, Ranking
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.remote import observe, write
+
+ENDPOINTS = (
+    Endpoint(15, "GET", "/dataplans/policies/v1", "reads all", sends=False),
+    Endpoint(17, "POST", "/dataplans/policies/v1/atomicOverwriteLogPolicies", "replaces all"),
+)
 
 LOG_POLICY_SET = Kind(
     name="LogPolicySet",
@@ -22,6 +28,7 @@ LOG_POLICY_SET = Kind(
         (("policy", "priority"), ("policy", "disabled"), ("logRules", "severities")),
     ),
     unsaid=frozenset(("policy", "logRules")),
+    endpoints=ENDPOINTS,
     limits="The overwrite destroys every policy that the list leaves out. "
     "Severities may not be returned: then they are compared with the journal.",
 )

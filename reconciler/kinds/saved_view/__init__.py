@@ -1,5 +1,6 @@
 """The kind `SavedView`."""
 
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import INT32, Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, check
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
@@ -13,6 +14,11 @@ ESSENTIALS = (
     Essential(("filters", "filters")),
 )
 
+ENDPOINTS = (
+    Endpoint(20, "POST", "/data-exploration/saved-views/v1", "makes it"),
+    Endpoint(21, "PUT", "/data-exploration/saved-views/v1/{id}", "replaces it"),
+)
+
 SAVED_VIEW = Kind(
     name=NAME,
     noun="view",
@@ -24,5 +30,6 @@ SAVED_VIEW = Kind(
     readable=False,
     cannot_create=cannot_create,
     essentials=ESSENTIALS,
+    endpoints=ENDPOINTS,
     limits="The API cannot read saved views: drift cannot be seen, nor a lost create be found.",
 )

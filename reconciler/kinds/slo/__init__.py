@@ -1,5 +1,6 @@
 """The kind `SLO`."""
 
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import UUID, Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check
 from reconciler.kinds.slo.remote import (
@@ -23,6 +24,13 @@ ESSENTIALS = (
     Essential(("windowBasedMetricSli", "window")),
 )
 
+ENDPOINTS = (
+    Endpoint(11, "POST", "/v1/slo/slos", "makes it"),
+    Endpoint(12, "PUT", "/v1/slo/slos", "replaces it"),
+    Endpoint(13, "GET", "/v1/slo/slos/{id}", "reads it", sends=False),
+    Endpoint(14, "POST", "/v1/slo/slos/validate", "asks what its alerts say", tells=False),
+)
+
 SLO = Kind(
     name="SLO",
     noun="slo",
@@ -38,5 +46,6 @@ SLO = Kind(
     consents=(TARGET_LOWERED,),
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
+    endpoints=ENDPOINTS,
     limits="The API cannot find an SLO by name nor delete one: a lost create must be settled.",
 )

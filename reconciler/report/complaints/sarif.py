@@ -10,25 +10,18 @@ from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
+from reconciler.explaining.explanation import Explanation
+from reconciler.explaining.families import explanations
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
     message,
     worst_first,
 )
+from reconciler.report.explained_code import code_markdown, code_text
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import json_text, safe
 from reconciler.source.diagnostic import CODES, Complaint
-
-GROUPS = {
-    "M1": "M1 is about the text",
-    "M2": "M2 about what stands around `spec`",
-    "M3": "M3 about `spec`",
-    "M4": "M4 about the workspace as a whole",
-    "M5": "M5 about expressions",
-    "P1": "P about the project file",
-}
-"""As docs/errors.md says it."""
 
 FINGERPRINT = "reconcilerComplaint/v1"
 # The one name that the forge's code scanning reads.
@@ -67,17 +60,16 @@ def _driver() -> dict[str, Json]:
     return {
         "name": "reconciler",
         "semanticVersion": __version__,
-        "rules": [_rule(code, said) for code, said in CODES.items()],
+        "rules": [_rule(explanations()[code]) for code in CODES],
     }
 
 
-def _rule(code: str, said: str) -> dict[str, Json]:
-    help_text = f"{code}: {said}. {GROUPS[code[:2]]}; docs/errors.md lists all complaints."
+def _rule(one: Explanation) -> dict[str, Json]:
     return {
-        "id": code,
-        "shortDescription": {"text": said},
-        "fullDescription": {"text": said},
-        "help": {"text": help_text},
+        "id": one.code,
+        "shortDescription": {"text": one.title},
+        "fullDescription": {"text": one.means},
+        "help": {"text": code_text(one), "markdown": code_markdown(one)},
         "properties": {"tags": ["manifests"]},
     }
 

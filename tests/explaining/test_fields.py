@@ -1,0 +1,99 @@
+"""What is said of fields is so, and is said of every field."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from write_reference import DOCS, pages
+
+from reconciler.emulator.resources import RESOURCES
+from reconciler.explaining.examples import document_of
+from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.explaining.yaml_text import yaml_text
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.checks import lint
+from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS, read_envelope
+from reconciler.project import project_findings
+from reconciler.resource import API_VERSION
+from reconciler.source.diagnostic import Finding
+from reconciler.source.reading import read_text
+
+ALL = all_fields()
+WRITABLE = [one for one in ALL if one.read_only is None and one.path]
+
+
+@pytest.mark.parametrize("field", ALL, ids=lambda one: one.address)
+def test_every_field_is_described(field: Field) -> None:
+    """A field is described in a sentence that says more than its name."""
+    bare = re.sub(r"[^a-z]", "", field.said.lower())
+
+    assert field.said.endswith(".")
+    assert len(field.said.split()) >= 3
+    assert bare.removeprefix("the") != field.name.lower()
+
+
+def test_every_field_of_a_model_is_there() -> None:
+    """The tree of a kind has every field of its model and of the envelope, and no other."""
+    for kind in KINDS:
+        names = {info.alias or name for name, info in kind.spec.model_fields.items()}
+        assert {one.name for one in roots()[kind.name].fields} == names | set(FIELDS) - {"spec"}
+    metadata = next(one for one in roots()[MANIFESTS].fields if one.name == "metadata")
+    assert {one.name for one in metadata.fields} == set(METADATA_FIELDS)
+
+
+def findings_of(field: Field) -> list[Finding]:
+    """Give what is found in the example of a field, its place in a manifest aside."""
+    (document,) = read_text(yaml_text(document_of(field))).documents
+    value = document.value
+    assert isinstance(value, dict)
+    if field.root == PROJECT:
+        return list(project_findings({"environments": {"production": {}}, **value}))
+    if "spec" in value:
+        return list(lint(value["spec"], BY_NAME[field.root].spec))
+    shown = field.root if field.root in BY_NAME else KINDS[0].name
+    whole = {"apiVersion": API_VERSION, "kind": shown, "metadata": {"name": "checkout"}, **value}
+    return read_envelope({**whole, "spec": {}}, {}, "production").findings
+
+
+@pytest.mark.parametrize("field", WRITABLE, ids=lambda one: one.address)
+def test_an_example_is_right_where_it_stands(field: Field) -> None:
+    """Nothing is found at the example of a field, nor inside it."""
+    steps = list(field.path)
+    found = [
+        finding
+        for finding in findings_of(field)
+        if [step for step in finding.path if isinstance(step, str)][: len(steps)] == steps
+    ]
+
+    assert [(one.code, one.path, one.message) for one in found] == []
+
+
+def test_the_example_of_a_kind_has_what_it_needs() -> None:
+    """Nothing that is required is missing in the example of a whole manifest."""
+    for kind in KINDS:
+        assert [one.message for one in findings_of(roots()[kind.name]) if one.code == "M302"] == []
+
+
+def test_the_requests_of_a_kind_are_those_of_the_document() -> None:
+    """Number, method and path of each request are those that the emulator answers."""
+    answered = {
+        (endpoint.number, endpoint.method, endpoint.path)
+        for resource in RESOURCES
+        for endpoint in resource.endpoints
+    }
+
+    for kind in KINDS:
+        assert kind.endpoints
+        assert {(one.number, one.method, one.path) for one in kind.endpoints} <= answered
+
+
+def test_the_pages_are_fresh() -> None:
+    """docs/reference/ and docs/diagnostics/ hold what is written now: else run `make schemas`."""
+    held = {
+        f"{folder}/{file.name}": file.read_text(encoding="utf-8")
+        for folder in ("reference", "diagnostics")
+        for file in (DOCS / folder).iterdir()
+    }
+
+    assert held == pages()
