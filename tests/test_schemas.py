@@ -99,6 +99,9 @@ def test_the_schema_knows_every_entry() -> None:
 
 # What is printed, by what, and the schema of the whole or of each line.
 PRINTED = [
+    (["explain", "SLO", "--recursive", "--format", "json"], "explained", False),
+    (["explain", "name", "--format", "json"], "explained", False),
+    (["explain", "M303", "--format", "json"], "explained", False),
     (["init", "--format", "json"], "init", False),
     (["validate", "--format", "json"], "complaints", False),
     (["validate", "--format", "jsonl"], "complaint", True),

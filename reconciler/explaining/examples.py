@@ -16,6 +16,7 @@ from reconciler.explaining.fields import (
     chosen_of,
     roots,
 )
+from reconciler.kinds import BY_NAME
 from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.kinds.fields import Part
 
@@ -121,7 +122,8 @@ def document_of(field: Field) -> dict[str, Json]:
         return _wrapped(field)
     if not field.path:
         around = {one.name: one.example for one in field.fields if one.name in MANIFEST}
-        return {**around, "spec": _inside(field, 0)}
+        known = BY_NAME.get(field.root)
+        return {**around, "spec": known.example() if known is not None else {}}
     outside = field.path and field.path[0] in MANIFEST
     return _wrapped(field) if outside else {"spec": _wrapped(field)}
 
@@ -158,8 +160,7 @@ def _by_words(field: Field) -> Json:
 
 def _inside(field: Field, depth: int) -> dict[str, Json]:
     """Fill in what is needed; where nothing is, the first field that may be written."""
-    fields = field.fields if field.path else _of_spec(field)
-    writable = [one for one in fields if one.read_only is None]
+    writable = [one for one in field.fields if one.read_only is None]
     needed = [one for one in writable if one.need is not Need.OPTIONAL]
     model = field.model
     if model is not None and issubclass(model, Part):
@@ -170,10 +171,6 @@ def _inside(field: Field, depth: int) -> dict[str, Json]:
     if depth >= _DEEPEST:
         return {}
     return {one.name: value_of(one, depth + 1) for one in chosen}
-
-
-def _of_spec(root: Field) -> list[Field]:
-    return [one for one in root.fields if one.name not in MANIFEST]
 
 
 def _plain(field: Field) -> Json:

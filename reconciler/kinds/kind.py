@@ -307,6 +307,9 @@ class Kind:
     endpoints: tuple[Endpoint, ...] = ()
     """The requests that carry its fields."""
 
+    example: Callable[[], dict[str, Json]] = dict
+    """A small `spec` that says something."""
+
     unsaid: frozenset[str] = frozenset()
     """Steps of a path that only wrap others and tell a reader nothing."""
 

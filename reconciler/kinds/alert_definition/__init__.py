@@ -1,6 +1,7 @@
 """The kind `AlertDefinition`."""
 
 from reconciler.assumptions import BULK_LIMIT
+from reconciler.document import Json
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check
 from reconciler.kinds.alert_definition.remote import (
     CONSENTS,
@@ -44,6 +45,19 @@ ESSENTIALS = (
     Essential((TOLD, "router", "id"), "router"),
 )
 
+
+def example() -> dict[str, Json]:
+    """Give a small `spec` that says something."""
+    return {
+        "name": "Checkout errors",
+        "priority": "ALERT_DEF_PRIORITY_P1",
+        "type": "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED",
+        "logsImmediate": {
+            "logsFilter": {"simpleFilter": {"luceneQuery": "severity:error AND service:checkout"}}
+        },
+    }
+
+
 ENDPOINTS = (Endpoint(1, "PUT", "/alerts/alerts-general/v3/bulk", "replaces many"),)
 
 ALERT_DEFINITION = Kind(
@@ -61,5 +75,6 @@ ALERT_DEFINITION = Kind(
     consents=CONSENTS,
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,
+    example=example,
     limits="The API can neither read nor create alert definitions: drift cannot be seen.",
 )

@@ -1,5 +1,6 @@
 """The kind `Dashboard`."""
 
+from reconciler.document import Json
 from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check
 from reconciler.kinds.dashboard.remote import (
     LOCKED,
@@ -34,6 +35,33 @@ ESSENTIALS = (
     Essential(("isLocked",), usual=False),
 )
 
+
+def example() -> dict[str, Json]:
+    """Give a small `spec` that says something."""
+    return {
+        "dashboard": {
+            "name": "Checkout",
+            "relativeTimeFrame": "900s",
+            "layout": {
+                "sections": [
+                    {
+                        "rows": [
+                            {
+                                "widgets": [
+                                    {
+                                        "title": "What this shows",
+                                        "definition": {"markdown": {"markdownText": "# Checkout"}},
+                                    }
+                                ]
+                            }
+                        ]
+                    }
+                ]
+            },
+        }
+    }
+
+
 READ = "/v1/dashboards/dashboards/{dashboard_id}"
 ENDPOINTS = (
     Endpoint(3, "POST", "/v1/dashboards/dashboards", "makes it", tells=False),
@@ -64,5 +92,6 @@ DASHBOARD = Kind(
     picture=Grid(SECTIONS),
     unsaid=WRAPPERS.union(*WidgetDefinition.alternatives),
     endpoints=ENDPOINTS,
+    example=example,
     limits="The API cannot delete dashboards.",
 )

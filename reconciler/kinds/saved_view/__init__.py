@@ -1,5 +1,6 @@
 """The kind `SavedView`."""
 
+from reconciler.document import Json
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import INT32, Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, check
@@ -13,6 +14,17 @@ ESSENTIALS = (
     Essential(("searchQuery", "query")),
     Essential(("filters", "filters")),
 )
+
+
+def example() -> dict[str, Json]:
+    """Give a small `spec` that says something."""
+    return {
+        "name": "Checkout errors",
+        "viewType": "VIEW_TYPE_LOGS",
+        "timeSelection": {"quickSelection": {"seconds": 900}},
+        "searchQuery": {"query": "severity:error AND service:checkout"},
+    }
+
 
 ENDPOINTS = (
     Endpoint(20, "POST", "/data-exploration/saved-views/v1", "makes it"),
@@ -31,5 +43,6 @@ SAVED_VIEW = Kind(
     cannot_create=cannot_create,
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,
+    example=example,
     limits="The API cannot read saved views: drift cannot be seen, nor a lost create be found.",
 )

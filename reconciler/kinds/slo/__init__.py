@@ -1,5 +1,6 @@
 """The kind `SLO`."""
 
+from reconciler.document import Json
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import UUID, Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check
@@ -24,6 +25,20 @@ ESSENTIALS = (
     Essential(("windowBasedMetricSli", "window")),
 )
 
+
+def example() -> dict[str, Json]:
+    """Give a small `spec` that says something."""
+    return {
+        "name": "Checkout availability",
+        "targetThresholdPercentage": 99.9,
+        "sloTimeFrame": "SLO_TIME_FRAME_28_DAYS",
+        "requestBasedMetricSli": {
+            "goodEvents": {"query": 'sum(http_requests_total{code!~"5.."})'},
+            "totalEvents": {"query": "sum(http_requests_total)"},
+        },
+    }
+
+
 ENDPOINTS = (
     Endpoint(11, "POST", "/v1/slo/slos", "makes it"),
     Endpoint(12, "PUT", "/v1/slo/slos", "replaces it"),
@@ -47,5 +62,6 @@ SLO = Kind(
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
     endpoints=ENDPOINTS,
+    example=example,
     limits="The API cannot find an SLO by name nor delete one: a lost create must be settled.",
 )
