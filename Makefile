@@ -109,6 +109,7 @@ conformance: $(VENV)/.dev ## long run of generated requests against the emulator
 
 campaign: $(VENV)/.dev ## kill, break, race and edit applies, for hours; CAMPAIGN="kill:1000 lost:500"
 	@$(BIN)/python tests/campaigns/run_campaigns.py $(CAMPAIGN)
+	@ALL_SLIPS=1 $(BIN)/pytest -q tests/test_slips.py
 
 fuzz: $(VENV)/.dev ## fuzz manifests and answers; FUZZ_INPUTS, FUZZ_SEED, FUZZ_SECONDS
 	@PYTHONPATH=tests $(BIN)/python tests/fuzz/campaign.py

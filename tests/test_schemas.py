@@ -130,7 +130,8 @@ def test_what_commands_print_fits_the_schema(
     shop = examples_at(tmp_path / "shop")
     shop.write("empty.yaml", "# nothing yet\n")
     for arguments, name, by_line in PRINTED:
-        there = () if arguments[0] == "init" else ("--project", str(shop.root / "reconciler.yaml"))
+        alone = arguments[0] in {"init", "explain"}
+        there = () if alone else ("--project", str(shop.root / "reconciler.yaml"))
         printed = typed(*arguments, *there).out
         found = [json.loads(one) for one in (printed.splitlines() if by_line else [printed])]
         assert found, arguments

@@ -6,6 +6,7 @@ counted apart, and may be no more than a few.
 
 from __future__ import annotations
 
+import os
 import string
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -27,8 +28,8 @@ from reconciler.slips import nearest
 
 SHARE = 0.97
 MOST_AMBIGUOUS = 0.005
-FEW = "ex"
-"""Keys that are inserted where not all are: a doubled one is inserted everywhere."""
+KEYS = string.ascii_lowercase if os.environ.get("ALL_SLIPS") else "ex"
+"""Keys that are inserted; a doubled one is inserted everywhere."""
 
 Near = Callable[[str], str]
 
@@ -55,7 +56,7 @@ class Score:
     wrong: Counter[str] = field(default_factory=Counter)
     ambiguous: int = 0
 
-    def add(self, words: Sequence[str], near: Near, keys: str = FEW) -> None:
+    def add(self, words: Sequence[str], near: Near, keys: str = KEYS) -> None:
         """Try every slip of some words that stand in one place."""
         slips = {word: {*slips_of(word, keys)} for word in words}
         meant = defaultdict(set)
@@ -103,6 +104,16 @@ def listings() -> Sequence[Known]:
     return list({one.listed: None for one in (*every, *inside) if one.listed is not None})
 
 
+def near_to(words: Sequence[str]) -> Near:
+    """Give what is meant by a slip of one of some words."""
+    return lambda slip: nearest(slip, words)
+
+
+def near_option(options: Sequence[str]) -> Near:
+    """Give the option that the parser of command lines names first."""
+    return lambda slip: next((one[2:] for one in get_close_matches(f"--{slip}", options)), "")
+
+
 def near_field(model: type[Part]) -> Near:
     """Give what a manifest is told that has a slip of a field in an object of this model."""
 
@@ -119,24 +130,23 @@ def _named(message: str, suggestion: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("keys", [FEW, string.ascii_lowercase], ids=["few", "all"])
-def test_a_slip_of_a_field(keys: str) -> None:
+def test_a_slip_of_a_field() -> None:
     """Nearly every slip of a field is led back to it, whatever stands beside it in its object."""
     score = Score()
 
     for model in models():
-        score.add(list(facts_of(model)), near_field(model), keys)
+        score.add(list(facts_of(model)), near_field(model))
 
     assert score.is_good(), score
 
 
 @pytest.mark.slow
 def test_a_slip_of_a_value() -> None:
-    """Nearly every slip of a value of an enumeration is led back to it, with any letter inserted."""
+    """Nearly every slip of a value of an enumeration is led back to it."""
     score = Score()
 
     for listed in listings():
-        score.add(listed.values, listed.near, string.ascii_lowercase)
+        score.add(listed.values, listed.near)
 
     assert score.is_good(), score
 
@@ -146,12 +156,12 @@ def test_a_slip_of_what_stands_around() -> None:
     score = Score()
 
     for words in (list(BY_NAME), FIELDS, METADATA_FIELDS):
-        score.add(words, lambda slip, words=words: nearest(slip, words))
+        score.add(words, near_to(words))
     project = roots()[PROJECT]
     for one in (project, *project.inside()):
         if one.fields:
             names = [inside.name for inside in one.fields]
-            score.add(names, lambda slip, names=names: nearest(slip, names))
+            score.add(names, near_to(names))
 
     assert score.is_good(), score
 
@@ -171,19 +181,17 @@ def test_a_slip_of_a_command_or_an_option() -> None:
     score = Score()
     context = click.Context(cli)
 
-    score.add(list(COMMANDS), lambda slip: nearest(slip, COMMANDS))
+    score.add(list(COMMANDS), near_to(list(COMMANDS)))
     for command in commands(cli, context):
         if isinstance(command, click.Group) and command is not cli:
             names = command.list_commands(context)
-            score.add(names, lambda slip, names=names: nearest(slip, names))
+            score.add(names, near_to(names))
         options = [one for flag in command.params for one in flag.opts if one.startswith("--")]
         long = [one.removeprefix("--") for one in options]
         # The parser's own way to a near option.
         score.add(
             long,
-            lambda slip, options=options: next(
-                (one[2:] for one in get_close_matches(f"--{slip}", options)), ""
-            ),
+            near_option(options),
         )
 
     assert score.is_good(), score

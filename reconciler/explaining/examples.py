@@ -16,7 +16,7 @@ from reconciler.explaining.fields import (
     chosen_of,
     roots,
 )
-from reconciler.kinds import BY_NAME
+from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.kinds.fields import Part
 
@@ -24,7 +24,7 @@ _DEEPEST = 6
 
 # By the last steps of the path, the longest first: what a form alone does not tell.
 WORDS: Final[Mapping[tuple[str, ...], Json]] = {
-    ("Dashboard", "dashboard", "id"): EXAMPLE_SHORT_ID,
+    ("dashboard", "id"): EXAMPLE_SHORT_ID,
     ("slugName",): "checkout",
     ("relativeTimeFrame",): "900s",
     ("segments",): ["Shop"],
@@ -44,7 +44,7 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("absoluteTimeFrame", "to"): "2026-11-02T00:00:00Z",
     ("metricTimeWindowDynamicDuration",): "1h15m",
     ("query",): 'sum(rate(http_requests_total{code!~"5.."}[5m]))',
-    ("SavedView", "searchQuery", "query"): "severity:error AND service:checkout",
+    ("searchQuery", "query"): "severity:error AND service:checkout",
     ("promql",): 'sum(rate(http_requests_total{code=~"5.."}[5m]))',
     ("luceneQuery",): "severity:error AND service:checkout",
     ("queryLanguage", "query", "text"): "severity:error",
@@ -59,7 +59,7 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("label",): "team",
     ("metric",): "http_requests_total",
     ("labels",): {"team": "payments"},
-    ("SLO", "grouping", "labels"): ["region"],
+    ("grouping", "labels"): ["region"],
     ("entityLabels",): {"team": "payments"},
     ("groupByKeys",): ["service"],
     ("selectedValues",): {"checkout": True},
@@ -87,7 +87,7 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("maxChanges",): 20,
     ("driftIgnore", "path"): "description",
     ("reason",): "The service writes it anew.",
-    ("driftIgnore", "kind"): "Dashboard",
+    ("driftIgnore", "kind"): KINDS[0].name,
     ("driftIgnore", "name"): "checkout-*",
     ("reads", FREE, "path"): "/v3/alerts/{id}",
     ("lists", "path"): "/v3/alerts",
@@ -99,7 +99,12 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("textField",): "text",
     ("closeBodyField",): "ids",
 }
-_FREE_NAMES: Final = {"environments": "production", "kinds": "AlertDefinition", "lists": "SLO"}
+_FREE_NAMES: Final = {
+    "environments": "production",
+    "kinds": KINDS[0].name,
+    "lists": KINDS[0].name,
+}
+_UNREADABLE: Final = next(kind.name for kind in KINDS if not kind.readable)
 
 
 def value_of(field: Field, depth: int = 0) -> Json:
@@ -138,7 +143,7 @@ def _wrapped(field: Field) -> dict[str, Json]:
         assert isinstance(value, dict)  # noqa: S101 - a root is a mapping
         return value
     for outer, inner in zip(reversed(around[:-1]), reversed(around[1:]), strict=True):
-        name = "SavedView" if inner.name == FREE else inner.name
+        name = _UNREADABLE if inner.name == FREE else inner.name
         value = {name: value}
         if outer.path and outer.each == "list":
             value = [value]

@@ -129,7 +129,7 @@ class Loader:
         for document in documents:
             self._declare(file, document)
         if not documents and not reading.has_errors:
-            said = "this file holds no manifest"
+            said = "this file holds no manifest: write one, remove it, or `exclude:` it"
             self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
 
     def _note_text(self, file: File, reading: Reading) -> None:

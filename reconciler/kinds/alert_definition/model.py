@@ -17,6 +17,7 @@ from reconciler.kinds.alert_definition.logs_parts import (
 )
 from reconciler.kinds.alert_definition.type_parts import (
     TYPE_OF,
+    TYPE_PARTS,
     Flow,
     MetricThreshold,
     Priority,
@@ -307,7 +308,9 @@ def _type_findings(spec: dict[str, Json]) -> Iterator[Finding]:
     wanted = {of: part for part, of in TYPE_OF.items()}.get(str(declared))
     if declared is None and not parts and spec.keys() <= facts_of(AlertDefinitionSpec).keys():
         said = "an alert never triggers without its type and the part that belongs to that"
-        yield warning("M302", (), said, " or ".join(TYPE_OF))
+        first = TYPE_PARTS[0]
+        pair = f"`type: {TYPE_OF[first]}` and `{first}`"
+        yield warning("M302", (), said, Advice(f"write both, as {pair}"))
     elif declared is None and len(parts) == 1:
         said = f"`{parts[0]}` is there, but no type that says so"
         yield warning("M310", (parts[0],), said, f"type: {TYPE_OF[parts[0]]}", at_key=True)
