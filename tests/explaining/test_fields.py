@@ -7,6 +7,7 @@ import re
 import pytest
 from write_reference import DOCS, pages
 
+from reconciler.document import Json
 from reconciler.emulator.resources import RESOURCES
 from reconciler.explaining.examples import document_of
 from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, roots
@@ -52,8 +53,10 @@ def findings_of(field: Field) -> list[Finding]:
     if "spec" in value:
         return list(lint(value["spec"], BY_NAME[field.root].spec))
     shown = field.root if field.root in BY_NAME else KINDS[0].name
-    whole = {"apiVersion": API_VERSION, "kind": shown, "metadata": {"name": "checkout"}, **value}
-    return read_envelope({**whole, "spec": {}}, {}, "production").findings
+    whole: dict[str, Json] = {"apiVersion": API_VERSION, "kind": shown, "spec": {}}
+    return read_envelope(
+        {**whole, "metadata": {"name": "checkout"}, **value}, {}, "production"
+    ).findings
 
 
 @pytest.mark.parametrize("root", roots())
