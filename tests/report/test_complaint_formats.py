@@ -223,7 +223,7 @@ RULE = strict(
     id=text(r"^[MP]\d{3}$"),
     shortDescription=strict(text=text()),
     fullDescription=strict(text=text()),
-    help=strict(text=text()),
+    help=strict(text=text(), markdown=text()),
     properties=strict(tags=many(text(), uniqueItems=True, maxItems=20)),
 )
 REGION = strict(startLine=whole(1), startColumn=optional(whole(1)), endColumn=optional(whole(1)))
