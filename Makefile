@@ -90,9 +90,10 @@ sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
 	@$(BIN)/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
 		--output-file build/sbom.json requirements/runtime.txt
 
-schemas: $(VENV)/.runtime ## write schemas/ again from the models
+schemas: $(VENV)/.runtime ## write schemas/, docs/reference/ and docs/diagnostics/ again
 	@$(BIN)/python scripts/write_schemas.py
 	@$(BIN)/python scripts/write_openapi.py
+	@$(BIN)/python scripts/write_reference.py
 
 lock: ## lock the dependencies again, UPGRADE=1 to the newest; needs uv (pip install uv)
 	@PATH="$$PWD/$(BIN):$$PATH"; command -v uv >/dev/null || \
@@ -115,6 +116,7 @@ conformance: $(VENV)/.dev ## long run of generated requests against the emulator
 
 campaign: $(VENV)/.dev ## kill, break, race and edit applies, for hours; CAMPAIGN="kill:1000 lost:500"
 	@$(BIN)/python tests/campaigns/run_campaigns.py $(CAMPAIGN)
+	@ALL_SLIPS=1 $(BIN)/pytest -q tests/test_slips.py
 
 fuzz: $(VENV)/.dev ## fuzz manifests and answers; FUZZ_INPUTS, FUZZ_SEED, FUZZ_SECONDS
 	@PYTHONPATH=tests $(BIN)/python tests/fuzz/campaign.py

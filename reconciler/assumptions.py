@@ -36,13 +36,23 @@ class ParameterNames(BaseModel):
     model_config = _STRICT
 
     alert_version_ids: Spelling = "alert_ids"
+    """The parameter for ids of versions of alerts, of the events of alerts."""
     timestamp_range: Spelling = "timestamp_range"
+    """The parameter for a range of time, of the events of alerts."""
     event_labels: Spelling = "cx_event_labels"
+    """The parameter for labels, of the events of alerts."""
     filter: Spelling = "filter"
+    """The parameter for filters, of the listings of incidents and their events."""
     pagination: Spelling = "pagination"
+    """The parameter for size and token of a page."""
     incident_ids: Spelling = "incident_ids"
+    """The parameter for the incidents to close."""
     source_type: Spelling = "source_type"
+    """The parameter by which the list of policies is of logs only."""
     enabled_only: Spelling = "enabled_only"
+    """The parameter by which the list of policies is of enabled ones only; it is never sent by a
+    plan.
+    """
 
 
 Parameter: TypeAlias = Literal[
@@ -63,7 +73,9 @@ class RangeNames(BaseModel):
     model_config = _STRICT
 
     from_: Annotated[Spelling, Field(alias="from")] = "from"
+    """What the beginning of a range is called."""
     to: Spelling = "to"
+    """What the end of a range is called."""
 
 
 class FilterNames(BaseModel):
@@ -72,10 +84,15 @@ class FilterNames(BaseModel):
     model_config = _STRICT
 
     search_query: Spelling = "searchQuery"
+    """What the filter by a text is called."""
     contextual_labels: Spelling = "contextualLabels"
+    """What the filter by labels is called."""
     created_at_range: Spelling = "createdAtRange"
+    """What the filter of incidents by their time is called."""
     event_name: Spelling = "name"
+    """What the filter of events of incidents by a name is called."""
     event_time: Spelling = "timestamp"
+    """What the filter of events of incidents by their time is called."""
 
 
 _OF_PATH = re.compile(r"(/(\{id\}|[A-Za-z0-9._~:-]+))+")

@@ -6,19 +6,21 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 SHORTEST_TAIL = 6
+SHORTEST_SLIP = 2
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Give the known word nearest to `word`, or "" where none is near.
 
-    Near is a slip of the fingers, another spelling of the same letters
-    (`data_table`), letters out of order (`spce`), or a long tail of the known
-    word (`dynamicDuration`).
+    Near is, the nearest first, another spelling of the same letters (`data_table`), one
+    slip of the fingers, letters out of order (`spce`), much of the same, or a long tail of
+    the known word (`dynamicDuration`).
     """
     choices = {_letters(choice): choice for choice in known}
     letters = _letters(word)
-    if letters in choices:
-        return choices[letters]
+    slipped = choices.get(letters, "") or one_slip_from(letters, choices)
+    if slipped:
+        return choices.get(slipped, slipped)
     for folded, choice in choices.items():
         if folded[:1] == letters[:1] and sorted(folded) == sorted(letters):
             return choice
@@ -30,6 +32,31 @@ def nearest(word: str, known: Iterable[str]) -> str:
         if len(tails) == 1:
             return tails[0]
     return ""
+
+
+def one_slip_from(word: str, known: Iterable[str]) -> str:
+    """Give the one known word that becomes `word` by a single slip; "" for none, or several.
+
+    A slip is two neighbours swapped, a key left out, or one too many. A key beside is
+    none: of short words, too many are one such key apart.
+    """
+    found = [choice for choice in known if _is_one_slip(word, choice)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _is_one_slip(ours: str, theirs: str) -> bool:
+    longer = len(ours) - len(theirs)
+    if not -1 <= longer <= 1 or len(ours) < SHORTEST_SLIP:
+        return False
+    start = 0
+    for mine, other in zip(ours, theirs, strict=False):
+        if mine != other:
+            break
+        start += 1
+    rest, meant = ours[start:], theirs[start:]
+    if longer:
+        return rest[1:] == meant if longer > 0 else rest == meant[1:]
+    return len(rest) > 1 and rest[0] == meant[1] and rest[1] == meant[0] and rest[2:] == meant[2:]
 
 
 def is_slip(word: str, meant: str) -> bool:

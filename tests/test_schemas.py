@@ -102,6 +102,9 @@ def test_the_schema_knows_every_entry() -> None:
 
 # What is printed, by what, and the schema of the whole or of each line.
 PRINTED = [
+    (["explain", "SLO", "--recursive", "--format", "json"], "explained", False),
+    (["explain", "name", "--format", "json"], "explained", False),
+    (["explain", "M303", "--format", "json"], "explained", False),
     (["init", "--format", "json"], "init", False),
     (["validate", "--format", "json"], "complaints", False),
     (["validate", "--format", "jsonl"], "complaint", True),
@@ -130,7 +133,8 @@ def test_what_commands_print_fits_the_schema(
     shop = examples_at(tmp_path / "shop")
     shop.write("empty.yaml", "# nothing yet\n")
     for arguments, name, by_line in PRINTED:
-        there = () if arguments[0] == "init" else ("--project", str(shop.root / "reconciler.yaml"))
+        alone = arguments[0] in {"init", "explain"}
+        there = () if alone else ("--project", str(shop.root / "reconciler.yaml"))
         printed = typed(*arguments, *there).out
         found = [json.loads(one) for one in (printed.splitlines() if by_line else [printed])]
         assert found, arguments

@@ -63,7 +63,7 @@ COMMAND_WORDS = {
     _UNLOCK: "unlock force-unlock cancel",
     _HELP: "help commands man",
     "`reconciler --version` tells it": "version about",
-    "`reconciler schema` prints what may stand in a manifest": "explain schemas api-resources",
+    "`reconciler schema` prints what may stand in a manifest": "schemas api-resources",
 }
 OPTION_WORDS = {
     "`--yes` applies without asking": "auto-approve y approve non-interactive no-input input batch "

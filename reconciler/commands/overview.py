@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "doctor": ("doctor", "doctor", "Check everything that a run needs, with reads only."),
     "conformance": ("conformance", "conformance", "Compare a service with the API document."),
     "ci": ("ci", "ci", "Do the same inside CI: comment, summary, outputs."),
+    "explain": ("explain", "explain", "Say what a field or a code means, with an example."),
     "schema": ("schema", "schema", "Print the JSON Schema of a kind of manifest."),
     "completion": ("completion", "completion", "Print what lets a shell complete names."),
     "emulator": ("emulator", "emulator", "Run the management API on this machine."),

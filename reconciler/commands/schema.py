@@ -19,6 +19,7 @@ from reconciler.report.applied import AppliedDocument
 from reconciler.report.begun import InitDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift import DriftDocument
+from reconciler.report.explained import ExplainedDocument
 from reconciler.report.graph import GraphDocument
 from reconciler.report.imported import ImportDocument
 from reconciler.report.journal import EntriesDocument, HistoryDocument, VerifiedDocument
@@ -48,6 +49,7 @@ def schemas() -> dict[str, Schema]:
         "journal-entries": _of(EntriesDocument, "What a journal holds"),
         "journal-history": _of(HistoryDocument, "The runs of a journal"),
         "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),
+        "explained": _of(ExplainedDocument, "What a field or a code means"),
         "init": _of(InitDocument, "What init wrote"),
         "doctor": _of(DoctorDocument, "What doctor found"),
         "conformance": _of(ConformanceDocument, "What a service answered"),

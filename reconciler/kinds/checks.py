@@ -233,10 +233,11 @@ def _twin_findings(items: list[Json], keyed: Keyed, path: Path) -> Iterator[Find
         key = value_at(item, keyed.identity)
         if isinstance(key, str):
             place = (*path, index, *keyed.identity)
+            said = f"`{key}` names an item of this list already"
             if key in seen and keyed.distinct:
-                yield Finding("M312", place, f"`{key}` names an item of this list already")
+                yield Finding("M312", place, f"{said}: give each its own name")
             elif key in seen:
-                said = f"`{key}` names an item of this list already; they are compared by position"
+                said += "; they are compared by position: give each its own"
                 yield warning("M312", place, said)
             seen.add(key)
 
@@ -253,7 +254,8 @@ def _alternative_findings(
         present = [key for key in document if key in group and document[key] is not None]
         if len(present) > 1:
             named = " and ".join(f"`{key}`" for key in present)
-            yield Finding("M308", (*path, present[1]), f"{named} exclude each other", at_key=True)
+            said = f"{named} exclude each other: remove one"
+            yield Finding("M308", (*path, present[1]), said, at_key=True)
         elif not present and (model.documented or document.keys() <= facts_of(model).keys()):
             yield from _choice_findings(group, model.choosing, path)
 

@@ -22,7 +22,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticOmit, core_schema
 
 from reconciler.expressions import EDITOR_PATTERN
-from reconciler.slips import nearest
+from reconciler.slips import nearest, one_slip_from
 from reconciler.source.diagnostic import REMOVE
 
 
@@ -249,6 +249,11 @@ _SHORTEST_HEAD = 2
 
 @lru_cache(maxsize=4096)
 def _near_value(listed: Known, value: str) -> str:
+    spelled = {one.casefold(): one for one in listed.values}
+    typed = value.casefold()
+    slipped = typed if typed in spelled else one_slip_from(typed, spelled)
+    if slipped:
+        return spelled[slipped]
     # What tells values apart is compared alone: the long prefix makes any two of them alike.
     bare = _SUFFIX.sub("", value.removeprefix(listed.prefix))
     found = nearest(bare, listed.short)
@@ -320,3 +325,4 @@ class IdValue(Part):
     """`{value}`: how the API wraps ids of nested objects and folders."""
 
     value: Text = None
+    """The id itself; the API wraps ids of nested objects and folders in an object."""

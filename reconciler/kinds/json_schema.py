@@ -6,13 +6,15 @@ only observed are left out, since a schema cannot warn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
+from reconciler.described import DescribedSchema
 from reconciler.expressions import EDITOR_PATTERN
+from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
 from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import Kind
 from reconciler.resource import API_VERSION
@@ -61,17 +63,10 @@ def manifest_schema(
         "required": ["apiVersion", "kind", "metadata", "spec"],
         "additionalProperties": False,
         "properties": {
-            "apiVersion": {"const": API_VERSION},
-            "kind": {"const": kind},
-            "metadata": _metadata(id_schema, id_required=id_required),
-            "spec": _or_expression({"$ref": DEFINITIONS + spec.__name__}),
-            "forEach": FOR_EACH,
-            "overrides": {
-                "description": "What differs from `spec`, by environment: null takes a field "
-                "away, items of lists with names merge by name, other lists are replaced.",
-                "type": "object",
-                "additionalProperties": _or_expression({"type": "object"}),
-            },
+            **_said({"apiVersion": {"const": API_VERSION}, "kind": {"const": kind}}, MANIFEST),
+            **_said({"metadata": _metadata(id_schema, id_required=id_required)}, MANIFEST),
+            **_said({"spec": _or_expression({"$ref": DEFINITIONS + spec.__name__})}, MANIFEST),
+            **_said({"forEach": FOR_EACH, "overrides": _overrides()}, MANIFEST),
         },
         "$defs": dict(sorted(definitions.items())),
     }
@@ -98,8 +93,8 @@ def workspace_schema(manifests: Iterable[Schema]) -> Schema:
         "type": "object",
         "required": ["apiVersion", "kind", "metadata", "spec"],
         "properties": {
-            "apiVersion": {"const": API_VERSION},
-            "kind": {"enum": list(by_kind)},
+            **_said({"apiVersion": {"const": API_VERSION}}, MANIFEST),
+            **_said({"kind": {"enum": list(by_kind)}}, MANIFEST),
         },
         "allOf": [
             {
@@ -153,55 +148,44 @@ _EXEMPTION: Final[Schema] = {
 }
 
 
+def _overrides() -> Schema:
+    return {"type": "object", "additionalProperties": _or_expression({"type": "object"})}
+
+
 def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
     properties: Schema = {
-        "name": {
-            "type": "string",
-            "pattern": MADE_NAME_PATTERN,
-            "description": "What this workspace calls the resource; one name per kind.",
-        },
+        "name": {"type": "string", "pattern": MADE_NAME_PATTERN},
         "labels": {"type": "object", "additionalProperties": {"type": "string"}},
-        "environments": {
-            "type": "array",
-            "items": {"type": "string"},
-            "uniqueItems": True,
-            "description": "The environments this manifest is for; all where it is left out.",
-        },
-        "protect": {
-            "type": "boolean",
-            "description": "Refuse any change of the resource, until an earlier merge lifts this.",
-        },
+        "environments": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        "protect": {"type": "boolean"},
         "exempt": {
             "type": "object",
             "additionalProperties": {"anyOf": [_REASON, _EXEMPTION]},
             "propertyNames": {"pattern": "^([ML][0-9]{3}|R/.+)$"},
-            "description": "Complaints that do not hold for this resource, by their codes, each "
-            "with the reason why.",
         },
     }
     metadata: Schema = {
         "type": "object",
         "required": ["name"],
         "additionalProperties": False,
-        "properties": properties,
     }
     if id_schema is not None:
-        properties["id"] = {
-            "description": "What the service calls the resource, in every environment.",
-            **_or_expression(id_schema),
-        }
-        properties["ids"] = {
-            "type": "object",
-            "additionalProperties": _or_expression(id_schema),
-            "description": "What the service of each environment calls the resource.",
-        }
+        properties["id"] = _or_expression(id_schema)
+        properties["ids"] = {"type": "object", "additionalProperties": _or_expression(id_schema)}
         metadata["not"] = {"required": ["id", "ids"]}
     if id_required:
         metadata["anyOf"] = [{"required": ["id"]}, {"required": ["ids"]}]
-    return metadata
+    return {**metadata, "properties": _said(properties, METADATA)}
 
 
-class _EditorSchema(GenerateJsonSchema):
+def _said(properties: Schema, fields: Mapping[str, EnvelopeField]) -> Schema:
+    """Give schemas of fields of the envelope, with what each is for."""
+    return {
+        name: {"description": fields[name].said, **schema} for name, schema in properties.items()
+    }
+
+
+class _EditorSchema(DescribedSchema):
     """Pydantic's generator, without noise, and with expressions in place of bound values."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's hook

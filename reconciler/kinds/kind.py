@@ -14,6 +14,7 @@ from reconciler.advice import on_journal
 from reconciler.document import ABSENT, Json, Missing, Shape
 from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.queries import Query
@@ -318,6 +319,12 @@ class Kind:
 
     essentials: tuple[Essential, ...] = ()
     """What a reviewer of a new one has to see first, in this order."""
+
+    endpoints: tuple[Endpoint, ...] = ()
+    """The requests that carry its fields."""
+
+    example: Callable[[], dict[str, Json]] = dict
+    """A small `spec` that says something."""
 
     unsaid: frozenset[str] = frozenset()
     """Steps of a path that only wrap others and tell a reader nothing."""

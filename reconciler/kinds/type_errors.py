@@ -111,8 +111,36 @@ def _corrected(wrong: _Wrong) -> str:
             return meant_number(value, is_whole=wrong.kind != "float_type")
         case "int_type" | "int64_text", float(value) if value.is_integer():
             return str(int(value))
+        case _, str(value) if _is_word(value):
+            return _wrapped(value, wrong)
         case _:
             return ""
+
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+
+
+def _is_word(text: str) -> bool:
+    return _WORD.fullmatch(text) is not None
+
+
+def _wrapped(word: str, wrong: _Wrong) -> str:
+    """Put a word into the list or the mapping that is wanted; "" where it has no one place."""
+    if wrong.kind == "list_type":
+        return f"[{word}]" if wrong.facts.items is not None and wrong.facts.items.is_text else ""
+    part = wrong.facts.part if wrong.kind == "model_type" else None
+    return _in_the_only_field(word, part) if part is not None else ""
+
+
+def _in_the_only_field(word: str, part: type[Part]) -> str:
+    """Put a word where a part has one field, which takes it: `{labels: [team]}` for `team`."""
+    fields = [(name, facts) for name, facts in facts_of(part).items() if facts.read_only is None]
+    if len(fields) != 1:
+        return ""
+    name, facts = fields[0]
+    if facts.items is not None and facts.items.is_text:
+        return f"{{{name}: [{word}]}}"
+    return f"{{{name}: {word}}}" if facts.is_text else ""
 
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.][0-9]+)?")

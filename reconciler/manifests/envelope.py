@@ -14,6 +14,7 @@ from datetime import date
 from reconciler.advice import from_export
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.envelope_fields import MANIFEST, METADATA
 from reconciler.kinds.judging import kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.type_errors import meant_number, wanted_of
@@ -24,9 +25,10 @@ from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Finding, Severity
 from reconciler.source.files import File
 
-FIELDS = ("apiVersion", "kind", "metadata", "spec")
-AROUND = (*FIELDS, "overrides", "forEach")
-METADATA_FIELDS = ("name", "id", "ids", "labels", "environments", "protect", "exempt")
+FIELDS = tuple(name for name, field in MANIFEST.items() if field.required)
+"""Those of which a document that is a manifest has at least one."""
+
+METADATA_FIELDS = tuple(METADATA)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 253
 
@@ -68,7 +70,7 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
         said = f"this is not a manifest: it has none of {', '.join(FIELDS)}"
         envelope.findings.append(Finding("M201", (), said))
         return envelope
-    envelope.findings.extend(_unknown_fields(document, AROUND, ()))
+    envelope.findings.extend(_unknown_fields(document, tuple(MANIFEST), ()))
     envelope.findings.extend(_read_kind(document, envelope))
     envelope.findings.extend(_read_metadata(document, around, envelope))
     envelope.findings.extend(_read_identity(document, environments, environment, envelope))
@@ -95,7 +97,7 @@ def _unknown_fields(
 ) -> Iterator[Finding]:
     place = "metadata" if path else "a manifest"
     for key in document:
-        if path and key in AROUND:
+        if path and key in MANIFEST:
             said = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
             yield Finding("M208", (*path, key), said, at_key=True)
         elif key not in known:

@@ -130,7 +130,7 @@ class Loader(Complaining):
         for document in documents:
             self._declare(file, document)
         if not documents and not reading.has_errors:
-            said = "this file holds no manifest"
+            said = "this file holds no manifest: write one, remove it, or `exclude:` it"
             self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
 
     def complain_of_strays(self) -> None:

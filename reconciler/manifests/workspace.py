@@ -42,6 +42,7 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
         other = names.setdefault(manifest.ref, one)
         if other is not one:
             said = f"`{manifest.ref}` is declared at {other.manifest.source} already"
+            said += ": rename one, or remove it"
             path = ("metadata", "name")
             yield one.text.complaint(Finding("M401", path, said))
             continue
@@ -53,7 +54,8 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
             if twin is not one:
                 said = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
                 path = ("metadata", "id" if what == "id" else "name")
-                yield one.text.complaint(Finding("M402", path, f"{said}: `{value}`"))
+                said += f": `{value}`; remove one of the two"
+                yield one.text.complaint(Finding("M402", path, said))
 
 
 def _shared_ids(loader: Loader) -> Iterator[Complaint]:
@@ -111,7 +113,8 @@ def _cycles(loader: Loader) -> Iterator[Complaint]:
     for start in by_ref:
         cycle = _cycle_from(start, by_ref, done)
         if cycle:
-            said = "references form a cycle: " + " → ".join(map(str, (*cycle, cycle[0])))
+            said = "references form a cycle, so take one of them out: "
+            said += " → ".join(map(str, (*cycle, cycle[0])))
             one = by_ref[cycle[0]]
             text, reference = next(
                 (text, reference)

@@ -203,6 +203,7 @@ class Environment(_Strict):
         Field(description="Where secrets are in this environment; wins over those at the top."),
     ] = {}
     guards: Guards = Guards()
+    """What an apply of this environment may do without consent."""
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
     ] = Assumptions()
@@ -296,6 +297,7 @@ class ProjectFile(Written, _Strict):
         str | None, Field(alias="defaultEnvironment", description="Used where -e is not given.")
     ] = None
     environments: dict[str, Environment] = {}
+    """The places that manifests are applied to, by their names."""
     secrets: Annotated[
         dict[str, SecretPlace],
         Field(
@@ -331,5 +333,7 @@ class ProjectFile(Written, _Strict):
 def project_schema() -> dict[str, Any]:
     """Give the JSON Schema of a project file, for editors."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
-    schema = ProjectFile.model_json_schema()
+    from reconciler.described import DescribedSchema  # noqa: PLC0415 - for schemas alone
+
+    schema = ProjectFile.model_json_schema(schema_generator=DescribedSchema)
     return {"$schema": dialect, **schema, "title": "reconciler.yaml"}

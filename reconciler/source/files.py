@@ -189,7 +189,8 @@ def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
         real = path.resolve(strict=True)
         inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
         if not inside:
-            return Complaint(name, 0, 0, "M112", "this file leads out of the project folder")
+            said = "this file leads out of the project folder: put one inside"
+            return Complaint(name, 0, 0, "M112", said)
         if all(GIT_FOLDER in map(str.lower, one.parts) for one in inside):
             # Its settings hold the token of a job that checked out with one.
             return Complaint(name, 0, 0, "M112", "this file leads to what git keeps for itself")
@@ -241,7 +242,7 @@ def _content(descriptor: int, name: str) -> bytes | Complaint:
         with os.fdopen(descriptor, "rb", closefd=False) as stream:
             content = stream.read(LARGEST_FILE + 1)
     if max(status.st_size, len(content)) > LARGEST_FILE:
-        said = f"this file is larger than {LARGEST_FILE >> 20} MB"
+        said = f"this file is larger than {LARGEST_FILE >> 20} MB: divide it, or `exclude:` it"
         return Complaint(name, 0, 0, "M110", said)
     return content
 

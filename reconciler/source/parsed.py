@@ -208,7 +208,7 @@ class Flaws:
 
     def note_character(self, offset: int, character: str) -> None:
         """Note a character that may not stand here by its number, never as itself."""
-        self.note("M111", offset, f"{described(character)} is not allowed here")
+        self.note("M111", offset, f"{described(character)} is not allowed here: remove it")
 
     def note_syntax(self, error: MarkedYAMLError) -> None:
         """Note what the parser found."""

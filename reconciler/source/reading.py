@@ -221,7 +221,7 @@ class _Reader:
                     key = key or self.unusual_key(value, event)
                     wants_key = False
                     if key in container:
-                        said = f"`{key}` stands twice in this mapping"
+                        said = f"`{key}` stands twice in this mapping: remove one"
                         self.flaws.note("M102", mark.index, said)
                         duplicate = len(marks) - 1
                     continue
@@ -339,7 +339,11 @@ class _Reader:
             said = f"the alias `*{event.anchor}` has no anchor before it"
             raise self.flaws.stop("M101", event, said)
         if anchor.end < 0:
-            raise self.flaws.stop("M108", event, f"the alias `*{event.anchor}` contains itself")
+            raise self.flaws.stop(
+                "M108",
+                event,
+                f"the alias `*{event.anchor}` contains itself: write out what is meant",
+            )
         if anchors.count(anchor.nodes) > MOST_NODES:
             said = f"aliases expand to more than {MOST_NODES:,} values"
             raise self.flaws.stop("M108", event, said)

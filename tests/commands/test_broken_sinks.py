@@ -37,6 +37,7 @@ ARGUMENTS = {
     "rollback": ["last", "--yes"],
     "ci": ["validate"],
     "import": ["policies"],
+    "explain": ["M303"],
     "init": ["new"],
     "journal settle": [VIEW, "--never-happened"],
     "policies test": ["--severity", "error"],

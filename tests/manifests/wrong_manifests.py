@@ -101,11 +101,11 @@ IDS = [
 
 SPECS = [
     text("a list for text", "M301", "9:16", "must be text, not a list", slo("description: [1]")),
-    text("text for a list", "M301", "10:16", "must be a list, not text", alert("groupByKeys: team")),
+    text("text for a list", "M301", "10:16", "must be a list, not text", alert("groupByKeys: team"), "[team]"),
     text("text for a number", "M301", "7:30", "a number, not text", slo().replace("99.9", '"99.9"'), "99.9"),
     text("a comma for the point", "M301", "7:30", "a number, not text", slo().replace("99.9", "99,9"), "99.9"),
     text("a number with its sign", "M301", "7:30", "a number, not text", slo().replace("99.9", "99.9%"), "99.9"),
-    text("text for a mapping", "M301", "9:13", "a mapping of `labels`, not text", slo("grouping: team")),
+    text("text for a mapping", "M301", "9:13", "a mapping of `labels`, not text", slo("grouping: team"), "{labels: [team]}"),
     text("a kind without a spec", "M301", "3:7", "a mapping of `name`, `timeSelection`", f"{_V1}\nkind: SavedView\nspec: x\nmetadata: {{name: a}}\n"),
     text("a required field left out", "M302", "6:3", "`targetThresholdPercentage` is required", slo().replace("  targetThresholdPercentage: 99.9\n", "")),
     text("a near field", "M303", "9:3", "unknown field `descripton`", slo("descripton: x"), "description"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
 from random_plans import HOSTILE
 
+from reconciler.explaining.families import explanations
 from reconciler.report.complaints.document import complaints_jsonl
 from reconciler.report.complaints.junit import annotation_lines, complaints_junit
 from reconciler.report.complaints.sarif import complaints_sarif
@@ -130,15 +131,17 @@ def test_the_sarif_log_of_one_complaint() -> None:
 
 
 def test_rules_are_the_codes() -> None:
-    """Every code of a complaint is a rule, whose help says what docs/errors.md says of it."""
-    page = " ".join((ROOT / "docs" / "errors.md").read_text(encoding="utf-8").split())
+    """Every code of a complaint is a rule, which says what docs/errors.md and `explain` say."""
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     rules = log_of()["tool"]["driver"]["rules"]
 
     assert [rule["id"] for rule in rules] == list(CODES)
     for rule in rules:
-        meaning, group = re.fullmatch(r"(.*)\. (\w+ .*); docs/.*", rule["help"]["text"]).groups()  # type: ignore[union-attr]  # a text of another form fails the test
-        assert "| {} | {} |".format(*meaning.split(": ", 1)) in page
-        assert group in page
+        one = explanations()[rule["id"]]
+        assert f"| {one.code} | {rule['shortDescription']['text']} |" in page
+        assert rule["fullDescription"]["text"] == one.means
+        assert one.why in rule["help"]["text"]
+        assert one.why in rule["help"]["markdown"]
 
 
 def test_a_moved_line_is_no_new_finding() -> None:
@@ -220,7 +223,7 @@ RULE = strict(
     id=text(r"^[LMP]\d{3}$"),
     shortDescription=strict(text=text()),
     fullDescription=strict(text=text()),
-    help=strict(text=text()),
+    help=strict(text=text(), markdown=text()),
     defaultConfiguration=strict(
         enabled={"type": "boolean"}, level={"enum": ["none", "note", "warning", "error"]}
     ),

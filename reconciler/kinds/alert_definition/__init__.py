@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.assumptions import BULK_LIMIT
+from reconciler.document import Json
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check, queries
 from reconciler.kinds.alert_definition.remote import (
     CONSENTS,
@@ -15,6 +16,7 @@ from reconciler.kinds.alert_definition.remote import (
     weakens,
     write,
 )
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
 
 if TYPE_CHECKING:
@@ -58,6 +60,20 @@ def _practices() -> Sequence[Practice]:
     return PRACTICES
 
 
+def example() -> dict[str, Json]:
+    """Give a small `spec` that says something."""
+    return {
+        "name": "Checkout errors",
+        "priority": "ALERT_DEF_PRIORITY_P1",
+        "type": "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED",
+        "logsImmediate": {
+            "logsFilter": {"simpleFilter": {"luceneQuery": "severity:error AND service:checkout"}}
+        },
+    }
+
+
+ENDPOINTS = (Endpoint(1, "PUT", "/alerts/alerts-general/v3/bulk", "replaces many"),)
+
 ALERT_DEFINITION = Kind(
     name=NAME,
     noun="alert",
@@ -74,5 +90,7 @@ ALERT_DEFINITION = Kind(
     weakens=weakens,
     consents=CONSENTS,
     essentials=ESSENTIALS,
+    endpoints=ENDPOINTS,
+    example=example,
     limits="The API can neither read nor create alert definitions: drift cannot be seen.",
 )

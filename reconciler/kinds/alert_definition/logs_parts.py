@@ -35,22 +35,29 @@ class LabelFilter(ObservedPart):
             *("IS_OR_UNSPECIFIED", "INCLUDES", "STARTS_WITH", "ENDS_WITH"),
         ),
     ] = None
+    """How the label is compared with the value."""
     value: Text = None
+    """The value that the label is compared with."""
 
 
 class LabelFilters(ObservedPart):
     """Conditions on the labels of a log line."""
 
     application_name: list[LabelFilter] | None = None
+    """Conditions on the name of the application."""
     subsystem_name: list[LabelFilter] | None = None
+    """Conditions on the name of the subsystem."""
     severities: Annotated[list[Annotated[str, LOG_SEVERITY]] | None, Unordered()] = None
+    """The severities of the lines, in any order."""
 
 
 class SimpleFilter(ObservedPart):
     """A query, and conditions on labels."""
 
     lucene_query: Text = None
+    """The lines that are meant, as a Lucene query; it is sent as written."""
     label_filters: LabelFilters | None = None
+    """Conditions on the labels of the line."""
 
 
 class LogsFilter(ObservedPart):
@@ -59,6 +66,7 @@ class LogsFilter(ObservedPart):
     complete: ClassVar[bool] = False
 
     simple_filter: SimpleFilter | None = None
+    """A query, and conditions on labels."""
 
 
 class LogsTimeWindow(ObservedPart):
@@ -71,6 +79,7 @@ class LogsTimeWindow(ObservedPart):
         Text,
         examples("LOGS_TIME_WINDOW_VALUE_", "MINUTES_5_OR_UNSPECIFIED", "MINUTES_10", "MINUTES_30"),
     ] = None
+    """One of the windows that the service offers."""
 
 
 class LogsThresholdCondition(ObservedPart):
@@ -81,8 +90,11 @@ class LogsThresholdCondition(ObservedPart):
     condition_type: Annotated[
         Text, examples("LOGS_THRESHOLD_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED")
     ] = None
+    """On which side of the threshold the rule is met."""
     threshold: Number = None
+    """The number that the count of lines is compared with."""
     time_window: LogsTimeWindow | None = None
+    """The window in which lines are counted."""
 
 
 class LogsThresholdRule(ObservedPart):
@@ -91,7 +103,9 @@ class LogsThresholdRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: LogsThresholdCondition | None = None
+    """When the rule is met."""
     override: Override | None = None
+    """What this rule sets otherwise than the alert, as its priority."""
 
 
 class LogsThreshold(ObservedPart):
@@ -100,10 +114,15 @@ class LogsThreshold(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("rules",)
 
     logs_filter: LogsFilter | None = None
+    """Which log lines are counted."""
     rules: Annotated[list[LogsThresholdRule] | None, MANY_RULES] = None
+    """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
     evaluation_delay_ms: EvaluationDelay = None
+    """Milliseconds to wait for late lines before the alert is evaluated."""
     notification_payload_filter: Names = None
+    """The fields of the line that the notification has."""
     undetected_values_management: UndetectedValues | None = None
+    """What to do about groups that went silent."""
 
 
 class LogsAnomalyCondition(ObservedPart):
@@ -114,8 +133,11 @@ class LogsAnomalyCondition(ObservedPart):
     condition_type: Annotated[
         Text, examples("LOGS_ANOMALY_CONDITION_TYPE_", "MORE_THAN_USUAL_OR_UNSPECIFIED")
     ] = None
+    """In which direction a count is unusual."""
     minimum_threshold: Number = None
+    """The count below which nothing is unusual."""
     time_window: LogsTimeWindow | None = None
+    """The window in which lines are counted."""
 
 
 class LogsAnomalyRule(ObservedPart):
@@ -124,7 +146,9 @@ class LogsAnomalyRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: LogsAnomalyCondition | None = None
+    """When the rule is met."""
     override: Override | None = None
+    """What this rule sets otherwise than the alert, as its priority."""
 
 
 class LogsAnomaly(ObservedPart):
@@ -133,9 +157,13 @@ class LogsAnomaly(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("rules",)
 
     logs_filter: LogsFilter | None = None
+    """Which log lines are counted."""
     rules: Annotated[list[LogsAnomalyRule] | None, ONE_RULE] = None
+    """The one rule by which the alert triggers."""
     evaluation_delay_ms: EvaluationDelay = None
+    """Milliseconds to wait for late lines before the alert is evaluated."""
     notification_payload_filter: Names = None
+    """The fields of the line that the notification has."""
 
 
 class LogsRatioTimeWindow(ObservedPart):
@@ -148,6 +176,7 @@ class LogsRatioTimeWindow(ObservedPart):
         Text,
         examples("LOGS_RATIO_TIME_WINDOW_VALUE_", "MINUTES_5_OR_UNSPECIFIED", "MINUTES_15"),
     ] = None
+    """One of the windows that the service offers."""
 
 
 class LogsRatioCondition(ObservedPart):
@@ -158,8 +187,11 @@ class LogsRatioCondition(ObservedPart):
     condition_type: Annotated[
         Text, examples("LOGS_RATIO_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED", "LESS_THAN")
     ] = None
+    """On which side of the threshold the rule is met."""
     threshold: Number = None
+    """The number that the ratio is compared with."""
     time_window: LogsRatioTimeWindow | None = None
+    """The window in which both counts are taken."""
 
 
 class LogsRatioRule(ObservedPart):
@@ -168,7 +200,9 @@ class LogsRatioRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: LogsRatioCondition | None = None
+    """When the rule is met."""
     override: Override | None = None
+    """What this rule sets otherwise than the alert, as its priority."""
 
 
 class LogsRatioThreshold(ObservedPart):
@@ -177,14 +211,23 @@ class LogsRatioThreshold(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("numerator", "denominator", "rules")
 
     numerator: LogsFilter | None = None
+    """The lines that are counted above the line of the ratio."""
     numerator_alias: Text = None
+    """What the numerator is called in messages."""
     denominator: LogsFilter | None = None
+    """The lines that are counted below the line of the ratio."""
     denominator_alias: Text = None
+    """What the denominator is called in messages."""
     rules: Annotated[list[LogsRatioRule] | None, MANY_RULES] = None
+    """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
     evaluation_delay_ms: EvaluationDelay = None
+    """Milliseconds to wait for late lines before the alert is evaluated."""
     notification_payload_filter: Names = None
+    """The fields of the line that the notification has."""
     ignore_infinity: Flag = None
+    """Whether a ratio to nothing, a denominator of 0, is left out."""
     undetected_values_management: UndetectedValues | None = None
+    """What to do about groups that went silent."""
 
 
 class LogsImmediate(ObservedPart):
@@ -193,7 +236,9 @@ class LogsImmediate(ObservedPart):
     complete: ClassVar[bool] = False
 
     logs_filter: LogsFilter | None = None
+    """Which log lines trigger the alert."""
     notification_payload_filter: Names = None
+    """The fields of the line that the notification has."""
 
 
 class UniqueCountCondition(ObservedPart):
@@ -202,6 +247,7 @@ class UniqueCountCondition(ObservedPart):
     complete: ClassVar[bool] = False
 
     max_unique_count: Int64Text | None = None
+    """The number of unique values above which the rule is met."""
 
 
 class UniqueCountRule(ObservedPart):
@@ -210,6 +256,7 @@ class UniqueCountRule(ObservedPart):
     complete: ClassVar[bool] = False
 
     condition: UniqueCountCondition | None = None
+    """When the rule is met."""
 
 
 class LogsUniqueCount(ObservedPart):
@@ -218,3 +265,4 @@ class LogsUniqueCount(ObservedPart):
     complete: ClassVar[bool] = False
 
     rules: Annotated[list[UniqueCountRule] | None, ONE_RULE] = None
+    """The one rule by which the alert triggers."""

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
-from pydantic import Field
-
 from reconciler.document import Json
 from reconciler.expressions import OPEN
 from reconciler.kinds.alert_definition.logs_parts import (
@@ -19,6 +17,7 @@ from reconciler.kinds.alert_definition.logs_parts import (
 )
 from reconciler.kinds.alert_definition.type_parts import (
     TYPE_OF,
+    TYPE_PARTS,
     Flow,
     MetricThreshold,
     Priority,
@@ -67,14 +66,18 @@ class ConfigField(Part):
     called: ClassVar[tuple[tuple[str, ...], ...]] = (("fieldName",),)
 
     field_name: Text = None
+    """The name of the field of the connector or of the message."""
     template: Text = None
+    """The text of the field; what stands in double braces is left to the service."""
 
 
 class ConfigOverrides(Part):
     """What a destination sends differently."""
 
     connector_config_fields: Annotated[list[ConfigField] | None, Keyed(("fieldName",))] = None
+    """Fields of the connector that are sent otherwise."""
     message_config_fields: Annotated[list[ConfigField] | None, Keyed(("fieldName",))] = None
+    """Fields of the message that are sent otherwise."""
     payload_type: Annotated[
         Text,
         known(
@@ -86,35 +89,45 @@ class ConfigOverrides(Part):
             "generic_https_default",
         ),
     ] = None
+    """The form of the message, which depends on what the connector leads to."""
 
 
 class RouteOverrides(Part):
     """What a destination sends differently for one state of the alert."""
 
     config_overrides: ConfigOverrides | None = None
+    """The fields that are sent otherwise."""
 
 
 class Destination(Part):
     """A connector that is told."""
 
     connector_id: Text = None
+    """The id of the connector that is told."""
     preset_id: Text = None
+    """The id of the preset; the API document gives no more than the name."""
     notify_on: NotifyOn = None
+    """Whether it is told when the alert triggers alone, or when it resolves too."""
     resolved_route_overrides: RouteOverrides | None = None
+    """What is sent otherwise when the alert resolves."""
     triggered_routing_overrides: RouteOverrides | None = None
+    """What is sent otherwise when the alert triggers."""
 
 
 class Router(Part):
     """A router that picks the destinations; an empty one means the default router."""
 
     id: Uuid | None = None
+    """The id of the router, a uuid; left out, it is the default router."""
     notify_on: NotifyOn = None
+    """Whether it is told when the alert triggers alone, or when it resolves too."""
 
 
 class Recipients(Part):
     """People told by mail."""
 
     emails: Annotated[Names, Unordered()] = None
+    """The mail addresses, in any order."""
 
 
 class Integration(Part):
@@ -126,24 +139,33 @@ class Integration(Part):
     choosing: ClassVar[Choosing] = Choosing.EXPECTED
 
     integration_id: Int32 | None = None
+    """The number of the integration."""
     recipients: Annotated[Recipients | None, Observed()] = None
+    """People who are told by mail, instead of an integration."""
 
 
 class Webhook(Part):
     """A webhook that is called."""
 
     integration: Integration | None = None
+    """Where the webhook goes: an integration, or people."""
     minutes: Annotated[Int32 | None, MINUTES, Unit.MINUTES] = None
+    """Minutes before the webhook is called again for the same alert."""
     notify_on: NotifyOn = None
+    """Whether it is called when the alert triggers alone, or when it resolves too."""
 
 
 class NotificationGroup(Part):
     """Who is told of an alert, once for each group of labels."""
 
     group_by_keys: GroupByKeys = None
+    """The labels by whose values notifications are grouped."""
     destinations: list[Destination] | None = None
+    """The connectors that are told."""
     router: Router | None = None
+    """A router that picks the destinations; an empty one, `{}`, is the default router."""
     webhooks: list[Webhook] | None = None
+    """The webhooks that are called."""
 
 
 DAY: Final = known(
@@ -162,24 +184,29 @@ class TimeOfDay(Part):
     """A time of the day, in UTC."""
 
     hours: Annotated[Int32 | None, AtMost(23, 0)] = None
+    """The hour, from 0 to 23."""
     minutes: Annotated[Int32 | None, AtMost(59, 0)] = None
+    """The minute, from 0 to 59."""
 
 
 class ActiveOn(Part):
     """When the alert is awake; an end before the start crosses midnight."""
 
     day_of_week: Annotated[list[Annotated[str, DAY]] | None, Unordered()] = None
+    """The days, in any order."""
     start_time: TimeOfDay | None = None
+    """When the alert wakes on each of the days."""
     end_time: TimeOfDay | None = None
+    """When the alert goes to sleep; before the start, it crosses midnight."""
 
 
 class IncidentsSettings(Part):
     """How incidents of the alert are told."""
 
-    minutes: Annotated[
-        Int32 | None, MINUTES, Unit.MINUTES, Field(description="Minutes before it is told again.")
-    ] = None
+    minutes: Annotated[Int32 | None, MINUTES, Unit.MINUTES] = None
+    """Minutes before an open incident is told again."""
     notify_on: NotifyOn = None
+    """Whether the start of an incident alone is told, or its end too."""
 
 
 class AlertDefinitionSpec(Part):
@@ -194,51 +221,79 @@ class AlertDefinitionSpec(Part):
     )
 
     name: Annotated[Text, AtMost(512, 1)] = None
+    """What people call the alert; its incidents bear the name."""
     description: Annotated[Text, AtMost(3000)] = None
+    """What the alert means and what to do, for whoever is woken by it."""
     enabled: Flag = None
+    """Whether the alert is evaluated at all."""
     deleted: Flag = None
-    phantom_mode: Annotated[
-        Flag, Field(description="Evaluate the alert, and tell nobody by itself.")
-    ] = None
+    """Marks the alert as deleted; the API document shows no other way to remove one."""
+    phantom_mode: Flag = None
+    """Evaluates the alert and tells nobody by itself."""
     priority: Priority = None
+    """How urgent the alert is, from P1 (most) to P5."""
     type: Annotated[
         Text,
         Known("ALERT_DEF_TYPE_", tuple(TYPE_OF.values()), Listing.KNOWN),
-        Field(description="Agrees with the part that stands beside it."),
     ] = None
+    """The type of the alert; it agrees with the part of that name that stands beside it."""
     entity_labels: StringMap = None
+    """Labels of the alert, text by name; any names are allowed."""
     group_by_keys: GroupByKeys = None
+    """The labels by whose values the alert triggers separately, in any order."""
     active_on: ActiveOn | None = None
+    """When the alert is awake; always where it is left out."""
     incidents_settings: IncidentsSettings | None = None
+    """How the incidents of the alert are told."""
     notification_group: NotificationGroup | None = None
-    notification_group_excess: Annotated[
-        list[NotificationGroup] | None, Field(description="Further notification groups.")
-    ] = None
+    """Who is told."""
+    notification_group_excess: list[NotificationGroup] | None = None
+    """Further groups of who is told, beside `notificationGroup`."""
 
     tracing_immediate: TracingImmediate | None = None
+    """Triggers on each span that matches."""
     logs_immediate: Annotated[LogsImmediate | None, Observed()] = None
+    """Triggers on each log line that matches."""
     logs_threshold: Annotated[LogsThreshold | None, Observed()] = None
+    """Triggers when log lines are more or fewer than a threshold."""
     logs_anomaly: Annotated[LogsAnomaly | None, Observed()] = None
+    """Triggers when the number of log lines is unusual."""
     logs_ratio_threshold: Annotated[LogsRatioThreshold | None, Observed()] = None
+    """Triggers on the ratio of two counts of log lines."""
     logs_new_value: Annotated[SingleRulePart | None, Observed()] = None
+    """Triggers when a field of log lines has a value that is new."""
     logs_unique_count: Annotated[LogsUniqueCount | None, Observed()] = None
+    """Triggers on the number of unique values of a field of log lines."""
     logs_time_relative_threshold: Annotated[RulesPart | None, Observed()] = None
+    """Triggers when log lines differ from those of an earlier time."""
     metric_threshold: Annotated[MetricThreshold | None, Observed()] = None
+    """Triggers when a metric crosses a threshold."""
     metric_anomaly: Annotated[SingleRulePart | None, Observed()] = None
+    """Triggers when a metric is unusual."""
     tracing_threshold: Annotated[SingleRulePart | None, Observed()] = None
+    """Triggers when spans are more than a threshold."""
     flow: Annotated[Flow | None, Observed()] = None
+    """Triggers when other alerts happen in a given order."""
     slo_threshold: Annotated[SloThreshold | None, Observed()] = None
+    """Triggers on an SLO: when its error budget runs out."""
 
     id: Annotated[Any, OWN_ID] = None
+    """The id of the alert, a uuid, which the service gives and a replace keeps."""
     alert_def_properties: Annotated[
         Any,
         ReadOnly(Advice("write its fields under spec"), "wraps what stands in spec", Fate.STAYS),
     ] = None
+    """The wrapper around what a manifest has under `spec`."""
     alert_version_id: Annotated[Any, ReadOnly()] = None
+    """The id of the version; it may be new after a replace."""
     created_time: Annotated[Any, ReadOnly()] = None
+    """When the alert was made."""
     updated_time: Annotated[Any, ReadOnly()] = None
+    """When the alert was last changed."""
     last_triggered_time: Annotated[Any, ReadOnly()] = None
+    """When the alert last triggered."""
     status: Annotated[Any, ReadOnly()] = None
+    """The state of the alert; the API document shows only its zero value."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
@@ -254,7 +309,9 @@ def _type_findings(spec: dict[str, Json]) -> Iterator[Finding]:
     wanted = {of: part for part, of in TYPE_OF.items()}.get(str(declared))
     if declared is None and not parts and spec.keys() <= facts_of(AlertDefinitionSpec).keys():
         said = "an alert never triggers without its type and the part that belongs to that"
-        yield warning("M302", (), said, " or ".join(TYPE_OF))
+        first = TYPE_PARTS[0]
+        pair = f"`type: {TYPE_OF[first]}` and `{first}`"
+        yield warning("M302", (), said, Advice(f"write both, as {pair}"))
     elif declared is None and len(parts) == 1:
         said = f"`{parts[0]}` is there, but no type that says so"
         yield warning("M310", (parts[0],), said, f"type: {TYPE_OF[parts[0]]}", at_key=True)

@@ -55,7 +55,6 @@ EvaluationDelay: TypeAlias = Annotated[
     int | None,
     AtMost(10_800_000, 0),
     Unit.MILLISECONDS,
-    Field(description="How long to wait for late data."),
 ]
 MANY_RULES: Final = AtMost(5, 1)
 ONE_RULE: Final = AtMost(1, 1)
@@ -65,6 +64,7 @@ class Override(ObservedPart):
     """What one rule sets differently."""
 
     priority: Priority = None
+    """The priority of what this rule triggers, instead of that of the alert."""
 
 
 class UndetectedValues(ObservedPart):
@@ -73,6 +73,7 @@ class UndetectedValues(ObservedPart):
     complete: ClassVar[bool] = False
 
     trigger_undetected_values: Flag = None
+    """Whether a series that went silent triggers too."""
 
 
 class MetricFilter(ObservedPart):
@@ -81,6 +82,7 @@ class MetricFilter(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("promql",)
 
     promql: Annotated[Text, AtMost(65_535)] = None
+    """The metric, as PromQL; it is sent as written."""
 
 
 class MetricTimeWindow(ObservedPart):
@@ -98,9 +100,9 @@ class MetricTimeWindow(ObservedPart):
             *("MINUTES_5", "MINUTES_10", "MINUTES_15"),
         ),
     ] = None
-    metric_time_window_dynamic_duration: Annotated[
-        Text, Field(description='A duration, as "1h15m".')
-    ] = None
+    """One of the windows that the service offers."""
+    metric_time_window_dynamic_duration: Text = None
+    """Any window, as a duration like `1h15m`."""
 
 
 class MetricThresholdCondition(ObservedPart):
@@ -111,11 +113,13 @@ class MetricThresholdCondition(ObservedPart):
     condition_type: Annotated[
         Text, examples("METRIC_THRESHOLD_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED", "LESS_THAN")
     ] = None
+    """On which side of the threshold the rule is met."""
     threshold: Number = None
-    for_over_pct: Annotated[
-        int | None, Field(description="For which share of the window, in per cent.")
-    ] = None
+    """The number that the metric is compared with."""
+    for_over_pct: int | None = None
+    """The share of the window for which it must hold, in per cent."""
     of_the_last: MetricTimeWindow | None = None
+    """The window that is looked at."""
 
 
 class MetricThresholdRule(ObservedPart):
@@ -124,14 +128,18 @@ class MetricThresholdRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: MetricThresholdCondition | None = None
+    """When the rule is met."""
     override: Override | None = None
+    """What this rule sets otherwise than the alert, as its priority."""
 
 
 class MissingValues(ObservedPart):
     """How gaps in a series are taken."""
 
     min_non_null_values_pct: int | None = None
+    """The share of values that must be there for a window to count, in per cent."""
     replace_with_zero: Flag = None
+    """Whether a missing value counts as 0."""
 
 
 class MetricThreshold(ObservedPart):
@@ -140,10 +148,15 @@ class MetricThreshold(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("metricFilter", "rules")
 
     metric_filter: MetricFilter | None = None
+    """Which metric is looked at."""
     rules: Annotated[list[MetricThresholdRule] | None, MANY_RULES] = None
+    """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
     evaluation_delay_ms: EvaluationDelay = None
+    """Milliseconds to wait for late data before the alert is evaluated."""
     missing_values: MissingValues | None = None
+    """How gaps in a series are taken."""
     undetected_values_management: UndetectedValues | None = None
+    """What to do about series that went silent."""
 
 
 class FlowAlert(ObservedPart):
@@ -154,9 +167,10 @@ class FlowAlert(ObservedPart):
     id: Annotated[
         Text,
         Refers("AlertDefinition"),
-        Field(description="`${ref:AlertDefinition/name}`, or a uuid."),
     ] = None
+    """The id of the alert: `${ref:AlertDefinition/name}`, or a uuid."""
     not_: Annotated[Flag, Field(alias="not")] = None
+    """Whether it counts that the alert did not happen."""
 
 
 class FlowGroup(ObservedPart):
@@ -165,8 +179,11 @@ class FlowGroup(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("alertDefs",)
 
     alert_defs: list[FlowAlert] | None = None
+    """The alerts of the group."""
     alerts_op: Annotated[Text, examples("ALERTS_OP_", "OR")] = None
+    """How the alerts of the group are joined."""
     next_op: Annotated[Text, examples("NEXT_OP_", "AND_OR_UNSPECIFIED")] = None
+    """How the group is joined with the next one."""
 
 
 class FlowGroups(ObservedPart):
@@ -175,6 +192,7 @@ class FlowGroups(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("groups",)
 
     groups: list[FlowGroup] | None = None
+    """The groups, in their order."""
 
 
 class FlowStage(ObservedPart):
@@ -183,8 +201,11 @@ class FlowStage(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("flowStagesGroups",)
 
     timeframe_ms: Annotated[Int64Text | None, Unit.MILLISECONDS] = None
+    """Milliseconds that the stage may take."""
     timeframe_type: Annotated[Text, examples("TIMEFRAME_TYPE_", "UP_TO")] = None
+    """How the time of the stage is meant."""
     flow_stages_groups: FlowGroups | None = None
+    """The alerts that make the stage."""
 
 
 class Flow(ObservedPart):
@@ -193,7 +214,9 @@ class Flow(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("stages",)
 
     stages: Annotated[list[FlowStage] | None, AtMost(30, 1)] = None
+    """The stages, in the order in which they must happen."""
     enforce_suppression: Flag = None
+    """The API document does not show it, and observation told no more than the name."""
 
 
 class SloDefinition(ObservedPart):
@@ -201,9 +224,8 @@ class SloDefinition(ObservedPart):
 
     needed: ClassVar[tuple[str, ...]] = ("sloId",)
 
-    slo_id: Annotated[Text, Refers("SLO"), Field(description="`${ref:SLO/name}`, or a uuid.")] = (
-        None
-    )
+    slo_id: Annotated[Text, Refers("SLO")] = None
+    """The id of the SLO: `${ref:SLO/name}`, or a uuid."""
 
 
 class SloCondition(ObservedPart):
@@ -212,6 +234,7 @@ class SloCondition(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("threshold",)
 
     threshold: Number = None
+    """The number at which the rule is met."""
 
 
 class SloRule(ObservedPart):
@@ -220,7 +243,9 @@ class SloRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: SloCondition | None = None
+    """When the rule is met."""
     override: Override | None = None
+    """What this rule sets otherwise than the alert, as its priority."""
 
 
 class ErrorBudget(ObservedPart):
@@ -229,6 +254,7 @@ class ErrorBudget(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("rules",)
 
     rules: Annotated[list[SloRule] | None, MANY_RULES] = None
+    """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
 
 
 class SloThreshold(ObservedPart):
@@ -238,7 +264,9 @@ class SloThreshold(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("sloDefinition",)
 
     slo_definition: SloDefinition | None = None
+    """The SLO that the alert watches."""
     error_budget: ErrorBudget | None = None
+    """Triggers on how much of the error budget is left."""
 
 
 class AnyRule(ObservedPart):
@@ -247,6 +275,7 @@ class AnyRule(ObservedPart):
     complete: ClassVar[bool] = False
 
     override: Override | None = None
+    """What this rule sets otherwise than the alert, as its priority."""
 
 
 class SingleRulePart(ObservedPart):
@@ -255,6 +284,7 @@ class SingleRulePart(ObservedPart):
     complete: ClassVar[bool] = False
 
     rules: Annotated[list[AnyRule] | None, ONE_RULE] = None
+    """The one rule by which the alert triggers; its condition is not shown."""
 
 
 class RulesPart(ObservedPart):
@@ -263,6 +293,7 @@ class RulesPart(ObservedPart):
     complete: ClassVar[bool] = False
 
     rules: Annotated[list[AnyRule] | None, MANY_RULES] = None
+    """The rules by which the alert triggers; their conditions are not shown."""
 
 
 class TracingLabelFilter(Part):
@@ -279,33 +310,42 @@ class TracingLabelFilter(Part):
             "ENDS_WITH",
         ),
     ] = None
+    """How a value is compared with those listed."""
     values: Annotated[Names, Unordered()] = None
+    """The values, in any order."""
 
 
 class SpanFieldFilter(Part):
     """One condition on a field of a span."""
 
     key: Text = None
+    """The name of the field of the span."""
     filter_type: TracingLabelFilter | None = None
+    """The condition that its value must meet."""
 
 
 class TracingLabelFilters(Part):
     """Conditions on the labels of a span."""
 
     application_name: list[TracingLabelFilter] | None = None
+    """Conditions on the name of the application."""
     operation_name: list[TracingLabelFilter] | None = None
+    """Conditions on the name of the operation."""
     service_name: list[TracingLabelFilter] | None = None
+    """Conditions on the name of the service."""
     subsystem_name: list[TracingLabelFilter] | None = None
+    """Conditions on the name of the subsystem."""
     span_fields: list[SpanFieldFilter] | None = None
+    """Conditions on other fields of the span."""
 
 
 class TracingSimpleFilter(Part):
     """A latency, and conditions on labels."""
 
-    latency_threshold_ms: Annotated[
-        Int64Text | None, Unit.MILLISECONDS, Field(description="Milliseconds, as text.")
-    ] = None
+    latency_threshold_ms: Annotated[Int64Text | None, Unit.MILLISECONDS] = None
+    """The latency of spans that are meant, in milliseconds; sent as text."""
     tracing_label_filters: TracingLabelFilters | None = None
+    """Conditions on the labels of the span."""
 
 
 class TracingFilter(Part):
@@ -314,10 +354,13 @@ class TracingFilter(Part):
     complete: ClassVar[bool] = False
 
     simple_filter: TracingSimpleFilter | None = None
+    """A latency, and conditions on labels."""
 
 
 class TracingImmediate(Part):
     """Alerts on each span that matches."""
 
     notification_payload_filter: Names = None
+    """The fields of the span that the notification has; their form is not documented."""
     tracing_filter: TracingFilter | None = None
+    """Which spans trigger the alert."""

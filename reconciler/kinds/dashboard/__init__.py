@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler.document import Json
 from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check, queries
 from reconciler.kinds.dashboard.remote import (
     LOCKED,
@@ -16,6 +17,7 @@ from reconciler.kinds.dashboard.remote import (
     weakens,
     write,
 )
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import ANY_STEP, DASHBOARD_ID, Essential, Grid, Kind
 
 if TYPE_CHECKING:
@@ -48,6 +50,40 @@ def _practices() -> Sequence[Practice]:
     return PRACTICES
 
 
+def example() -> dict[str, Json]:
+    """Give a small `spec` that says something."""
+    return {
+        "dashboard": {
+            "name": "Checkout",
+            "relativeTimeFrame": "900s",
+            "layout": {
+                "sections": [
+                    {
+                        "rows": [
+                            {
+                                "widgets": [
+                                    {
+                                        "title": "What this shows",
+                                        "definition": {"markdown": {"markdownText": "# Checkout"}},
+                                    }
+                                ]
+                            }
+                        ]
+                    }
+                ]
+            },
+        }
+    }
+
+
+READ = "/v1/dashboards/dashboards/{dashboard_id}"
+ENDPOINTS = (
+    Endpoint(3, "POST", "/v1/dashboards/dashboards", "makes it", tells=False),
+    Endpoint(4, "PUT", "/v1/dashboards/dashboards", "replaces it", tells=False),
+    Endpoint(5, "GET", READ, "reads it by its id", sends=False),
+    Endpoint(6, "GET", "/v1/dashboards/by-slug/{slug}", "reads it by its slug", sends=False),
+)
+
 DASHBOARD = Kind(
     name="Dashboard",
     noun="dashboard",
@@ -71,5 +107,7 @@ DASHBOARD = Kind(
     essentials=ESSENTIALS,
     picture=Grid(SECTIONS),
     unsaid=WRAPPERS.union(*WidgetDefinition.alternatives),
+    endpoints=ENDPOINTS,
+    example=example,
     limits="The API cannot delete dashboards.",
 )

@@ -58,20 +58,30 @@ class WidgetDefinition(ObservedPart):
     choosing: ClassVar[Choosing] = Choosing.REQUIRED
 
     markdown: Opaque | None = None
+    """A text, written as Markdown."""
     gauge: Opaque | None = None
+    """One number on a scale; services want `min` below `max`."""
     bar_chart: Opaque | None = None
+    """Bars that stand upright."""
     horizontal_bar_chart: Opaque | None = None
+    """Bars that lie."""
     pie_chart: Opaque | None = None
+    """Shares of a whole."""
     line_chart: Opaque | None = None
+    """Lines over time."""
     data_table: Opaque | None = None
+    """Rows and columns."""
     hexagon: Opaque | None = None
+    """Many values at once, each a hexagon."""
     dynamic: Opaque | None = None
+    """A widget whose form follows its data."""
 
 
 class WidgetAppearance(Part):
     """How wide a widget is; 0 lets the service choose."""
 
     width: Int32 | None = None
+    """The width, in units of the service; 0 lets the service choose."""
 
 
 class Widget(Part):
@@ -80,26 +90,37 @@ class Widget(Part):
     needed: ClassVar[tuple[str, ...]] = ("definition",)
 
     id: IdValue | None = None
+    """The id of the widget; one is made up, and kept, where it is left out."""
     title: Text = None
+    """The heading of the widget."""
     description: Text = None
+    """What the widget shows, for people."""
     appearance: WidgetAppearance | None = None
+    """How wide the widget is."""
     definition: WidgetDefinition | None = None
+    """What the widget shows, and of which data."""
     created_at: Annotated[Any, ReadOnly()] = None
+    """When the widget was made."""
     updated_at: Annotated[Any, ReadOnly()] = None
+    """When the widget was last changed."""
 
 
 class RowAppearance(Part):
     """How high a row is."""
 
     height: Annotated[Int32 | None, AtMost(low=1)] = None
+    """The height, in units of the service, from 1."""
 
 
 class Row(Part):
     """Widgets side by side."""
 
     id: IdValue | None = None
+    """The id of the row; one is made up, and kept, where it is left out."""
     appearance: RowAppearance | None = None
+    """How high the row is."""
     widgets: Annotated[list[Widget] | None, BY_ID, LIST] = None
+    """The widgets of the row, from left to right."""
 
 
 class SectionColor(ObservedPart):
@@ -108,18 +129,22 @@ class SectionColor(ObservedPart):
     complete: ClassVar[bool] = False
 
     predefined: Text = None
+    """One of the colours that the service offers; the names are not documented."""
 
 
 class CustomSection(ObservedPart):
     """A section with a heading."""
 
     name: Text = None
+    """The heading of the section."""
     description: Text = None
+    """What stands under the heading."""
     collapsed: Flag = None
+    """Whether the section is folded."""
     color: SectionColor | None = None
-    repetitive_var: Annotated[
-        Any, Field(description="The variable for each of whose values the section is repeated.")
-    ] = None
+    """The colour of the section."""
+    repetitive_var: Any = None
+    """The variable for each of whose values the section is repeated."""
 
 
 class SectionOptions(Part):
@@ -128,7 +153,9 @@ class SectionOptions(Part):
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("internal", "custom")),)
 
     internal: Empty | None = None
+    """A section without a heading, written as `{}`."""
     custom: Annotated[CustomSection | None, Observed()] = None
+    """A section with a heading."""
 
 
 class Section(Part):
@@ -137,14 +164,18 @@ class Section(Part):
     called: ClassVar[tuple[tuple[str, ...], ...]] = (("options", "custom", "name"), *Part.called)
 
     id: IdValue | None = None
+    """The id of the section; one is made up, and kept, where it is left out."""
     options: SectionOptions | None = None
+    """Whether the section has a heading, and which."""
     rows: Annotated[list[Row] | None, BY_ID, LIST] = None
+    """The rows of the section, from top to bottom."""
 
 
 class Layout(Part):
     """What stands where."""
 
     sections: Annotated[list[Section] | None, BY_ID, LIST] = None
+    """The sections, from top to bottom."""
 
 
 DASHBOARD_ID: Final = Formed(
@@ -183,6 +214,7 @@ class FolderPath(Part):
     """A folder by its names; the service may create it."""
 
     segments: Annotated[Names, AtMost(2, 1)] = None
+    """The names of the folders from the top, one or two; the service may create them."""
 
 
 class AbsoluteTimeFrame(ObservedPart):
@@ -191,7 +223,9 @@ class AbsoluteTimeFrame(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("from", "to")
 
     from_: Annotated[Text, Field(alias="from")] = None
+    """When the time begins, as ISO 8601 in UTC."""
     to: Text = None
+    """When the time ends, as ISO 8601 in UTC."""
 
 
 class Dashboard(Part):
@@ -205,30 +239,44 @@ class Dashboard(Part):
     needed: ClassVar[tuple[str, ...]] = ("name",)
 
     id: Annotated[Text, DASHBOARD_ID] = None
+    """The id of the dashboard, 21 characters; left out, it is found by its slug."""
     name: Annotated[Text, AtMost(4096, 1)] = None
+    """What people call the dashboard."""
     description: Annotated[Text, AtMost(4096)] = None
-    slug_name: Annotated[
-        Text, AtMost(255), SLUG, Field(description="Its name in the URL; else metadata.name.")
-    ] = None
+    """What the dashboard is for, for people."""
+    slug_name: Annotated[Text, AtMost(255), SLUG] = None
+    """Its name in the URL; left out, it is `metadata.name`."""
     folder_id: IdValue | None = None
+    """The folder that the dashboard is in, by its id."""
     folder_path: FolderPath | None = None
-    off: Annotated[Empty | None, Observed(), Field(description="No automatic refresh.")] = None
+    """The folder that the dashboard is in, by its names."""
+    off: Annotated[Empty | None, Observed()] = None
+    """The dashboard does not refresh by itself; written as `{}`."""
     two_minutes: Annotated[Empty | None, Observed()] = None
+    """The dashboard refreshes every two minutes; written as `{}`."""
     five_minutes: Empty | None = None
+    """The dashboard refreshes every five minutes; written as `{}`."""
     relative_time_frame: Annotated[
         Text,
         AtMost(64, 2),
         SECONDS,
         Unit.SECONDS,
-        Field(description='The last so many seconds, as "900s".'),
     ] = None
+    """The dashboard shows the last so many seconds, written as `900s`."""
     absolute_time_frame: Annotated[AbsoluteTimeFrame | None, Observed()] = None
+    """The dashboard shows from one time to another."""
     layout: Layout | None = None
+    """What stands where: sections of rows of widgets."""
     actions: Annotated[list[Action] | None, Keyed(("id",)), LIST] = None
+    """What a click on a widget may do."""
     annotations: Annotated[list[Annotation] | None, Keyed(("id",)), LIST] = None
+    """Marks that are drawn over the widgets."""
     filters: Annotated[list[Filter] | None, Keyed(("id", "value")), LIST] = None
+    """Filters for the whole dashboard."""
     variables: Annotated[list[Variable] | None, Keyed(("name",)), LIST] = None
+    """Variables of the first kind; `variablesV2` are of the second."""
     variables_v2: Annotated[list[VariableV2] | None, Keyed(("id", "value")), LIST] = None
+    """Variables of the second kind."""
 
 
 class DashboardSpec(Part):
@@ -240,22 +288,34 @@ class DashboardSpec(Part):
     bare: ClassVar[str] = "dashboard"
 
     dashboard: Dashboard | None = None
-    file: Annotated[Text, Field(description="A JSON export, by its path from this manifest.")] = (
-        None
-    )
+    """The dashboard, written here."""
+    file: Text = None
+    """A JSON export of the dashboard, by its path from this manifest."""
     is_locked: Flag = None
+    """Whether the dashboard is locked in the web interface."""
 
     request_id: Annotated[Any, ReadOnly(why="is made anew for each write")] = None
+    """Tells one write from another; it is made anew for each."""
     author_id: Annotated[Any, ReadOnly()] = None
+    """The id of who made the dashboard."""
     author_name: Annotated[Any, ReadOnly()] = None
+    """The name of who made the dashboard."""
     created_at: Annotated[Any, ReadOnly()] = None
+    """When the dashboard was made."""
     created_origin_type: Annotated[Any, ReadOnly()] = None
+    """Whether a person or the API made it."""
     updated_at: Annotated[Any, ReadOnly()] = None
+    """When the dashboard was last changed."""
     updated_origin_type: Annotated[Any, ReadOnly()] = None
+    """Whether a person or the API changed it last."""
     updater_author_id: Annotated[Any, ReadOnly()] = None
+    """The id of who changed it last."""
     updater_name: Annotated[Any, ReadOnly()] = None
+    """The name of who changed it last."""
     locker_author_id: Annotated[Any, ReadOnly()] = None
+    """The id of who locked it."""
     locker_name: Annotated[Any, ReadOnly()] = None
+    """The name of who locked it."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:

@@ -38,23 +38,26 @@ class LogRules(Part):
         list[Annotated[str, SEVERITY]] | None,
         Unordered(),
         AtMost(6),
-        Field(description="Written; a service may return them or not."),
     ] = None
+    """The severities of the lines. They are written, and a service may return them or not."""
 
 
 class Rule(Part):
     """Which applications or subsystems a policy is for."""
 
-    name: Annotated[Text, Field(description="One name, or several joined by commas.")] = None
+    name: Text = None
+    """One name, or several joined by commas."""
     rule_type_id: Annotated[
         Text, known("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
     ] = None
+    """How a name is compared: as it is, as its opposite, as its beginning or as a part."""
 
 
 class ArchiveRetention(Part):
     """How long the archive keeps the lines."""
 
     id: Text = None
+    """The id of a retention of the archive, which the service gives."""
 
 
 _PLACED = Advice("remove it: the place in the list counts")
@@ -64,18 +67,28 @@ class Policy(Part):
     """One policy; its name is its identity, as its id is new after every overwrite."""
 
     name: Annotated[str, Field(min_length=1), AtMost(255)]
+    """What the policy is called. It is its identity: the id is new after every overwrite."""
     description: Annotated[Text, AtMost(255), LATIN_1] = None
+    """What the policy is for, for people. Services are known to want it."""
     priority: Annotated[
         Text, known("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
     ] = None
+    """The priority of the lines; the API document shows its zero value alone."""
     application_rule: Rule | None = None
+    """The applications whose lines the policy is for."""
     subsystem_rule: Rule | None = None
+    """The subsystems whose lines the policy is for."""
     archive_retention: ArchiveRetention | None = None
+    """How long the archive keeps the lines."""
     disabled: Flag = None
+    """Keeps the policy in the list without effect. The service stores the opposite, `enabled`."""
 
     id: Annotated[Any, ReadOnly()] = None
+    """The id of the policy, which the service gives anew with every overwrite."""
     company_id: Annotated[Any, ReadOnly()] = None
+    """The company that the policy belongs to."""
     order: Annotated[Any, ReadOnly(_PLACED, fate=Fate.AS_LISTED)] = None
+    """The place of the policy in the list; here the list itself says it."""
     placement: Annotated[
         Any,
         ReadOnly(
@@ -84,14 +97,19 @@ class Policy(Part):
             Fate.AS_LISTED,
         ),
     ] = None
+    """Where a single created policy goes; an overwrite takes the order of the list instead."""
     enabled: Annotated[
         Any, ReadOnly("`disabled`, its opposite", fate=Fate.NEGATED, opposite="disabled")
     ] = None
+    """Whether the stored policy has an effect; a write says `disabled` instead."""
     deleted: Annotated[
         Any, ReadOnly(Advice("leave the whole policy out"), fate=Fate.UNLESS_TRUE)
     ] = None
+    """Whether the policy is deleted; a policy that is left out of the list is gone."""
     created_at: Annotated[Any, ReadOnly()] = None
+    """When the policy was made."""
     updated_at: Annotated[Any, ReadOnly()] = None
+    """When the policy was last changed."""
 
 
 class PolicyItem(Part):
@@ -101,7 +119,9 @@ class PolicyItem(Part):
     called: ClassVar[tuple[tuple[str, ...], ...]] = (("policy", "name"),)
 
     log_rules: LogRules | None = None
+    """Which log lines the policy is for, by their severity."""
     policy: Policy
+    """The policy itself."""
 
 
 class LogPolicySetSpec(Part):
@@ -112,6 +132,7 @@ class LogPolicySetSpec(Part):
     )
 
     policies: Annotated[list[PolicyItem], Keyed(("policy", "name"), distinct=True), AtMost(200)]
+    """All log policies in their order: one write deletes what is there and makes these."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:

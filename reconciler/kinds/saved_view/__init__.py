@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler.document import Json
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import INT32, Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, check, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
@@ -28,6 +30,21 @@ def _practices() -> Sequence[Practice]:
     return PRACTICES
 
 
+def example() -> dict[str, Json]:
+    """Give a small `spec` that says something."""
+    return {
+        "name": "Checkout errors",
+        "viewType": "VIEW_TYPE_LOGS",
+        "timeSelection": {"quickSelection": {"seconds": 900}},
+        "searchQuery": {"query": "severity:error AND service:checkout"},
+    }
+
+
+ENDPOINTS = (
+    Endpoint(20, "POST", "/data-exploration/saved-views/v1", "makes it"),
+    Endpoint(21, "PUT", "/data-exploration/saved-views/v1/{id}", "replaces it"),
+)
+
 SAVED_VIEW = Kind(
     name=NAME,
     noun="view",
@@ -41,5 +58,7 @@ SAVED_VIEW = Kind(
     readable=False,
     cannot_create=cannot_create,
     essentials=ESSENTIALS,
+    endpoints=ENDPOINTS,
+    example=example,
     limits="The API cannot read saved views: drift cannot be seen, nor a lost create be found.",
 )

@@ -38,7 +38,9 @@ class QuickSelection(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("seconds",)
 
     seconds: Annotated[int | None, AtMost(low=0), Unit.SECONDS] = None
+    """How many seconds back from now the view shows."""
     caption: Text = None
+    """What the selection is called in the web interface."""
 
 
 class CustomSelection(ObservedPart):
@@ -47,7 +49,9 @@ class CustomSelection(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("fromTime", "toTime")
 
     from_time: Text = None
+    """When the time begins, as ISO 8601 in UTC."""
     to_time: Text = None
+    """When the time ends, as ISO 8601 in UTC."""
 
 
 class TimeSelection(ObservedPart):
@@ -60,7 +64,9 @@ class TimeSelection(ObservedPart):
     complete: ClassVar[bool] = False
 
     quick_selection: QuickSelection | None = None
+    """The last so many seconds: a time that moves."""
     custom_selection: CustomSelection | None = None
+    """From one time to another: a time that stays."""
 
 
 class SearchQuery(ObservedPart):
@@ -70,36 +76,47 @@ class SearchQuery(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("query",)
 
     query: Text = None
+    """The text of the query, in the syntax that `syntaxType` names; it is sent as written."""
     syntax_type: Text = None
+    """The syntax of the query; the values are not documented."""
 
 
 class Filter(Part):
     """The values picked of one field."""
 
     name: Text = None
-    selected_values: Annotated[
-        dict[str, bool] | None, Field(description="Which values are picked.")
-    ] = None
+    """The field whose values are picked."""
+    selected_values: dict[str, bool] | None = None
+    """Each value of the field, with whether it is picked."""
 
 
 class Filters(Part):
     """The filters of a view."""
 
     filters: Annotated[list[Filter] | None, Keyed(("name",))] = None
+    """One entry for each field that is filtered by."""
 
 
 class SavedViewSpec(Part):
     """A saved view of the data exploration."""
 
     name: Annotated[str, Field(min_length=1), AtMost(250)]
+    """What people call the view; it must not be empty."""
     time_selection: TimeSelection
+    """The time that the view shows. Its inner shape is not documented."""
     filters: Filters | None = None
+    """Which values of which fields are picked."""
     folder_id: LowerUuid | None = None
+    """The folder of the view: a uuid in lower case, exactly 36 characters."""
     is_compact_mode: Flag = None
+    """Whether the view is compact. The API document takes it on a replace, not on a create."""
     search_query: SearchQuery | None = None
+    """The query that the view runs. Its inner shape is not documented."""
     view_type: Annotated[Text, VIEW_TYPE] = None
+    """What the view shows: logs or templates, live or from the archive."""
 
     id: Annotated[Any, OWN_ID] = None
+    """The id of the view, which the service gives."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:  # noqa: ARG001 - the face of every kind

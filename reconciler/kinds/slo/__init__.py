@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler.document import Json
+from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import UUID, Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check, queries
 from reconciler.kinds.slo.remote import (
@@ -38,6 +40,26 @@ def _practices() -> Sequence[Practice]:
     return PRACTICES
 
 
+def example() -> dict[str, Json]:
+    """Give a small `spec` that says something."""
+    return {
+        "name": "Checkout availability",
+        "targetThresholdPercentage": 99.9,
+        "sloTimeFrame": "SLO_TIME_FRAME_28_DAYS",
+        "requestBasedMetricSli": {
+            "goodEvents": {"query": 'sum(http_requests_total{code!~"5.."})'},
+            "totalEvents": {"query": "sum(http_requests_total)"},
+        },
+    }
+
+
+ENDPOINTS = (
+    Endpoint(11, "POST", "/v1/slo/slos", "makes it"),
+    Endpoint(12, "PUT", "/v1/slo/slos", "replaces it"),
+    Endpoint(13, "GET", "/v1/slo/slos/{id}", "reads it", sends=False),
+    Endpoint(14, "POST", "/v1/slo/slos/validate", "asks what its alerts say", tells=False),
+)
+
 SLO = Kind(
     name="SLO",
     noun="slo",
@@ -55,5 +77,7 @@ SLO = Kind(
     consents=(TARGET_LOWERED,),
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),
+    endpoints=ENDPOINTS,
+    example=example,
     limits="The API cannot find an SLO by name nor delete one: a lost create must be settled.",
 )

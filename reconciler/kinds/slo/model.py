@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import Field
-
 from reconciler.document import Json
 from reconciler.kinds.fields import (
     OWN_ID,
@@ -48,6 +46,7 @@ class Query(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("query",)
 
     query: Text = None
+    """The query, in the language of the metrics; it is sent as written."""
 
 
 class RequestBasedMetricSli(ObservedPart):
@@ -56,7 +55,9 @@ class RequestBasedMetricSli(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("goodEvents", "totalEvents")
 
     good_events: Query | None = None
+    """The query that counts the good events."""
     total_events: Query | None = None
+    """The query that counts all events, good and bad."""
 
 
 class WindowBasedMetricSli(ObservedPart):
@@ -65,16 +66,22 @@ class WindowBasedMetricSli(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("query", "window", "comparisonOperator", "threshold")
 
     query: Query | None = None
+    """The metric that is held against the threshold in each window."""
     window: Annotated[Text, WINDOW] = None
+    """How long one window is."""
     comparison_operator: Annotated[Text, OPERATOR] = None
+    """How the metric is compared with the threshold; a window where it holds is good."""
     threshold: Number = None
+    """The number that the metric is compared with."""
     missing_data_strategy: Annotated[Text, MISSING_DATA] = None
+    """How a window without data counts: not at all, as good or as bad."""
 
 
 class Grouping(Part):
     """The labels for whose values the objective is kept separately."""
 
     labels: Annotated[Names, Unordered()] = None
+    """The names of the labels; a service may return more than were written."""
 
 
 class SloSpec(Part):
@@ -84,25 +91,38 @@ class SloSpec(Part):
     wrappers: ClassVar[tuple[Wrapper, ...]] = (Wrapper(("slo",), ("effectedSloAlertIds",)),)
 
     name: str
-    target_threshold_percentage: Annotated[
-        float, AtMost(100, 0), Unit.PERCENT, Field(description="The objective, in per cent.")
-    ]
+    """What people call the SLO. The service does not look it up, so it need not be unique."""
+    target_threshold_percentage: Annotated[float, AtMost(100, 0), Unit.PERCENT]
+    """The objective, in per cent: 99.9 and not 0.999."""
     description: Text = None
+    """What the SLO is about, for people."""
     grouping: Grouping | None = None
+    """Keeps the objective for each combination of values of some labels by itself."""
     labels: StringMap = None
+    """Labels of the SLO itself, text by name."""
     slo_time_frame: Annotated[
         Text,
         closed("SLO_TIME_FRAME_", "UNSPECIFIED", "7_DAYS", "14_DAYS", "21_DAYS", "28_DAYS"),
     ] = None
+    """The time that the objective is kept over; the API document allows no other value."""
     request_based_metric_sli: RequestBasedMetricSli | None = None
+    """Measures the share of good events. The API document names it for creates."""
     window_based_metric_sli: WindowBasedMetricSli | None = None
+    """Measures the share of good windows. The API document names it for replaces and validation.
+    """
 
     id: Annotated[Any, OWN_ID] = None
+    """The id of the SLO, which the service gives."""
     creator: Annotated[Any, ReadOnly()] = None
+    """Who made the SLO."""
     create_time: Annotated[Any, ReadOnly()] = None
+    """When the SLO was made."""
     update_time: Annotated[Any, ReadOnly()] = None
+    """When the SLO was last changed."""
     revision: Annotated[Any, ReadOnly()] = None
+    """Number and time of the version; it tells versions of one SLO apart."""
     type: Annotated[Any, ReadOnly()] = None
+    """The type of the SLO; the API document gives no more than the name."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:

@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
+from reconciler.explaining.explanation import Explanation
+from reconciler.explaining.families import explanations
 from reconciler.project.levels import OFF, PRACTICE, WARNED_OF
 from reconciler.report.complaints.document import (
     field_path,
@@ -17,20 +19,10 @@ from reconciler.report.complaints.document import (
     message,
     worst_first,
 )
+from reconciler.report.explained_code import code_markdown, code_text
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import json_text, safe
 from reconciler.source.diagnostic import CODES, Complaint
-
-GROUPS = {
-    "M1": "M1 is about the text",
-    "M2": "M2 about what stands around `spec`",
-    "M3": "M3 about `spec`",
-    "M4": "M4 about the workspace as a whole",
-    "M5": "M5 about expressions",
-    "L": "L about practice",
-    "P1": "P about the project file",
-}
-"""As docs/errors.md says it."""
 
 OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
 
@@ -92,19 +84,29 @@ def _driver(rules: Mapping[str, str]) -> dict[str, Json]:
 
 def _rule(code: str, said: str) -> dict[str, Json]:
     is_practice = code.startswith(PRACTICE)
-    group = GROUPS.get(PRACTICE if is_practice else code[:2], OWN_RULE)
-    why = ", docs/practice.md the reasons" if is_practice else ""
-    help_text = f"{code}: {said}. {group}; docs/errors.md lists all complaints{why}."
     return {
         "id": code,
         "shortDescription": {"text": said},
-        "fullDescription": {"text": said},
-        "help": {"text": help_text},
+        **_explained(code, said),
         "defaultConfiguration": {
             "enabled": code not in OFF,
             "level": "warning" if is_practice or code in WARNED_OF else "error",
         },
         "properties": {"tags": ["practice" if is_practice else "manifests"]},
+    }
+
+
+def _explained(code: str, said: str) -> dict[str, Json]:
+    one: Explanation | None = explanations().get(code)
+    if one is None:
+        help_text = f"{code}: {said}. {OWN_RULE}."
+        return {
+            "fullDescription": {"text": said},
+            "help": {"text": help_text, "markdown": help_text},
+        }
+    return {
+        "fullDescription": {"text": one.means},
+        "help": {"text": code_text(one), "markdown": code_markdown(one)},
     }
 
 

@@ -1,0 +1,71 @@
+"""What each field of a model is for, as the text right below it says.
+
+A text in a class costs a run nothing: the interpreter drops it. It is read out of the
+source by those who show it, schemas, `explain` and the reference, and by nobody else.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+
+@cache
+def descriptions_of(model: type[BaseModel]) -> Mapping[str, str]:
+    """Give what is said of each field of a model, by the field's name on the wire.
+
+    A `Field(description=...)` goes before the text below. "" where nothing is said.
+    """
+    below: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        if one is not BaseModel and issubclass(one, BaseModel):
+            below |= _texts_in(one.__module__).get(one.__qualname__, {})
+    return MappingProxyType(
+        {
+            info.alias or name: info.description or below.get(name, "")
+            for name, info in model.model_fields.items()
+        }
+    )
+
+
+@cache
+def _texts_in(module: str) -> Mapping[str, Mapping[str, str]]:
+    """Give the texts below the fields of each class of a module. Raises OSError without source."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: _texts_of(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _texts_of(node: ast.ClassDef) -> dict[str, str]:
+    texts = {}
+    for field, below in zip(node.body, node.body[1:], strict=False):
+        match field, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                texts[name] = " ".join(text.split())
+            case _:
+                pass
+    return texts
+
+
+class DescribedSchema(GenerateJsonSchema):
+    """Pydantic's generator, with what is said of each field."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Say of each field what it is for."""
+        written = super().model_schema(schema)
+        model: type[BaseModel] = schema["cls"]
+        said = descriptions_of(model)
+        for name, inside in written.get("properties", {}).items():
+            if said.get(name):
+                inside.setdefault("description", said[name])
+        return written

@@ -1,0 +1,1 @@
+"""What can be explained: every field, and everything that has a code."""

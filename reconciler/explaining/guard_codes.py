@@ -1,0 +1,184 @@
+"""What an apply refuses without consent, code by code. Source: docs/guards.md."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reconciler.explaining.explanation import Explanation, Sample
+
+
+def _guard(  # noqa: PLR0917 - a row of a table
+    code: str, title: str, means: str, why: str, wrong: Sample, right: Sample
+) -> Explanation:
+    return Explanation(
+        code=code,
+        title=title,
+        means=means,
+        why=why,
+        wrong=wrong,
+        right=right,
+        command="",
+        page="guards",
+    )
+
+
+def _says(says: str, *typed: str) -> Sample:
+    return Sample(says=says, typed=typed)
+
+
+_REASON = "--override-guard 'agreed with the team'"
+
+GUARD_CODES: Final = (
+    _guard(
+        "too-many-changes",
+        "more of a kind would change at once than the limit",
+        "One apply would update, destroy, disable or lower in priority more of the known resources "
+        "of a kind than `guards:` of the environment allows: 30 % by default, from ten on.",
+        "So much at once is most often a slip: a wrong variable, a wrong folder, a lost journal.",
+        _says("4 of 10 alerts would change, and the guard allows 3."),
+        _says(
+            "Change fewer at once, set `maxChangePercent` or `maxChanges` in an earlier merge, or "
+            "consent once.",
+            f"reconciler apply --yes {_REASON}",
+        ),
+    ),
+    _guard(
+        "destroys",
+        "log policies would be destroyed",
+        "The declared list of log policies leaves out policies that the service has. One write "
+        "replaces the whole list, so what is left out is gone for good.",
+        "A policy that somebody made in the web interface would be lost, and nothing brings it "
+        "back.",
+        _says("The service has a policy `audit`, and the manifest does not list it."),
+        _says(
+            "Declare it, or say that it shall go; what is lost is printed whole.",
+            "reconciler apply --yes --allow-destroy",
+        ),
+    ),
+    _guard(
+        "destroys-all",
+        "every log policy would be destroyed",
+        "The declared list of log policies is empty, and the service has some.",
+        "An empty list is most often an unfinished manifest or a wrong environment.",
+        _says("`policies: []` is declared, and the service has five."),
+        _says(
+            "Declare what shall stay, or say that all shall go.",
+            "reconciler apply --yes --allow-destroy",
+        ),
+    ),
+    _guard(
+        "protected",
+        "a protected resource would change",
+        "The resource had `metadata.protect: true` at its last apply, and something of it would "
+        "change now.",
+        "What is protected shall not change by the way: it takes a merge of its own that says so.",
+        _says("One change takes `protect` away and edits the resource too."),
+        _says(
+            "Take `protect` away in an earlier merge and apply that, or consent once.",
+            f"reconciler apply --yes {_REASON}",
+        ),
+    ),
+    _guard(
+        "new-journal",
+        "a create that nobody could look up, without a journal",
+        "The environment has no journal, and an SLO or a saved view without an id would be made. "
+        "The API cannot look them up, so nobody knows whether they are there already.",
+        "Where the journal was lost, a second one of each would be made, and the API cannot delete "
+        "them.",
+        _says("The journal was moved from a file to git, and its entries stayed behind."),
+        _says(
+            "Where nothing was ever applied, make a journal; else move the old one to its place.",
+            "reconciler journal init",
+        ),
+    ),
+    _guard(
+        "looks-like-rename",
+        "a create much like what is no longer declared",
+        "An SLO or a saved view would be made that is much like one that was applied before and is "
+        "no longer declared under its name.",
+        "A new `metadata.name` makes a second object beside the old one, which nobody can delete.",
+        _says(
+            "`metadata.name: checkout` became `checkout-availability`, and nothing else changed."
+        ),
+        _says(
+            "Tell the journal which it is: the same under a new name, or another.",
+            "reconciler journal rename SLO/checkout SLO/checkout-availability",
+        ),
+    ),
+    _guard(
+        "overwrites-edit",
+        "a write would undo what someone changed since our last one",
+        "Live differs from what we wrote last in fields that this write sets, or somebody "
+        "overwrote what the service does not show.",
+        "A colleague's repair in the web interface would be gone without anybody having seen it.",
+        _says(
+            "Somebody raised a threshold at night; the manifest still has the old one.",
+            "reconciler apply --yes",
+        ),
+        _says(
+            "Take the edit into the manifest, or review the plan and apply just that.",
+            "reconciler adopt --all",
+        ),
+    ),
+    _guard(
+        "takes-over",
+        "a first write of something that is there and differs",
+        "The resource is there already, differs from the manifest, and this journal never wrote "
+        "it.",
+        "It may belong to somebody else, or have been made by hand with care.",
+        _says(
+            "The slug of a new dashboard is that of one which somebody made.",
+            "reconciler apply --yes",
+        ),
+        _says(
+            "Review the plan and apply just that: its digest covers what was seen.",
+            "reconciler plan --out plan.json",
+            "reconciler apply --plan plan.json",
+        ),
+    ),
+    _guard(
+        "alert-silenced",
+        "an alert with open incidents would be silenced",
+        "An alert would be disabled or set to phantom while it has open incidents.",
+        "Whoever works on the incident would not be told any more.",
+        _says("`enabled: false` while two incidents of the alert are open."),
+        _says(
+            "Wait until they are closed, or consent once.",
+            f"reconciler apply --yes {_REASON}",
+        ),
+    ),
+    _guard(
+        "alert-deleted",
+        "an alert would be marked as deleted",
+        "The manifest of an alert says `deleted: true`.",
+        "The API cannot create alert definitions, so nothing here brings it back.",
+        _says("`deleted: true` stands in the manifest."),
+        _says(
+            "Leave `enabled: false` if it may be wanted again, or consent once.",
+            f"reconciler apply --yes {_REASON}",
+        ),
+    ),
+    _guard(
+        "slo-target-lowered",
+        "the target of an SLO would go down",
+        "`targetThresholdPercentage` of an SLO is lower than live.",
+        "A lower target hides that the service got worse: whoever relies on it should agree.",
+        _says("The target goes from 99.9 to 99."),
+        _says(
+            "Agree with those who rely on it, and consent once.",
+            f"reconciler apply --yes {_REASON}",
+        ),
+    ),
+    _guard(
+        "dashboard-locked",
+        "a locked dashboard would change",
+        "The dashboard is locked in the web interface, and a write would change it.",
+        "Somebody locked it so that it stays.",
+        _says("The live dashboard has `isLocked: true`."),
+        _says(
+            "Have it unlocked, allow it for the environment (`guards: {allow: [dashboard-"
+            "locked]}`), or consent once.",
+            f"reconciler apply --yes {_REASON}",
+        ),
+    ),
+)

@@ -1,0 +1,26 @@
+"""The requests that a kind is written, read and asked about by. Source: docs/endpoints.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One request of the API document, by its number there; `does` completes "it ...".
+
+    `sends` tells whether the request carries what a manifest declares, `tells` whether
+    its answer carries what the service stores.
+    """
+
+    number: int
+    method: str
+    path: str
+    does: str
+    sends: bool = True
+    tells: bool = True
+
+    @property
+    def shown(self) -> str:
+        """Method and path."""
+        return f"{self.method} {self.path}"

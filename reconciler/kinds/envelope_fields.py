@@ -1,0 +1,91 @@
+"""What stands around `spec` in a manifest of any kind, and what each field is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from reconciler.document import Json
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeField:
+    """One field: what it is for, the form of its value in words, and an example of one.
+
+    In the example `KIND` and `ID` stand for those of the kind.
+    """
+
+    said: str
+    form: str
+    example: Json
+    required: bool = False
+
+
+MANIFEST: Final[dict[str, EnvelopeField]] = {
+    "apiVersion": EnvelopeField(
+        "The rules by which the manifest is read: always `reconciler/v1`.",
+        "text",
+        "reconciler/v1",
+        required=True,
+    ),
+    "kind": EnvelopeField("What the manifest declares.", "text", "KIND", required=True),
+    "metadata": EnvelopeField(
+        "What this workspace knows of the resource; none of it is sent.",
+        "mapping",
+        {"name": "checkout"},
+        required=True,
+    ),
+    "spec": EnvelopeField(
+        "What the service shall hold, as the API writes it.", "mapping", {}, required=True
+    ),
+    "overrides": EnvelopeField(
+        "What differs from `spec`, by environment: null takes a field away, items of lists with "
+        "names merge by name, other lists are replaced.",
+        "mapping of mapping by environment",
+        {},
+    ),
+    "forEach": EnvelopeField(
+        "Makes one resource of each item, whose values stand where `${each:KEY}` does.",
+        "list of mappings",
+        [],
+    ),
+}
+"""The fields of a manifest."""
+
+METADATA: Final[dict[str, EnvelopeField]] = {
+    "name": EnvelopeField(
+        "What this workspace calls the resource; one name per kind.",
+        "text",
+        "checkout",
+        required=True,
+    ),
+    "id": EnvelopeField(
+        "What the service calls the resource, in every environment.", "id of the kind", "ID"
+    ),
+    "ids": EnvelopeField(
+        "What the service of each environment calls the resource, by the environment's name.",
+        "mapping of id of the kind by environment",
+        {"production": "ID"},
+    ),
+    "labels": EnvelopeField(
+        "Labels of the resource in this workspace, text by name; the service does not see them.",
+        "mapping of text by name",
+        {"team": "payments"},
+    ),
+    "environments": EnvelopeField(
+        "The environments that the manifest is for; all where it is left out.",
+        "list of text",
+        ["production"],
+    ),
+    "protect": EnvelopeField(
+        "Refuses any change of the resource, until an earlier merge lifts this.",
+        "true or false",
+        example=True,
+    ),
+    "exempt": EnvelopeField(
+        "Complaints that do not hold for this resource, by their codes, each with the reason why.",
+        "mapping of text by code",
+        {"L203": "it is watched by hand until the move"},
+    ),
+}
+"""The fields of `metadata`."""

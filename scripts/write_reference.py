@@ -1,0 +1,154 @@
+"""Write docs/reference/ and docs/diagnostics/: a page for each kind, and one for each code.
+
+What they say is what `reconciler explain` says. A test fails when one of them is stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from reconciler.explaining.examples import document_of
+from reconciler.explaining.explanation import Explanation
+from reconciler.explaining.families import FAMILIES, Family
+from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, roots
+from reconciler.explaining.yaml_text import yaml_text
+from reconciler.report.explained import facts_of
+from reconciler.report.explained_code import code_markdown
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FIELDS = "reference"
+CODES = "diagnostics"
+WRITTEN = "Written by `scripts/write_reference.py`; a test fails when it is stale."
+
+
+def pages() -> dict[str, str]:
+    """Give the text of every page below docs/, by its path there."""
+    fields = {f"{FIELDS}/{_page_of(root)}": _fields_page(root) for root in roots().values()}
+    codes = {
+        f"{CODES}/{one.code}.md": _code_page(one, family)
+        for family in FAMILIES
+        for one in family.explanations
+    }
+    return {
+        f"{FIELDS}/index.md": _fields_index(),
+        **fields,
+        f"{CODES}/index.md": _codes_index(),
+        **codes,
+    }
+
+
+def _page_of(root: Field) -> str:
+    return f"{root.root}.md"
+
+
+def _title(root: Field) -> str:
+    return {PROJECT: "reconciler.yaml", MANIFESTS: "Any manifest"}.get(root.root, root.root)
+
+
+def _fields_index() -> str:
+    lines = [
+        "# Fields",
+        "",
+        "Every field of every kind, of what stands around `spec`, and of the project file.",
+        f"`reconciler explain FIELD` says the same. {WRITTEN}",
+        "",
+        "| page | what it is |",
+        "|---|---|",
+        *(
+            f"| [{_title(root)}]({_page_of(root)}) | {_cell(root.said)} |"
+            for root in roots().values()
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _fields_page(root: Field) -> str:
+    inside = [one for one in root.inside() if one.read_only is None]
+    unread = [one for one in root.inside() if one.read_only is not None]
+    lines = [
+        f"# {_title(root)}",
+        "",
+        f"{root.said} {WRITTEN}",
+        "",
+        *_requests(root),
+        "```yaml",
+        *yaml_text(document_of(root)).splitlines(),
+        "```",
+        "",
+        "Steps into lists are left out of paths, and `spec` is too.",
+        "",
+        "| field | type | what it is for |",
+        "|---|---|---|",
+        *(_row(one) for one in inside),
+    ]
+    if unread:
+        lines += [
+            "",
+            "## Set by the service",
+            "",
+            "A manifest that declares one of these is refused (M305).",
+            "",
+            "| field | what it is |",
+            "|---|---|",
+            *(f"| `{'.'.join(one.path)}` | {_cell(one.said)} |" for one in unread),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _requests(root: Field) -> Iterator[str]:
+    if root.endpoints:
+        yield "| request | what it does |"
+        yield "|---|---|"
+        for one in root.endpoints:
+            yield f"| `{one.shown}` | {one.does} |"
+        yield ""
+
+
+def _row(field: Field) -> str:
+    facts = {word: said for word, said in facts_of(field) if word not in {"type", "carried by"}}
+    if facts.get("needed") == "no":
+        del facts["needed"]
+    more = "".join(f"<br>{word}: {said}" for word, said in facts.items())
+    return f"| `{'.'.join(field.path)}` | {field.form} | {_cell(field.said + more)} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("{", "&#123;")
+
+
+def _codes_index() -> str:
+    lines = [
+        "# Codes",
+        "",
+        "Everything that has a code: complaints, guards and exit codes.",
+        f"`reconciler explain CODE` says the same. {WRITTEN}",
+    ]
+    for family in FAMILIES:
+        lines += ["", f"## {family.about[0].upper()}{family.about[1:]}", ""]
+        lines += ["| code | told where |", "|---|---|"]
+        lines += [f"| [{one.code}]({one.code}.md) | {one.title} |" for one in family.explanations]
+    return "\n".join(lines) + "\n"
+
+
+def _code_page(one: Explanation, family: Family) -> str:
+    place = f"{family.noun[0].upper()}{family.noun[1:]} about {family.about}"
+    end = f"More: [{one.page}](../{one.page}.md). {WRITTEN}"
+    return f"# {one.code}: {one.title}\n\n{place}.\n\n{code_markdown(one, '##')}\n{end}\n"
+
+
+def main() -> None:
+    """Write what should be there, and remove what should not."""
+    written = pages()
+    for folder in (FIELDS, CODES):
+        (DOCS / folder).mkdir(exist_ok=True)
+        for file in (DOCS / folder).iterdir():
+            if f"{folder}/{file.name}" not in written:
+                file.unlink()
+    for name, text in written.items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+    print(f"{len(written)} pages in docs/")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""What is said of codes is so."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness.workspaces import Workspace
+
+from reconciler.errors import ExitCode
+from reconciler.explaining.explanation import Explanation, Sample
+from reconciler.explaining.families import explanations
+from reconciler.guards.rules import GUARD_CODES
+from reconciler.source.diagnostic import CODES
+
+SAID = explanations()
+SHOWN = [one for one in SAID.values() if one.command]
+PAGES = Path(__file__).parents[2] / "docs"
+
+
+# More than a thousand mistakes are mistakes too.
+BESIDE = {"M115": {"M102"}}
+
+
+def codes_of(
+    sample: Sample, one: Explanation, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> set[str]:
+    """Give the codes that are told of a sample, laid out in a folder of its own."""
+    folder.mkdir()
+    for name, content in sample.files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    for line in sample.typed:
+        subprocess.run(["sh", "-c", line], cwd=folder, check=True, env=dict(os.environ))  # noqa: S607 - as printed
+    for name, value in sample.environ.items():
+        monkeypatch.setenv(name, value)
+    ran = Workspace(folder).run(one.command, "-v")
+    return set(re.findall(r"^(?:error|warning)\[(\w+)\]", ran.out + ran.err, re.MULTILINE))
+
+
+@pytest.mark.parametrize("one", SHOWN, ids=lambda one: one.code)
+def test_the_wrong_sample(
+    one: Explanation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wrong sample of a diagnostic is told of by exactly that code."""
+    assert codes_of(one.wrong, one, tmp_path / "wrong", monkeypatch) == {
+        one.code,
+        *BESIDE.get(one.code, ()),
+    }
+
+
+@pytest.mark.parametrize("one", SHOWN, ids=lambda one: one.code)
+def test_the_right_sample(
+    one: Explanation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The right sample of a diagnostic is told of by nothing at all."""
+    assert codes_of(one.right, one, tmp_path / "right", monkeypatch) == set()
+
+
+def test_everything_with_a_code_is_explained() -> None:
+    """Every complaint, guard and exit code is explained, and nothing else is."""
+    exits = {f"exit-{code.value}" for code in ExitCode}
+
+    assert set(SAID) == {*CODES, *GUARD_CODES, *exits}
+    assert {one.code for one in SHOWN} == set(CODES)
+
+
+def test_an_explanation_says_something() -> None:
+    """An explanation tells in sentences what the code means and why, and shows both samples."""
+    for one in SAID.values():
+        assert one.means.endswith("."), one.code
+        assert one.why.endswith("."), one.code
+        assert one.means != one.why
+        for sample in (one.wrong, one.right):
+            assert sample.files or sample.typed or sample.says, one.code
+        assert (PAGES / f"{one.page}.md").exists()

@@ -1,0 +1,103 @@
+"""What is said of fields is so, and is said of every field."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+from write_reference import DOCS, pages
+
+from reconciler.document import Json
+from reconciler.emulator.resources import RESOURCES
+from reconciler.explaining.examples import document_of
+from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.explaining.yaml_text import yaml_text
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.checks import lint
+from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS, read_envelope
+from reconciler.project import project_findings
+from reconciler.resource import API_VERSION
+from reconciler.source.diagnostic import Finding
+from reconciler.source.reading import read_text
+
+ALL = all_fields()
+WRITABLE = [one for one in ALL if one.read_only is None and one.path]
+
+
+def test_every_field_is_described() -> None:
+    """A field is described in a sentence that says more than its name."""
+    for field in ALL:
+        bare = re.sub(r"[^a-z]", "", field.said.lower())
+        assert field.said.endswith("."), field.address
+        assert len(field.said.split()) >= 3, field.address
+        assert bare.removeprefix("the") != field.name.lower(), field.address
+
+
+def test_every_field_of_a_model_is_there() -> None:
+    """The tree of a kind has every field of its model and of the envelope, and no other."""
+    for kind in KINDS:
+        names = {info.alias or name for name, info in kind.spec.model_fields.items()}
+        assert {one.name for one in roots()[kind.name].fields} == names | set(FIELDS) - {"spec"}
+    metadata = next(one for one in roots()[MANIFESTS].fields if one.name == "metadata")
+    assert {one.name for one in metadata.fields} == set(METADATA_FIELDS)
+
+
+def findings_of(field: Field) -> list[Finding]:
+    """Give what is found in the example of a field, its place in a manifest aside."""
+    (document,) = read_text(yaml_text(document_of(field))).documents
+    value = document.value
+    assert isinstance(value, dict)
+    if field.root == PROJECT:
+        value.setdefault("environments", {"production": {}})
+        return list(project_findings(value))
+    if "spec" in value:
+        return list(lint(value["spec"], BY_NAME[field.root].spec))
+    shown = field.root if field.root in BY_NAME else KINDS[0].name
+    whole: dict[str, Json] = {"apiVersion": API_VERSION, "kind": shown, "spec": {}}
+    around = Around(environments={}, environment="production", today=date(2026, 1, 31))
+    return read_envelope({**whole, "metadata": {"name": "checkout"}, **value}, around).findings
+
+
+@pytest.mark.parametrize("root", roots())
+def test_an_example_is_right_where_it_stands(root: str) -> None:
+    """Nothing is found at the example of a field, nor inside it."""
+    for field in (one for one in WRITABLE if one.root == root):
+        steps = list(field.path)
+        found = [
+            finding
+            for finding in findings_of(field)
+            if [step for step in finding.path if isinstance(step, str)][: len(steps)] == steps
+        ]
+        assert found == [], field.address
+
+
+def test_the_example_of_a_kind_is_right() -> None:
+    """Nothing is found in the example of a whole manifest."""
+    for kind in KINDS:
+        found = [*findings_of(roots()[kind.name]), *kind.check(kind.example())]
+        assert found == [], kind.name
+
+
+def test_the_requests_of_a_kind_are_those_of_the_document() -> None:
+    """Number, method and path of each request are those that the emulator answers."""
+    answered = {
+        (endpoint.number, endpoint.method, endpoint.path)
+        for resource in RESOURCES
+        for endpoint in resource.endpoints
+    }
+
+    for kind in KINDS:
+        assert kind.endpoints
+        assert {(one.number, one.method, one.path) for one in kind.endpoints} <= answered
+
+
+def test_the_pages_are_fresh() -> None:
+    """docs/reference/ and docs/diagnostics/ hold what is written now: else run `make schemas`."""
+    held = {
+        f"{folder}/{file.name}": file.read_text(encoding="utf-8")
+        for folder in ("reference", "diagnostics")
+        for file in (DOCS / folder).iterdir()
+    }
+
+    assert held == pages()

@@ -1,0 +1,197 @@
+"""What is one slip of the fingers from a known word is led back to that word.
+
+A slip that two known words are equally near to says nothing of which was meant: such are
+counted apart, and may be no more than a few.
+"""
+
+from __future__ import annotations
+
+import os
+import string
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+import click
+import pytest
+
+from reconciler.commands.overview import COMMANDS
+from reconciler.commands.root import cli
+from reconciler.explaining.fields import PROJECT, roots
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.checks import lint
+from reconciler.kinds.fields import Known, Part
+from reconciler.kinds.shape import Facts, facts_of
+from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS
+from reconciler.slips import nearest
+
+SHARE = 0.97
+MOST_AMBIGUOUS = 0.005
+KEYS = string.ascii_lowercase if os.environ.get("ALL_SLIPS") else "ex"
+"""Keys that are inserted; a doubled one is inserted everywhere."""
+
+Near = Callable[[str], str]
+
+
+def slips_of(word: str, keys: str) -> Iterator[tuple[str, str]]:
+    """Yield what becomes of a word by one slip, each with the word for it."""
+    for at in range(len(word) - 1):
+        if word[at] != word[at + 1]:
+            yield "swap", f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"
+    for at, key in enumerate(word):
+        yield "drop", word[:at] + word[at + 1 :]
+        yield "case", word[:at] + key.swapcase() + word[at + 1 :]
+        yield "insert", word[:at] + key + word[at:]
+    for at in range(len(word) + 1):
+        for key in keys:
+            yield "insert", word[:at] + key + word[at:]
+
+
+@dataclass
+class Score:
+    """How many slips of one sort were led back, and what became of the others."""
+
+    right: Counter[str] = field(default_factory=Counter)
+    wrong: Counter[str] = field(default_factory=Counter)
+    ambiguous: int = 0
+
+    def add(self, words: Sequence[str], near: Near, keys: str = KEYS) -> None:
+        """Try every slip of some words that stand in one place."""
+        slips = {word: {*slips_of(word, keys)} for word in words}
+        meant = defaultdict(set)
+        for word, made in slips.items():
+            for _, slip in made:
+                meant[slip].add(word)
+        for word, made in slips.items():
+            for how, slip in made:
+                if (slip in words and slip != word) or len(meant[slip]) > 1:
+                    self.ambiguous += 1
+                elif slip and slip != word:
+                    (self.right if near(slip) == word else self.wrong)[how] += 1
+
+    def is_good(self) -> bool:
+        """Tell whether enough of each sort is led back, and few are ambiguous."""
+        sorts = {*self.right, *self.wrong}
+        shares = [self.right[one] / (self.right[one] + self.wrong[one]) for one in sorts]
+        whole = self.right.total() + self.wrong.total()
+        return min(shares) >= SHARE and self.ambiguous <= MOST_AMBIGUOUS * whole
+
+
+def models() -> Sequence[type[Part]]:
+    """Give every model of every kind, once."""
+    found: dict[type[Part], None] = {}
+
+    def collect(facts: Facts | None) -> None:
+        if facts is None or (facts.part is not None and facts.part in found):
+            return
+        collect(facts.items)
+        collect(facts.values)
+        if facts.part is not None:
+            found[facts.part] = None
+            for inside in facts_of(facts.part).values():
+                collect(inside)
+
+    for kind in KINDS:
+        collect(Facts(part=kind.spec))
+    return list(found)
+
+
+def listings() -> Sequence[Known]:
+    """Give every enumeration of every kind, once."""
+    every = [one for model in models() for one in facts_of(model).values()]
+    inside = [one.items for one in every if one.items is not None]
+    return list({one.listed: None for one in (*every, *inside) if one.listed is not None})
+
+
+def near_to(words: Sequence[str]) -> Near:
+    """Give what is meant by a slip of one of some words."""
+    return lambda slip: nearest(slip, words)
+
+
+def near_option(options: Sequence[str]) -> Near:
+    """Give the option that the parser of command lines names first."""
+    return lambda slip: next((one[2:] for one in get_close_matches(f"--{slip}", options)), "")
+
+
+def near_field(model: type[Part]) -> Near:
+    """Give what a manifest is told that has a slip of a field in an object of this model."""
+
+    def near(slip: str) -> str:
+        found = [one for one in lint({slip: None}, model) if one.path == (slip,)]
+        return next((_named(one.message, one.suggestion) for one in found), "")
+
+    return near
+
+
+def _named(message: str, suggestion: str) -> str:
+    """Of a field that the service sets, the complaint names it and says what to do instead."""
+    return message.split("`")[1] if "cannot be declared" in message else suggestion
+
+
+@pytest.mark.slow
+def test_a_slip_of_a_field() -> None:
+    """Nearly every slip of a field is led back to it, whatever stands beside it in its object."""
+    score = Score()
+
+    for model in models():
+        score.add(list(facts_of(model)), near_field(model))
+
+    assert score.is_good(), score
+
+
+@pytest.mark.slow
+def test_a_slip_of_a_value() -> None:
+    """Nearly every slip of a value of an enumeration is led back to it."""
+    score = Score()
+
+    for listed in listings():
+        score.add(listed.values, listed.near)
+
+    assert score.is_good(), score
+
+
+def test_a_slip_of_what_stands_around() -> None:
+    """Nearly every slip of a kind, of a field of the envelope, and of a setting is led back."""
+    score = Score()
+
+    for words in (list(BY_NAME), FIELDS, METADATA_FIELDS):
+        score.add(words, near_to(words))
+    project = roots()[PROJECT]
+    for one in (project, *project.inside()):
+        if one.fields:
+            names = [inside.name for inside in one.fields]
+            score.add(names, near_to(names))
+
+    assert score.is_good(), score
+
+
+def commands(command: click.Command, context: click.Context) -> Iterator[click.Command]:
+    """Yield a command and all below it."""
+    yield command
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from commands(below, context)
+
+
+def test_a_slip_of_a_command_or_an_option() -> None:
+    """Nearly every slip of a command, and of a long option of one, is led back to it."""
+    score = Score()
+    context = click.Context(cli)
+
+    score.add(list(COMMANDS), near_to(list(COMMANDS)))
+    for command in commands(cli, context):
+        if isinstance(command, click.Group) and command is not cli:
+            names = command.list_commands(context)
+            score.add(names, near_to(names))
+        options = [one for flag in command.params for one in flag.opts if one.startswith("--")]
+        long = [one.removeprefix("--") for one in options]
+        # The parser's own way to a near option.
+        score.add(
+            long,
+            near_option(options),
+        )
+
+    assert score.is_good(), score
