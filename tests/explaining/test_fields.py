@@ -15,7 +15,7 @@ from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, 
 from reconciler.explaining.yaml_text import yaml_text
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
-from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS, read_envelope
+from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS, Around, read_envelope
 from reconciler.project import project_findings
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Finding
