@@ -16,6 +16,7 @@ from reconciler.explaining.fields import (
     chosen_of,
     roots,
 )
+from reconciler.expressions import Word, expression
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.kinds.fields import Part
@@ -103,6 +104,8 @@ _FREE_NAMES: Final = {
     "environments": "production",
     "kinds": KINDS[0].name,
     "lists": KINDS[0].name,
+    "secrets": "CHANNEL",
+    "checks": "L201",
 }
 _UNREADABLE: Final = next(kind.name for kind in KINDS if not kind.readable)
 
@@ -183,7 +186,7 @@ def _plain(field: Field) -> Json:
         told = [one for one in field.values if not one.endswith("UNSPECIFIED")]
         return (told or list(field.values))[0]
     if field.refers:
-        return f"${{ref:{field.refers}/checkout}}"
+        return expression(Word.REFERENCE, f"{field.refers}/checkout")
     if field.default:
         return _of_default(field)
     forms: dict[str, Json] = {
