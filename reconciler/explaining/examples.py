@@ -26,6 +26,12 @@ _DEEPEST = 6
 # By the last steps of the path, the longest first: what a form alone does not tell.
 WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("dashboard", "id"): EXAMPLE_SHORT_ID,
+    ("rules", "name"): "alerts-have-a-description",
+    ("rules", "check"): "has(resource.spec.description)",
+    ("rules", "message"): "say what is wrong",
+    ("rules", "until"): "2027-03-31",
+    ("examples", "pass"): [{"kind": "SLO", "spec": {"description": "Orders are paid."}}],
+    ("examples", "fail"): [{"kind": "SLO", "spec": {"name": "Checkout"}}],
     ("slugName",): "checkout",
     ("relativeTimeFrame",): "900s",
     ("segments",): ["Shop"],

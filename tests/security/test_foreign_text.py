@@ -239,6 +239,7 @@ ALLOWED = {
     "reconciler/session/opening.py": "a pattern of names in manifests",
     "reconciler/importing/hiding.py": "a pattern of secrets",
     "reconciler/manifests/querying.py": "a pattern of what expressions give",
+    "reconciler/source/parsed.py": "a pattern of an expression as it is written",
 }
 
 
