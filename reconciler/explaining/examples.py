@@ -29,6 +29,7 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("rules", "name"): "alerts-have-a-description",
     ("rules", "check"): "has(resource.spec.description)",
     ("rules", "message"): "say what is wrong",
+    ("checks",): "error",
     ("rules", "until"): "2027-03-31",
     ("examples", "pass"): [{"kind": "SLO", "spec": {"description": "Orders are paid."}}],
     ("examples", "fail"): [{"kind": "SLO", "spec": {"name": "Checkout"}}],
@@ -124,7 +125,7 @@ def value_of(field: Field, depth: int = 0) -> Json:
         if field.each == "list":
             return [found]
     if field.each == "mapping" and not isinstance(found, dict | list):
-        return {"team": found}
+        return {_FREE_NAMES.get(field.name, "team"): found}
     if field.each == "mapping" and field.model is not None:
         return {_FREE_NAMES.get(field.name, "production"): found}
     return found
