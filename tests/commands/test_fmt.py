@@ -211,7 +211,7 @@ def test_a_selection(workspace: Workspace) -> None:
 
 
 def test_a_selection_of_what_is_wrong(workspace: Workspace) -> None:
-    """A manifest that is wrong and can be read is told by its kind, name and labels all the same."""
+    """A manifest that is wrong and can be read is told by its kind, name and labels."""
     workspace.write("slo.yaml", UNTIDY + "    zebra: {}\n    description: 5\n")
 
     taken = workspace.run("fmt", "--check", "--select", "SLO/checkout")
