@@ -29,7 +29,7 @@ QUICK := tests/document tests/planning tests/guards tests/kinds tests/manifests 
 
 headline = @printf '\n== %s\n' "$(1)"
 
-.PHONY: help demo docs quick test lint types floors static unit coverage image sbom schemas lock bench conformance campaign \
+.PHONY: help demo quick test lint types floors static unit coverage image docs sbom schemas lock bench conformance campaign \
 	fuzz canary mutation recipes format clean
 
 help: ## list the targets

@@ -98,7 +98,8 @@ def test_expressions_are_read_in_one_place() -> None:
         if isinstance(call, ast.Call)
         and ast.unparse(call.func) == "re.compile"
         and any(r"\$" in text for _, text in texts(call))
-        and file.name != "expressions.py"
+        # What other tools write in queries is no expression of ours.
+        and file.name not in ("expressions.py", "standins.py")
     ]
 
     assert patterns == []

@@ -9,6 +9,7 @@ from reconciler.explaining.explanation import HEAD, PROJECT, Sample, diagnostic,
 _ALERT = """\
 spec:
   name: Checkout errors
+  description: Orders fail; the runbook is in the wiki.
   type: ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED
   logsImmediate: {}
 """

@@ -16,6 +16,7 @@ from reconciler.explaining.fields import (
     chosen_of,
     roots,
 )
+from reconciler.expressions import Word, expression
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.kinds.fields import Part
@@ -25,6 +26,12 @@ _DEEPEST = 6
 # By the last steps of the path, the longest first: what a form alone does not tell.
 WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("dashboard", "id"): EXAMPLE_SHORT_ID,
+    ("rules", "name"): "alerts-have-a-description",
+    ("rules", "check"): "has(resource.spec.description)",
+    ("rules", "message"): "say what is wrong",
+    ("rules", "until"): "2027-03-31",
+    ("examples", "pass"): [{"kind": "SLO", "spec": {"description": "Orders are paid."}}],
+    ("examples", "fail"): [{"kind": "SLO", "spec": {"name": "Checkout"}}],
     ("slugName",): "checkout",
     ("relativeTimeFrame",): "900s",
     ("segments",): ["Shop"],
@@ -103,6 +110,8 @@ _FREE_NAMES: Final = {
     "environments": "production",
     "kinds": KINDS[0].name,
     "lists": KINDS[0].name,
+    "secrets": "CHANNEL",
+    "checks": "L201",
 }
 _UNREADABLE: Final = next(kind.name for kind in KINDS if not kind.readable)
 
@@ -183,7 +192,7 @@ def _plain(field: Field) -> Json:
         told = [one for one in field.values if not one.endswith("UNSPECIFIED")]
         return (told or list(field.values))[0]
     if field.refers:
-        return f"${{ref:{field.refers}/checkout}}"
+        return expression(Word.REFERENCE, f"{field.refers}/checkout")
     if field.default:
         return _of_default(field)
     forms: dict[str, Json] = {

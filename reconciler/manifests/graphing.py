@@ -10,7 +10,8 @@ from reconciler.expressions import OPEN
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import Facts, facts_within
 from reconciler.manifests.expressions import Scope
-from reconciler.manifests.loading import Declared, Loader
+from reconciler.manifests.loading import Loader
+from reconciler.manifests.making import Declared
 from reconciler.manifests.querying import Places
 from reconciler.manifests.workspace import sources_of
 from reconciler.project import ProjectFile

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.practice import Neighbours, Practice
-from reconciler.manifests.loading import Declared, Loader
+from reconciler.manifests.loading import Loader
+from reconciler.manifests.making import Declared
 from reconciler.project import ProjectFile
 from reconciler.project.levels import Level, is_on
 from reconciler.source.diagnostic import Complaint, warning

@@ -11,7 +11,8 @@ from reconciler.document import Path, value_at
 from reconciler.expressions import LITERAL, OPEN, Expression, Part, Word, expression, parts_of
 from reconciler.manifests.expressions import Scope, spelled
 from reconciler.manifests.inserting import along
-from reconciler.manifests.loading import Declared, Loader
+from reconciler.manifests.loading import Loader
+from reconciler.manifests.making import Declared
 from reconciler.project import ProjectFile
 from reconciler.queries import Language, Query, Wrong, mistake_in
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Lines, Severity

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.manifests.expressions import WITHHELD
-from reconciler.manifests.loading import Declared, Loader
+from reconciler.manifests.loading import Loader
+from reconciler.manifests.making import Declared
 from reconciler.project import ProjectFile
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint, Finding, Severity, complaint_at

@@ -9,7 +9,7 @@ from reconciler.source.tidy_fields import Order
 from reconciler.source.tidy_json import tidy_json
 from reconciler.source.tidying import tidy_yaml
 
-ORDER = Order(("apiVersion", "kind", "metadata", "spec"), needed=("apiVersion", "kind"))
+ORDER = Order(("apiVersion", "kind", "forEach", "metadata", "spec"), needed=("apiVersion", "kind"))
 """The fields that a manifest begins with."""
 
 MARK = "\ufeff"

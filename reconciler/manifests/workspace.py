@@ -14,7 +14,8 @@ from typing import TypeAlias
 from reconciler.document import Json
 from reconciler.kinds.judging import Judged
 from reconciler.manifests.expressions import Scope, reference_findings
-from reconciler.manifests.loading import Declared, Loader
+from reconciler.manifests.loading import Loader
+from reconciler.manifests.making import Declared
 from reconciler.manifests.practice import practice_complaints
 from reconciler.manifests.querying import query_complaints
 from reconciler.manifests.repeating import told_once

@@ -40,10 +40,8 @@ from reconciler.resource import (
     Side,
 )
 
-LONGEST_VALUE: Final = 70
-LONGEST_CELL: Final = 80
-MOST_ROWS: Final = 50
-MOST_NAMED: Final = 3
+LONGEST_VALUE, LONGEST_CELL = 70, 80
+MOST_ROWS, MOST_NAMED = 50, 3
 SIDES: Final = "applied", "live"
 _SIGNS: Final[dict[AdoptionState, tuple[str, Colour]]] = {
     "adopted": ("~", Colour.YELLOW),
@@ -244,7 +242,7 @@ def _difference(one: Adopted) -> Difference:
 def _notes(one: Adoption) -> list[str]:
     """Give what its state means, and why it has it; nothing for what its fields tell."""
     meaning = _MEANINGS[one.state] if one.state != "adopted" or one.is_only_noted else ""
-    said = [meaning, one.why, *(words_of(reason, one.ref) for reason in one.reasons)]
+    said = (meaning, one.why, *(words_of(reason, one.ref) for reason in one.reasons))
     return [*filter(None, said)]
 
 
@@ -397,6 +395,6 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
 def _fold(one: Adoption) -> Fold:
     lines = list(diff_lines(_changes(one), SIDES))
     for conflict in one.conflicts:
-        lines.append(f"! {_place(one, conflict.path)}{_resolution(conflict)}")
-        lines.extend(f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict))
+        lines += [f"! {_place(one, conflict.path)}{_resolution(conflict)}"]
+        lines += [f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict)]
     return Fold(str(one.ref), one.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift.py

@@ -14,6 +14,7 @@ from reconciler.explaining.families import family_of
 from reconciler.explaining.fields import Field, Need, chosen_of
 from reconciler.explaining.looking_up import Several
 from reconciler.explaining.yaml_text import yaml_text
+from reconciler.expressions import Word, expression
 from reconciler.kinds.fields import Listing
 from reconciler.report.explained_code import code_lines
 from reconciler.report.safe import columns, json_text, safe
@@ -139,7 +140,7 @@ def _of_value(field: Field) -> Iterator[tuple[str, str]]:
 
 
 def _of_others(field: Field) -> Iterator[tuple[str, str]]:
-    refers = f"${{ref:{field.refers}/name}}, or the id itself"
+    refers = f"{expression(Word.REFERENCE, f'{field.refers}/name')}, or the id itself"
     yield "refers to", refers if field.refers else ""
     yield "excludes", ", ".join(field.excludes)
     chosen = chosen_of(field.model)

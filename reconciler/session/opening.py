@@ -12,7 +12,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconciler.document import Json
 from reconciler.errors import InvalidInput
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
 from reconciler.manifests.selection import EVERYTHING
@@ -50,8 +49,6 @@ from reconciler.source.files import find_files, read_file
 from reconciler.waits import Waits
 
 if TYPE_CHECKING:
-    import httpx
-
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
@@ -325,7 +322,10 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
     target = bench.target
     assumptions = bench.environment.api
     if isinstance(target, Embedded):
-        transport = _embedded(bench, target)
+        from reconciler.session.embedded import served  # noqa: PLC0415 - with the client
+
+        declared = (*bench.workspace.manifests, *bench.workspace.left_out)
+        transport = served(target, bench.environment, declared)
         api = Api("http://emulator", Secret("any"), transport=transport, assumptions=assumptions)
     else:
         key = key_from(os.environ)
@@ -337,53 +337,3 @@ async def open_api(bench: Bench) -> AsyncIterator[Api]:
     bench.voice.hide(api.redaction)
     async with api:
         yield api
-
-
-def _embedded(bench: Bench, target: Embedded) -> httpx.AsyncBaseTransport:
-    """Start the emulator in this process, with every alert that the workspace declares.
-
-    Raises InvalidInput where its file cannot be used.
-    """
-    from httpx import ASGITransport  # noqa: PLC0415 - brings the HTTP client
-
-    from reconciler.emulator import (  # noqa: PLC0415 - brings the server
-        UnreadableDataError,
-        create_app,
-        profile_of,
-    )
-    from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - not for validate
-
-    alert_ids = [
-        str(manifest.remote_id)
-        for manifest in (*bench.workspace.manifests, *bench.workspace.left_out)
-        if isinstance(manifest.remote_id, str) and not _creatable(manifest.ref.kind)
-    ]
-    try:
-        begin_folder(target.data.parent)
-        extra = _extra_reads(bench.environment)
-        profile = profile_of(extra) if any(extra.values()) else None
-        app = create_app(target.data, alert_ids=alert_ids, profile=profile)
-    except UnreadableDataError as error:
-        raise InvalidInput(str(error)) from error
-    except OSError as error:
-        raise InvalidInput(f"cannot keep data in {target.data}: {error.strerror}") from error
-    return ASGITransport(app, raise_app_exceptions=False)
-
-
-def _extra_reads(environment: Environment) -> dict[str, Json]:
-    """Give, as a profile says it, what the embedded emulator has to answer beside the document."""
-    lists = environment.api.reads.lists
-    told: dict[str, Json] = {
-        "reads": {
-            kind: read.model_dump(exclude_none=True)
-            for kind, read in environment.api.reads.of_kinds.items()
-        },
-        "lists": {kind: one.model_dump(exclude_none=True) for kind, one in lists.items()},
-    }
-    return told
-
-
-def _creatable(kind: str) -> bool:
-    from reconciler.kinds import BY_NAME  # noqa: PLC0415 - loaded already
-
-    return not BY_NAME[kind].id_form.required

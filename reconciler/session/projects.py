@@ -157,8 +157,9 @@ def manifest_paths(asked: Asked, project: Project) -> list[Path]:
 
 def is_whole(asked: Asked, project: Project) -> bool:
     """Tell whether the paths cover all manifests of the project."""
-    given = [path.resolve() for path in asked.paths]
-    wanted = [(project.root / path).resolve() for path in project.settings.manifests]
+    # resolve() raises where links form a loop.
+    given = [Path(os.path.realpath(path)) for path in asked.paths]
+    wanted = [Path(os.path.realpath(project.root / path)) for path in project.settings.manifests]
     return not given or all(any(one.is_relative_to(path) for path in given) for one in wanted)
 
 

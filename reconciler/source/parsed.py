@@ -110,6 +110,7 @@ class Document:
     lines: Lines
     value: Json = None
     positions: Positions = field(default_factory=Positions)
+    _spots: dict[tuple[int, str], list[int]] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -127,9 +128,15 @@ class Document:
         """
         start, following = self.positions.scalar(self.value, path)
         begin = self.lines.in_text(start)
-        end = begin + WIDEST_SEARCH if following is None else self.lines.in_text(following)
-        found = _nth(spot, written_scalar(self.text, begin, end))
-        return self.lines.place_in_text(begin + max(0, found))
+        # What is made of many items has its mistakes there once for each of them.
+        places = self._spots.get((begin, spot.written))
+        if places is None:
+            end = begin + WIDEST_SEARCH if following is None else self.lines.in_text(following)
+            written = written_scalar(self.text, begin, end)
+            places = [one.start() for one in re.finditer(re.escape(spot.written), written)]
+            self._spots[begin, spot.written] = places
+        found = places[spot.nth] if -1 < spot.nth < len(places) else 0
+        return self.lines.place_in_text(begin + found)
 
 
 def written_scalar(text: str, begin: int, end: int) -> str:
@@ -138,16 +145,6 @@ def written_scalar(text: str, begin: int, end: int) -> str:
     form = _WRITTEN.get(window[:1], _PLAIN)
     found = form.match(window)
     return found.group() if found is not None else window
-
-
-def _nth(spot: Spot, written: str) -> int:
-    """Give where the part stands, -1 where it is not found."""
-    place = -1
-    for _ in range(spot.nth + 1):
-        place = written.find(spot.written, place + 1)
-        if place < 0:
-            return -1
-    return place
 
 
 WIDEST_SEARCH = 1 << 16

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.promise("P17")
 FILE, REF = ".reconciler/journal.jsonl", "git:refs/reconciler/test"
 SECRETS = {"HOOK": "s3cret-hook-value", "TOKEN": "s3cret-token-value"}
 WITH_SECRETS = WORKSPACE.replace("description: first", 'description: "${secret:HOOK}"').replace(
-    "  type: ALERT", '  description: "${secret:TOKEN}"\n  type: ALERT'
+    "description: Whoever is on call looks at the checkout.", 'description: "${secret:TOKEN}"'
 )
 
 

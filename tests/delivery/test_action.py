@@ -139,9 +139,9 @@ def test_outside_of_a_pull_request(job: Job) -> None:
     again = job.step("plan")
     drift = job.step("drift")
 
-    assert counts(planned) == {"create": 10, "update": 1, "assert": 10, "keep": 0, "blocked": 0}
+    assert counts(planned) == {"create": 10, "update": 1, "assert": 20, "keep": 0, "blocked": 0}
     assert (applied.code, applied.outputs["result"]) == (0, "applied")
-    assert (again.outputs["result"], counts(again)["keep"]) == ("no-changes", 21)
+    assert (again.outputs["result"], counts(again)["keep"]) == ("no-changes", 31)
     assert (drift.code, drift.outputs["result"]) == (0, "no-changes")
     shutil.rmtree(job.temporary / "artifacts")
     (job.workspace / "more.yaml").write_text("kind: Dashbord\n", encoding="utf-8")

@@ -149,16 +149,17 @@ def test_the_image() -> None:
 
 
 def test_the_hook() -> None:
-    """The hook checks the whole workspace at once, with a command that exists."""
-    (hook,) = document(".pre-commit-hooks.yaml")
+    """The hooks check the whole workspace at once, with commands that exist."""
+    hooks = document(".pre-commit-hooks.yaml")
 
-    assert hook["id"] == "reconciler-validate"
-    assert (hook["pass_filenames"], hook["require_serial"]) == (False, True)
-    command, *arguments = hook["entry"].split()
-    assert arguments == ["validate"]
-    assert {one.value for one in entry_points(group="console_scripts", name=command)} == {
-        PROJECT["project"]["scripts"][command]
-    }
+    assert [hook["id"] for hook in hooks] == ["reconciler-validate", "reconciler-fmt"]
+    for hook in hooks:
+        assert hook["require_serial"]
+        command, *_ = hook["entry"].split()
+        assert {one.value for one in entry_points(group="console_scripts", name=command)} == {
+            PROJECT["project"]["scripts"][command]
+        }
+    assert not hooks[0]["pass_filenames"]
 
 
 def play(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -177,7 +178,7 @@ def test_the_demo() -> None:
     played = play(ROOT)
 
     assert (played.returncode, played.stdout.count("\n$ reconciler ")) == (0, 9), played.stderr
-    assert "Plan for local (emulator): 10 to create, 1 to update, 10 to assert" in played.stdout
+    assert "Plan for local (emulator): 10 to create, 1 to update, 20 to assert" in played.stdout
     assert "live was last changed by alice@example.com" in played.stdout
     assert "relativeTimeFrame: 15 min → 6 h" in played.stdout
 

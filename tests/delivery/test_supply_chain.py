@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import metadata
+from importlib.metadata import files, metadata
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,9 @@ def test_licences(name: str) -> None:
     about = metadata(name)
     classified = [one for one in about.get_all("Classifier") or () if one.startswith("License")]
     told = [about["License-Expression"] or "", about["License"] or "", *classified]
+    # Some name none, and bring its text.
+    texts = (one for one in files(name) or () if "licenses" in one.parts)
+    told += [file.read_text().strip().partition("\n")[0] for file in texts]
 
     assert LICENCES.search(" ".join(told)), told
 

@@ -135,7 +135,7 @@ def test_every_module_of_the_wheel_loads(installed: Installed) -> None:
     """Each module loads beside the locked dependencies, but for those that an extra is for."""
     loaded = installed.run("python", "-I", "-c", MODULES)
 
-    assert (loaded.stderr, set(loaded.stdout.split())) == ("", {"obstore"})
+    assert (loaded.stderr, set(loaded.stdout.split())) == ("", {"obstore", "cel_expr_python"})
 
 
 @pytest.mark.promise("P47")
@@ -145,7 +145,7 @@ def test_what_the_wheel_is_called(installed: Installed) -> None:
 
     assert (about["Name"], about["Version"]) == (DISTRIBUTION, __version__)
     assert installed.wheel.name.startswith("observability_reconciler-")
-    assert sorted(about.get_all("Provides-Extra") or ()) == ["plot", "remote"]
+    assert sorted(about.get_all("Provides-Extra") or ()) == ["plot", "remote", "rules"]
     # No home that is not there is named: there is no public one yet.
     assert about.get_all("Project-URL") is None
     assert (installed.bin / "reconciler").is_file()

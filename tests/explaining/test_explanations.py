@@ -22,7 +22,7 @@ PAGES = Path(__file__).parents[2] / "docs"
 
 
 # More than a thousand mistakes are mistakes too.
-BESIDE = {"M115": {"M102"}}
+BESIDE = {"M103": {"M301"}, "M115": {"M102"}}
 
 
 def codes_of(
@@ -37,7 +37,9 @@ def codes_of(
     for name, value in sample.environ.items():
         monkeypatch.setenv(name, value)
     ran = Workspace(folder).run(one.command, "-v")
-    return set(re.findall(r"^(?:error|warning)\[(\w+)\]", ran.out + ran.err, re.MULTILINE))
+    told = set(re.findall(r"^(?:error|warning)\[(\w+)\]", ran.out + ran.err, re.MULTILINE))
+    # Samples are short, and no models of good practice but where that is what they show.
+    return {code for code in told if not code.startswith("L") or one.code.startswith("L")}
 
 
 @pytest.mark.parametrize("one", SHOWN, ids=lambda one: one.code)

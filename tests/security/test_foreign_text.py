@@ -228,6 +228,7 @@ ALLOWED = {
     "reconciler/api/secret.py": "patterns of the redaction",
     "reconciler/ci/runner.py": "a mask must be the very text that it hides",
     "reconciler/kinds/assumed_reads.py": "an id as one part of a path",
+    "reconciler/kinds/dashboard/practice.py": "a pattern of a variable's name",
     "reconciler/kinds/dashboard/remote.py": "an id or slug as one part of a path",
     "reconciler/kinds/slo/remote.py": "an id as one part of a path",
     "reconciler/report/complaints/sarif.py": "a path as a relative URI",
@@ -238,6 +239,7 @@ ALLOWED = {
     "reconciler/session/opening.py": "a pattern of names in manifests",
     "reconciler/importing/hiding.py": "a pattern of secrets",
     "reconciler/manifests/querying.py": "a pattern of what expressions give",
+    "reconciler/source/parsed.py": "a pattern of an expression as it is written",
 }
 
 

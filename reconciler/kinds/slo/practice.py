@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import Json
+from reconciler.expressions import Word, expression
 from reconciler.kinds.practice import Found, Neighbours, Practice, text_of
 from reconciler.kinds.shape import places
 from reconciler.resource import Manifest, Ref
@@ -17,7 +18,7 @@ WATCHED = ("sloThreshold", "sloDefinition", "sloId")
 
 def _leaves_no_budget(spec: dict[str, Json]) -> Iterator[Found]:
     target = spec.get("targetThresholdPercentage")
-    if isinstance(target, int | float) and target >= 100:  # noqa: PLR2004 - per cent
+    if isinstance(target, int | float) and target == 100:  # noqa: PLR2004 - per cent
         said = (
             "a target of 100 % leaves no error budget: the first failure breaks it for the whole "
             "time frame"
@@ -52,7 +53,8 @@ def _unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
         has_watch = slo.ref in watched or str(slo.remote_id).casefold() in ids
         if not has_watch and (slo.remote_id is not None or are_all_known):
             said = "no alert of this workspace watches this SLO: nobody is told when it is missed"
-            way_out = Advice(f"watch it by `sloThreshold` with `sloId: ${{ref:{slo.ref}}}`")
+            watching = expression(Word.REFERENCE, str(slo.ref))
+            way_out = Advice(f"watch it by `sloThreshold` with `sloId: {watching}`")
             yield slo, Found(("name",), said, way_out)
 
 
