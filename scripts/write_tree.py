@@ -57,6 +57,8 @@ def _parameter(one: click.Parameter, command: click.Command) -> Parameter:
         told["choices"] = [*schemas()]
     elif command.name == "ci" and one.name == "command":
         told["choices"] = ["validate", "plan", "apply", "drift"]
+    elif command.name == "explain" and one.name == "words":
+        told["gives"] = "explained"
     if one.multiple or one.nargs != 1:
         told["several"] = True
     return told

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness.workspaces import project_at
+from harness.doors import Ran, typed
+from harness.workspaces import Workspace, project_at
 
 from reconciler.errors import UsageError
 from reconciler.session.expanding import expanded
@@ -64,3 +65,70 @@ def test_an_unknown_resource_gets_a_suggestion(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="did you mean SLO/a"):
         expanded(asked(made.root), "SLo/a")
+
+
+def shown(made: Workspace, *words: str) -> Ran:
+    return typed("explain", "--project", str(made.root / "reconciler.yaml"), *words)
+
+
+def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`explain --expanded` prints the manifest alone, of the environment that is asked for."""
+    monkeypatch.delenv("TOKEN", raising=False)
+    project = f"{PROJECT}  other: {{emulator: {{data: o.db}}, variables: {{team: 'y'}}}}\n"
+    sli = "{goodEvents: {query: good}, totalEvents: {query: all}}\n"
+    made = project_at(tmp_path, project, slo=TEXT, sli=sli)
+
+    here = shown(made, "--expanded", "SLO/a")
+    there = shown(made, "SLO/a", "--expanded", "-e", "other")
+
+    assert (here.code, there.code) == (0, 0)
+    assert "targetThresholdPercentage: 50.5" in here.out
+    assert "targetThresholdPercentage: 99" in there.out
+    assert "${secret:TOKEN}" in here.out
+    assert here.out.startswith("# slo.yaml:1, item 1 (service: a), for local\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--expanded", "SLO/a", "SLO/b"),
+        ("--expanded", "SLO/a", "--format", "json"),
+        ("--expanded", "SLO/a", "--recursive"),
+        ("--expanded", "SLO/A"),
+        ("--expanded", "SLO/a", "-e", "nowhere"),
+        ("--expanded",),
+        ("SLO.name", "-e", "local"),
+        ("M303",),
+    ],
+)
+def test_what_cannot_be_asked(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Anything but one resource that is declared is a wrong use of the command."""
+    sli = "{goodEvents: {query: good}, totalEvents: {query: all}}\n"
+    made = project_at(tmp_path, PROJECT, slo=TEXT, sli=sli)
+
+    ran = shown(made, *words)
+
+    assert (ran.code, ran.out) == (64, "")
+
+
+def test_a_broken_workspace(tmp_path: Path) -> None:
+    """Manifests with errors are complained of, and nothing is shown of them."""
+    made = project_at(tmp_path, PROJECT, slo=TEXT, sli="[\n")
+
+    ran = shown(made, "--expanded", "SLO/a")
+
+    assert (ran.code, ran.out) == (4, "")
+    assert "sli.yaml:2:1" in ran.err
+
+
+def test_what_no_file_holds(tmp_path: Path) -> None:
+    """What was put together is refused where it is larger than a manifest may be."""
+    large = PROJECT.replace("team: x", f"team: x, large: {'y' * 600_000}")
+    sli = "{goodEvents: {query: good}, totalEvents: {query: all}}\n"
+    text = TEXT.replace("by ${secret:TOKEN}", "${var:large} ${var:large}")
+    made = project_at(tmp_path, large, slo=text, sli=sli)
+
+    ran = shown(made, "--expanded", "SLO/a")
+
+    assert (ran.code, ran.out) == (4, "")
+    assert "cannot be written out" in ran.err

@@ -177,4 +177,20 @@ def _terms(place: Place, _: click.Context, incomplete: str) -> Iterator[str]:
     yield from (f"{before}{comma}{term}" for term in terms)
 
 
-_GIVING = {"environment": _environments, "ref": _refs, "run": _runs, "term": _terms}
+def _explained(place: Place, ctx: click.Context, incomplete: str) -> Iterable[str]:
+    """Offer fields one step at a time and codes whole, or what can be expanded."""
+    if ctx.params.get("expanded"):
+        return _refs(place, ctx, incomplete)
+    from reconciler.explaining.looking_up import addresses  # noqa: PLC0415 - models, for this alone
+
+    depth = incomplete.count(".")
+    return (one for one in addresses() if one.count(".") == depth)
+
+
+_GIVING = {
+    "environment": _environments,
+    "ref": _refs,
+    "run": _runs,
+    "term": _terms,
+    "explained": _explained,
+}

@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import CompletionItem
 
 from reconciler.commands import options
 from reconciler.console import data, stdout_style
-from reconciler.errors import UsageError
-
-MOST_OFFERED = 200
-
-
-def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer fields one step at a time, and codes whole."""
-    del ctx, param
-    from reconciler.explaining.looking_up import addresses  # noqa: PLC0415 - for a shell alone
-
-    depth = incomplete.count(".")
-    begun = incomplete.casefold()
-    found = (one for one in addresses() if one.count(".") == depth)
-    near = [one for one in found if one.casefold().startswith(begun)]
-    return [CompletionItem(one) for one in near[:MOST_OFFERED]]
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.report.safe import safe
+from reconciler.session.projects import Asked
 
 
 @click.command
-@click.argument("words", nargs=-1, required=True, metavar="FIELD|CODE", shell_complete=_offered)
+@click.argument("words", nargs=-1, required=True, metavar="FIELD|CODE")
+@options.connected
 @click.option("--recursive", is_flag=True, help="List every field below, not only the next ones.")
+@click.option("--expanded", is_flag=True, help="Show the manifest of a Kind/name as it is made.")
 @options.formats("text", "json")
-@options.verbose
-@options.quiet
 def explain(
-    words: tuple[str, ...], *, recursive: bool, form: str, verbose: bool, quiet: bool
+    words: tuple[str, ...], *, asked: Asked, recursive: bool, expanded: bool, form: str
 ) -> int:
-    """Say what a field or a code means, with an example.
+    """Say what a field or a code means, with an example, or what a manifest comes to.
 
     A field is SLO.grouping.labels, metadata.ids, reconciler.yaml environments.guards, or the end
     of one that nothing else ends with. A code is that of a complaint (M303), of a guard
     (too-many-changes) or of how a command ended (exit-11).
+
+    With --expanded it is a Kind/name, whose manifest is shown with overrides, items, variables
+    and files put in; secrets and references stay expressions.
     """
-    del quiet
+    if expanded:
+        return _expanded(words, asked, is_plain=not recursive and form == "text")
+    if asked.environment is not None or asked.project is not None:
+        raise UsageError(
+            "-e and --project are for --expanded: fields and codes are the same everywhere"
+        )
     from reconciler.explaining.looking_up import Nothing, look_up  # noqa: PLC0415 - as below
     from reconciler.report.explained import (  # noqa: PLC0415 - models are read when they are shown
         explained_json,
@@ -53,4 +48,18 @@ def explain(
         raise UsageError(f"there is no field or code `{subject.typed}`{hint}{where}")
     if form == "json":
         return data(explained_json(subject, recursive=recursive))
-    return data(explained_text(subject, stdout_style(verbose=verbose), recursive=recursive))
+    return data(explained_text(subject, stdout_style(verbose=asked.verbose), recursive=recursive))
+
+
+def _expanded(words: tuple[str, ...], asked: Asked, *, is_plain: bool) -> int:
+    """Show one manifest with all that is put into it."""
+    from reconciler.manifests.composing import UnwritableError  # noqa: PLC0415 - as below
+    from reconciler.session import expanding  # noqa: PLC0415 - manifests are read for this alone
+
+    if len(words) > 1 or not is_plain:
+        raise UsageError("--expanded takes one Kind/name, and is YAML without another option")
+    try:
+        text = expanding.expanded(asked, words[0])
+    except UnwritableError as error:
+        raise InvalidInput(f"{safe(words[0])} cannot be written out: {safe(error.why)}") from None
+    return data(text)

@@ -21,6 +21,7 @@ STDIN = Path("-")
 
 @click.command
 @options.reading
+@options.selecting
 @click.option("--check", is_flag=True, help="Write nothing; exit 2 where something would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--modeline", is_flag=True, help="Name the schema of each file in its first line.")
@@ -32,7 +33,7 @@ def fmt(*, asked: Asked, check: bool, diff: bool, modeline: bool) -> int:
     project file are meant, else those in this folder.
     """
     if STDIN in asked.paths:
-        if len(asked.paths) > 1 or modeline:
+        if len(asked.paths) > 1 or modeline or asked.selection:
             raise UsageError("`-` is stdin, and stands alone")
         return _stdin(check=check, diff=diff)
     from reconciler.session.formatting import find, write  # noqa: PLC0415 - not for stdin
@@ -48,7 +49,8 @@ def fmt(*, asked: Asked, check: bool, diff: bool, modeline: bool) -> int:
     else:
         data("".join(f"{safe(one.name)}\n" for one in changed))
     if not asked.quiet:
-        words(format_summary(len(changed), found.files, is_done=not check and not diff))
+        is_done = not check and not diff
+        words(format_summary(len(changed), found.files, found.left_out, is_done=is_done))
     return _ending(is_wrong=bool(found.complaints), would_change=check and bool(changed))
 
 

@@ -10,6 +10,8 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.graph import graph_dot, graph_json, graph_mermaid, graph_text
 from reconciler.report.safe import safe
+from reconciler.report.words import selection_words
+from reconciler.resource import Selected
 from reconciler.resource.graph import Graph
 from reconciler.session.graphing import read_graph
 from reconciler.session.projects import Asked
@@ -18,6 +20,7 @@ from reconciler.slips import nearest
 
 @click.command
 @options.reading
+@options.selecting
 @options.formats("text", "dot", "mermaid", "json")
 @click.option("--metric", metavar="NAME", help="Only what uses this metric; * and ? are globs.")
 @click.option(
@@ -42,8 +45,10 @@ def graph(*, asked: Asked, form: str, metric: str | None, uses: str | None) -> i
     elif uses is not None:
         shown = whole.with_name(uses)
         _tell(uses, whole.names, shown, asked)
+    if checked.selected is not None and not asked.quiet:
+        words(safe(selection_words(checked.selected)))
     return data(
-        rendered(shown, form, asked),
+        rendered(shown, form, asked, checked.selected),
         ending=InvalidInput.exit_code if checked.workspace.errors else 0,
     )
 
@@ -57,14 +62,14 @@ def _tell(name: str, known: list[str], shown: Graph, asked: Asked) -> None:
     words(f"nothing uses `{safe(name)}`{hint}")
 
 
-def rendered(shown: Graph, form: str, asked: Asked) -> str:
-    """Give a graph in a format by its name."""
+def rendered(shown: Graph, form: str, asked: Asked, selected: Selected | None = None) -> str:
+    """Give a graph in a format by its name; `selected` is what it is limited to."""
     match form:
         case "dot":
             return graph_dot(shown)
         case "mermaid":
             return graph_mermaid(shown)
         case "json":
-            return graph_json(shown)
+            return graph_json(shown, selected)
         case _:
             return graph_text(shown, stdout_style(verbose=asked.verbose))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,21 +41,32 @@ class Tidy:
 
 @dataclass(slots=True)
 class Tidied:
-    """What was found: the files that would change, what cannot be read, and how many were seen."""
+    """What was found: the files that would change, what cannot be read, and how many were seen.
+
+    `left_out` is how many were not selected.
+    """
 
     changed: list[Tidy] = field(default_factory=list)
     complaints: list[Complaint] = field(default_factory=list)
     files: int = 0
+    left_out: int = 0
 
 
-def find_untidy(paths: Sequence[Path], project: Project, *, modelines: bool = False) -> Tidied:
+def find_untidy(
+    paths: Sequence[Path],
+    project: Project,
+    *,
+    modelines: bool = False,
+    wanted: Callable[[str], bool] = lambda _: True,
+) -> Tidied:
     """Look at the manifests under `paths`, the exports that they name, and the project file.
 
     That one is looked at where it is among the paths, or below one. With `modelines`, each file
-    of YAML gets the line by which editors find its schema.
+    of YAML gets the line by which editors find its schema. What is not `wanted`, by its name, is
+    only counted.
     """
     sources = Sources[None](sources_of(paths, project.root).roots)
-    search = _Search(project.root, sources, modelines=modelines)
+    search = _Search(project.root, sources, wanted, modelines=modelines)
     found = find_files(paths, project.root, project.settings.exclude)
     search.found.complaints.extend(found.complaints)
     for path in _project_files(paths, project):
@@ -101,6 +112,7 @@ def _project_files(paths: Sequence[Path], project: Project) -> Iterator[Path]:
 class _Search:
     root: Path
     sources: Sources[None]
+    wanted: Callable[[str], bool]
     modelines: bool = False
     found: Tidied = field(default_factory=Tidied)
     seen: set[Path] = field(default_factory=set)
@@ -110,8 +122,18 @@ class _Search:
         if path.resolve() in self.seen:
             return
         self.seen.add(path.resolve())
-        self.found.files += 1
         reading = self.sources.read(path, name, is_json=is_json)
+        if self.wanted(name):
+            self.found.files += 1
+            self._hold(path, name, reading, is_json=is_json)
+        else:
+            self.found.left_out += 1
+        if isinstance(reading, Reading):
+            for document in reading.documents:
+                self._look_at_exports(path.parent, document.value)
+
+    def _hold(self, path: Path, name: str, reading: Reading | Complaint, *, is_json: bool) -> None:
+        """Hold one file against its layout."""
         if isinstance(reading, Complaint):
             self.found.complaints.append(reading)
             return
@@ -124,8 +146,6 @@ class _Search:
             made = with_modeline(made, path, self.root)
         if made != before:
             self.found.changed.append(Tidy(path, name, before, made, self.sources.roots))
-        for document in reading.documents:
-            self._look_at_exports(path.parent, document.value)
 
     def _look_at_exports(self, folder: Path, document: Json) -> None:
         for named in _exports(document):

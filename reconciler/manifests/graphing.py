@@ -24,7 +24,7 @@ from reconciler.source.files import find_files
 def load_graph(
     paths: Sequence[File], root: File, scopes: Sequence[Scope], settings: ProjectFile
 ) -> Graph:
-    """Give the graph of all manifests under `paths`; what is wrong with them is not told here."""
+    """Give the graph of what is selected under `paths`; what is wrong there is not told here."""
     found = find_files(paths, root, settings.exclude)
     sources = sources_of(paths, root, kept=len(scopes) > 1)
     graphs = []
@@ -38,17 +38,21 @@ def load_graph(
 
 
 def graph_of(declared: Sequence[Declared], scope: Scope) -> Graph:
-    """Give the graph of what one environment declares."""
+    """Give the graph of what one environment declares, where it is selected.
+
+    What is not is there as the end of a reference alone.
+    """
     places = Places(scope)
     ids = {
         (one.kind.name, str(known)): one.manifest.ref
         for one in declared
         if (known := one.kind.declared_id(one.manifest)) is not None
     }
+    selected = [one for one in declared if one.selected]
     return Graph(
-        tuple(one.manifest for one in declared),
-        tuple(link for one in declared for link in _links(one, ids, places)),
-        tuple(use for one in declared for use in _uses(one, places)),
+        tuple(one.manifest for one in selected),
+        tuple(link for one in selected for link in _links(one, ids, places)),
+        tuple(use for one in selected for use in _uses(one, places)),
     )
 
 

@@ -6,7 +6,7 @@ Pure. Source: docs/plan.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -105,6 +105,20 @@ class Selection:
         """Tell whether a file that cannot be read may hold something that is selected."""
         wanted = not self.select or any(one.may_hold_in(file) for one in self.select)
         return wanted and not any(one.holds_in_all_of(file) for one in self.exclude)
+
+    def takes_whole(self, file: str) -> bool:
+        """Tell whether a file is selected whatever it declares, be it nothing."""
+        wanted = not self.select or any(one.holds_in_all_of(file) for one in self.select)
+        return wanted and not any(one.holds_in_all_of(file) for one in self.exclude)
+
+    def check_named(self, known: Iterable[Ref]) -> None:
+        """Raise UsageError where a resource is selected by its name that no manifest declares."""
+        by_name = {str(ref): ref for ref in known}
+        for ref in self.named():
+            if ref not in by_name.values():
+                near = nearest(str(ref), by_name)
+                hint = f"; did you mean {near}?" if near else ""
+                raise UsageError(f"--select {ref}: no manifest declares it{hint}")
 
     def named(self) -> Iterator[Ref]:
         """Yield the resources that are selected by their whole names."""

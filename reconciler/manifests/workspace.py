@@ -173,6 +173,12 @@ class Workspace:
     unheeded: int = 0
 
     @property
+    def known(self) -> Iterator[Ref]:
+        """What is declared, selected or not, here or in other environments."""
+        yield from (one.ref for one in (*self.manifests, *self.left_out))
+        yield from self.elsewhere
+
+    @property
     def errors(self) -> tuple[Complaint, ...]:
         """The complaints that stop a run."""
         return tuple(complaint for complaint in self.complaints if complaint.is_error)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from reconciler.report.words import plural
 
 
-def format_summary(changed: int, files: int, *, is_done: bool) -> str:
-    """Say how many of the files that were looked at changed, or would."""
+def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool) -> str:
+    """Say how many of the files that were looked at changed, or would, and what was left out."""
     said = "formatted" if is_done else "would format"
     rest = files - changed
     left = (
         f"{plural(rest, 'file')} left as it is" if rest == 1 else f"{rest:,} files left as they are"
     )
+    if left_out:
+        left += f"; {plural(left_out, 'file')} of which nothing is selected"
     if not changed:
         return left
     return f"{said} {plural(changed, 'file')}, {left}"

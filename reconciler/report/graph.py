@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from reconciler.kinds import BY_NAME
 from reconciler.queries import Matcher
+from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import place_in
 from reconciler.report.table import Colour, Style
-from reconciler.resource import Manifest, Source
+from reconciler.resource import Manifest, Selected, Source
 from reconciler.resource.graph import Graph, Use
 
 LONGEST_VALUE = 80
@@ -75,11 +76,12 @@ class GraphDocument(TypedDict):
     resources: list[ResourceDocument]
     references: list[LinkDocument]
     uses: list[UseDocument]
+    selection: NotRequired[Limited]
 
 
-def graph_document(graph: Graph) -> GraphDocument:
-    """Give a graph as data."""
-    return GraphDocument(
+def graph_document(graph: Graph, selected: Selected | None = None) -> GraphDocument:
+    """Give a graph as data; `selected` is what it is limited to, None where that is nothing."""
+    document = GraphDocument(
         resources=[
             ResourceDocument(ref=str(one.ref), source=_place(one.source)) for one in graph.manifests
         ],
@@ -89,11 +91,14 @@ def graph_document(graph: Graph) -> GraphDocument:
         ],
         uses=[_use(one) for one in graph.uses],
     )
+    if selected is not None:
+        document["selection"] = selection_document(selected)
+    return document
 
 
-def graph_json(graph: Graph) -> str:
+def graph_json(graph: Graph, selected: Selected | None = None) -> str:
     """Give a graph as JSON: see schemas/graph.schema.json."""
-    return json_text(graph_document(graph))
+    return json_text(graph_document(graph, selected))
 
 
 def _place(source: Source) -> PlaceDocument:

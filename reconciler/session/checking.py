@@ -11,7 +11,7 @@ from reconciler.manifests.expressions import Scope, Withheld, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.resource import Selected
-from reconciler.session.opening import advice_on_nothing, check_named, read_workspaces
+from reconciler.session.opening import advice_on_nothing, read_workspaces
 from reconciler.session.projects import (
     Asked,
     is_whole,
@@ -85,7 +85,7 @@ def check_in(
         is_whole(asked, project) and environments.keys() >= project.settings.environments.keys()
     )
     workspace = everywhere(read_workspaces(asked, project, scopes, instead), are_all=are_all)
-    check_named(asked.selection, workspace)
+    asked.selection.check_named(workspace.known)
     name = "" if len(scopes) > 1 else scopes[0].environment
     selected = asked.selection.leaving_out(len(workspace.left_out))
     advice = advice_on_nothing(asked, project, workspace, name)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 from reconciler.errors import UsageError
+from reconciler.manifests.expressions import Scope, withheld_from
 from reconciler.manifests.formatting import Tidied, find_untidy
 from reconciler.manifests.modelines import FOLDER, has_schemas
 from reconciler.manifests.placing import replace_text
+from reconciler.manifests.taking import files_taken
+from reconciler.project import Project, choose_environment
 from reconciler.session.projects import Asked, manifest_paths, open_project
 
 
 def find(asked: Asked, *, modeline: bool = False) -> Tidied:
     """Look at the manifests of a project, and at the project file where no path was asked for.
+
+    Of a selection, files of which nothing is selected are only counted.
 
     Raises InvalidInput for a project file that is malformed, and UsageError where a modeline
     would lead to schemas that are not there.
@@ -21,9 +30,23 @@ def find(asked: Asked, *, modeline: bool = False) -> Tidied:
             f"there are no schemas in {FOLDER}/ of the project: `reconciler init` writes them"
         )
     paths = manifest_paths(asked, project)
+    wanted = _wanted(asked, project, paths) if asked.selection else lambda _: True
     if not asked.paths and project.file is not None:
         paths.append(project.file)
-    return find_untidy(paths, project, modelines=modeline)
+    return find_untidy(paths, project, modelines=modeline, wanted=wanted)
+
+
+def _wanted(asked: Asked, project: Project, paths: Sequence[Path]) -> Callable[[str], bool]:
+    """Tell files by whether they hold what is selected in an environment."""
+    environments = project.settings.environments
+    if asked.environment is not None or not environments:
+        environments = dict([choose_environment(project, asked.environment)])
+    withheld = withheld_from(os.environ)
+    scopes = [
+        Scope(name, one.variables, None, withheld=withheld, selection=asked.selection)
+        for name, one in environments.items()
+    ]
+    return files_taken(paths, project.root, scopes, project.settings, asked.selection).has
 
 
 def write(found: Tidied) -> None:

@@ -25,7 +25,7 @@ def read_graph(asked: Asked) -> tuple[Graph, Checked]:
     chosen = dict([choose_environment(project, asked.environment)]) if checked.environment else {}
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, one.variables, None, withheld=withheld)
+        Scope(name, one.variables, None, withheld=withheld, selection=asked.selection)
         for name, one in (chosen or project.settings.environments).items()
     ]
     paths = manifest_paths(asked, project)

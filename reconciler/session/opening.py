@@ -12,9 +12,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconciler.errors import InvalidInput, UsageError
+from reconciler.errors import InvalidInput
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
-from reconciler.manifests.selection import EVERYTHING, Selection
+from reconciler.manifests.selection import EVERYTHING
 from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (
@@ -45,7 +45,6 @@ from reconciler.session.projects import (
 )
 from reconciler.session.secrets import Allowed, Secrets, named_secrets, secrets_of
 from reconciler.session.voice import Silent, Voice
-from reconciler.slips import nearest
 from reconciler.source.files import find_files, read_file
 from reconciler.waits import Waits
 
@@ -74,23 +73,12 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
         raise InvalidInput(
             complaints_summary(workspace.complaints, count, workspace.files, ignored)
         )
-    check_named(asked.selection, workspace)
+    asked.selection.check_named(workspace.known)
     advice = advice_on_nothing(asked, project, workspace, scope.environment)
     for said in filter(None, (advice, unheeded_words(workspace.unheeded))):
         if not asked.quiet:
             asked.voice.say(said)
     return workspace
-
-
-def check_named(selection: Selection, workspace: Workspace) -> None:
-    """Raise UsageError where a resource is selected by its name that no manifest declares."""
-    declared = {one.ref for one in (*workspace.manifests, *workspace.left_out)}
-    known = {str(ref): ref for ref in (*declared, *workspace.elsewhere)}
-    for ref in selection.named():
-        if ref not in known.values():
-            near = nearest(str(ref), known)
-            hint = f"; did you mean {near}?" if near else ""
-            raise UsageError(f"--select {ref}: no manifest declares it{hint}")
 
 
 def advice_on_nothing(

@@ -108,6 +108,9 @@ def test_the_tree_is_as_the_commands_have_it() -> None:
         (("journal", "forget", "SLO"), ["SLO/checkout"]),
         (("schema", "plan"), ["plan", "plan-line"]),
         (("plan", "-e", "nothing-like-it"), []),
+        (("explain", "--expanded", "SLO"), ["SLO/checkout"]),
+        (("explain", "M30"), [f"M30{nth}" for nth in range(1, 10)]),
+        (("fmt", "--select", "Dash"), ["Dashboard/front"]),
     ],
 )
 def test_bash(made: Workspace, words: tuple[str, ...], offered: list[str]) -> None:

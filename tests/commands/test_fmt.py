@@ -185,3 +185,55 @@ def test_changed_meanwhile(workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 
     assert ran.code == InvalidInput.exit_code
     assert text_of(workspace, "slo.yaml") == UNTIDY + "# more\n"
+
+
+def test_a_selection(workspace: Workspace) -> None:
+    """Only files that hold what is selected are laid out, exports too; the others are counted."""
+    project = text_of(workspace, "reconciler.yaml") + "\n\n\n"
+    workspace.write("reconciler.yaml", project)
+    workspace.write("slo.yaml", UNTIDY)
+    workspace.write("both.yaml", UNTIDY.replace("checkout", "second") + "---\n" + EXPORTED)
+    workspace.write("board.export", '{"name":"Board",\n"layout":{}}')
+    wrong = UNTIDY.replace("checkout", "third") + "    zebra: 1\n    name2: [\n"
+    workspace.write("far/broken.yaml", wrong)
+
+    board = workspace.run("fmt", "--check", "--select", "kind=Dashboard", "--exclude", "file=far/*")
+    labelled = workspace.run("fmt", "--check", "--select", "label.team=shop", "--exclude", "*/s*")
+    by_file = workspace.run("fmt", "--select", "file=slo.yaml")
+
+    assert board.out.split() == ["both.yaml", "board.export"]
+    assert "3 files of which nothing is selected" in board.err
+    assert (labelled.code, labelled.out) == (InvalidInput.exit_code, "slo.yaml\n")
+    assert "far/broken.yaml" in labelled.err
+    assert (by_file.code, by_file.out) == (0, "slo.yaml\n")
+    assert text_of(workspace, "slo.yaml") == TIDY
+    assert text_of(workspace, "reconciler.yaml") == project
+
+
+def test_a_selection_of_what_is_wrong(workspace: Workspace) -> None:
+    """A manifest that is wrong and can be read is told by its kind, name and labels."""
+    workspace.write("slo.yaml", UNTIDY + "    zebra: {}\n    description: 5\n")
+
+    taken = workspace.run("fmt", "--check", "--select", "SLO/checkout")
+    left = workspace.run("fmt", "--check", "--exclude", "label.team=shop", "--exclude", "file=r*")
+    missing = workspace.run("fmt", "--select", "SLO/chekout")
+
+    assert (taken.code, taken.out) == (ExitCode.DIFFERENT, "slo.yaml\n")
+    assert (left.code, left.out) == (0, "")
+    assert missing.code == 64
+    assert "SLO/checkout" in missing.err
+    assert typed("fmt", "-", "--select", "kind=SLO").code == 64
+
+
+def test_files_that_declare_nothing(workspace: Workspace) -> None:
+    """A file that is put in, or the project file, is selected by its place alone."""
+    workspace.write("slo.yaml", TIDY)
+    workspace.write("parts/items.yaml", "-   {a: 1}\n")
+
+    by_kind = workspace.run("fmt", "--check", "--select", "kind=SLO")
+    by_place = workspace.run("fmt", "--check", "--select", "file=parts/*")
+    but = workspace.run("fmt", "--check", "--exclude", "file=parts/*")
+
+    assert (by_kind.code, by_kind.out) == (0, "")
+    assert by_place.out == "parts/items.yaml\n"
+    assert (but.code, but.out) == (0, "")

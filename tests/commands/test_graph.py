@@ -175,3 +175,27 @@ def test_only_parsers_that_are_used(
     )
 
     assert ran.stdout.split() == ["0", *sorted(loaded)], ran.stdout + ran.stderr
+
+
+def test_a_selection(project: Workspace) -> None:
+    """Only what is selected is drawn, with what it refers to; the rest is counted."""
+    drawn = project.run("graph", "--select", "AlertDefinition/by-ref", "--format", "json").json
+    text = project.run("graph", "--exclude", "kind=AlertDefinition", "--exclude", "file=c.yaml")
+    mermaid = project.run("graph", "--select", "file=b/*", "--format", "mermaid")
+
+    assert [one["ref"] for one in drawn["resources"]] == ["AlertDefinition/by-ref"]
+    assert [(one["from"], one["to"]) for one in drawn["references"]] == [
+        ("AlertDefinition/by-ref", "SLO/checkout")
+    ]
+    assert drawn["uses"] == []
+    assert drawn["selection"] == {
+        "select": ["AlertDefinition/by-ref"],
+        "exclude": [],
+        "leftOut": 3,
+    }
+    assert text.out.splitlines()[0] == "SLO/checkout  a/slo.yaml:1"
+    assert "Dashboard" not in text.out
+    assert "AlertDefinition" not in text.out
+    assert "3 resources left out" in text.err
+    assert mermaid.out.count("-->") == 2
+    assert project.run("graph", "--select", "SLO/chekout").code == 64
