@@ -123,9 +123,7 @@ def test_turned_move() -> None:
     _, _, found = CHANGED
 
     assert list(turned(found)) == [
-        Difference(
-            place("x", "r", "items", "one"), [*place("x", "s", "items"), 1], 0, "move"
-        ),
+        Difference(place("x", "r", "items", "one"), [*place("x", "s", "items"), 1], 0, "move"),
         Difference(place("x", "r", "items", "one", "b"), 2, 1),
     ]
 
@@ -198,3 +196,22 @@ def test_equal_is_not_merged(declared: Json, live: Json, is_new: bool) -> None:
         {"p": live, "q": 2},
     )
     assert sent["p"] is live
+
+
+def test_pages_that_come_and_go() -> None:
+    """A page without a name comes or goes without the items that moved, which are told as moved."""
+    old, new = board(x=of(row("r", ONE))), board(x=of(row("r")))
+    page, rest = board(y=of(row("s", ONE))), board(y=of(row("s")))
+    place_of = {
+        0: ("pages", 0, *place("x", "r", "items")),
+        1: ("pages", 1, *place("y", "s", "items")),
+    }
+
+    assert list(differences({"pages": [old]}, {"pages": [new, page]}, PAGES)) == [
+        Difference(("pages", 1), ABSENT, rest, "add"),
+        move((*place_of[0], 0), (*place_of[1], "one"), 0),
+    ]
+    assert list(differences({"pages": [new, page]}, {"pages": [old]}, PAGES)) == [
+        move((*place_of[1], 0), (*place_of[0], "one"), 0),
+        Difference(("pages", 1), rest, ABSENT, "remove"),
+    ]
