@@ -109,9 +109,10 @@ def test_told_once(before: Json, after: Json, found: list[Difference]) -> None:
 @pytest.mark.parametrize(("before", "after", "found"), EXAMPLES.values(), ids=EXAMPLES)
 def test_between_pages(before: Json, after: Json, found: list[Difference]) -> None:
     """So is one inside of what has no name and changed in another way too."""
-    pages: tuple[Json, ...] = ({"pages": [1, before]}, {"pages": [2, after]})
+    old: Json = {"pages": [1, before]}
+    new: Json = {"pages": [2, after]}
 
-    inside = [one for one in differences(*pages, PAGES) if len(one.path) > 2]
+    inside = [one for one in differences(old, new, PAGES) if len(one.path) > 2]
 
     assert [(one.path[2:], one.after, one.operation) for one in inside] == [
         (one.path, one.after, one.operation) for one in found
@@ -152,13 +153,16 @@ class Unasked(Shape):
 
     @property
     def known(self) -> bool:
+        """Whether the inner fields are known."""
         raise AssertionError
 
     @property
     def item(self) -> Shape:
+        """The shape of items."""
         raise AssertionError
 
     def at(self, key: str) -> Shape:
+        """Give the shape of a field."""
         raise AssertionError(key)
 
 
@@ -167,6 +171,7 @@ class Unopened(Unasked):
 
     @property
     def known(self) -> bool:
+        """Never."""
         return False
 
 
