@@ -100,4 +100,21 @@ ENVELOPE_CODES: Final = (
         _in_two(view(metadata=", id: 7")),
         _in_two(view(metadata=", ids: {staging: 7, production: 12}")),
     ),
+    diagnostic(
+        "M210",
+        "`metadata.exempt` is no mapping of codes to reasons, lacks a reason, or names a code that "
+        "cannot be exempted.",
+        "An exemption is a promise to those who read it later: it says what may be so, and why.",
+        manifest(slo(name='checkout, exempt: {L404: ""}')),
+        manifest(slo(name="checkout, exempt: {L404: it is watched by another team}")),
+        page="practice",
+    ),
+    diagnostic(
+        "M211",
+        "The last day of an exemption, `until`, is over: the complaint is told again.",
+        "Mend what it tells, or say until when it may stay.",
+        manifest(slo(name="checkout, exempt: {L404: {reason: being built, until: 2024-01-31}}")),
+        manifest(slo(name="checkout, exempt: {L404: {reason: being built, until: 2999-12-31}}")),
+        page="practice",
+    ),
 )

@@ -45,7 +45,14 @@ class Explanation:
 
 
 def diagnostic(
-    code: str, means: str, why: str, wrong: Sample, right: Sample, *, command: str = "validate"
+    code: str,
+    means: str,
+    why: str,
+    wrong: Sample,
+    right: Sample,
+    *,
+    command: str = "validate",
+    page: str = "manifests",
 ) -> Explanation:
     """Explain a complaint; its title is the one of `CODES`."""
     return Explanation(
@@ -56,7 +63,7 @@ def diagnostic(
         wrong=wrong,
         right=right,
         command=command,
-        page="manifests",
+        page=page,
     )
 
 

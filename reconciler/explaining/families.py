@@ -19,6 +19,8 @@ from reconciler.explaining.explanation import Explanation
 from reconciler.explaining.guard_codes import GUARD_CODES
 from reconciler.explaining.practice_codes import PRACTICE_CODES
 from reconciler.explaining.project_codes import PROJECT_CODES
+from reconciler.explaining.query_codes import QUERY_CODES
+from reconciler.explaining.reuse_codes import REUSE_CODES
 from reconciler.explaining.spec_codes import SPEC_CODES
 from reconciler.explaining.text_codes import TEXT_CODES
 from reconciler.explaining.workspace_codes import WORKSPACE_CODES
@@ -40,7 +42,9 @@ FAMILIES: Final = (
     Family("a complaint", "what stands around `spec`", ENVELOPE_CODES),
     Family("a complaint", "what stands under `spec`", SPEC_CODES),
     Family("a complaint", "the workspace as a whole, and expressions", WORKSPACE_CODES),
+    Family("a complaint", "what is said once for many", REUSE_CODES),
     Family("a complaint", "practice", PRACTICE_CODES),
+    Family("a complaint", "queries", QUERY_CODES),
     Family("a complaint", "the project file", PROJECT_CODES),
     Family("a guard", "what an apply refuses without consent", GUARD_CODES),
     Family("an exit code", "what a command ends with", EXIT_CODES, "exit-"),

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from reconciler.explaining.explanation import diagnostic, project
+from reconciler.explaining.explanation import Sample, diagnostic, project
+
+_RULE = """\
+rules:
+  - name: has-a-description
+    kinds: [SLO]
+    check: "%s"
+    message: say what it is for
+    examples:
+      pass: [{spec: {description: Orders are paid.}}]
+      fail: [{spec: {name: Checkout}}]
+"""
+
+
+def _rule(check: str) -> Sample:
+    return project(_RULE % check)
+
 
 PROJECT_CODES: Final = (
     diagnostic(
@@ -23,5 +39,25 @@ PROJECT_CODES: Final = (
         "The API key goes to that address with every request.",
         project("environments:\n  production: {baseUrl: http://api.example.com}\n"),
         project("environments:\n  production: {baseUrl: https://api.example.com}\n"),
+    ),
+    diagnostic(
+        "P103",
+        "`check` or `when` of a rule is no CEL that can be read, or names what a rule does not "
+        "see: a rule sees `resource`, and with `on: plan` also `change`.",
+        "A rule that cannot be asked holds for nothing, and would seem to hold for all.",
+        _rule("has(resource.spec.description"),
+        _rule("has(resource.spec.description)"),
+        page="rules",
+    ),
+    diagnostic(
+        "P104",
+        "An example of a rule does not come out as it should, is about a kind that the rule is not "
+        "about, or is missing (a warning). `reconciler rules test` tells.",
+        "An expression is easy to turn around. Examples show that it complains of what it should, "
+        "and of nothing else.",
+        _rule("!has(resource.spec.description)"),
+        _rule("has(resource.spec.description)"),
+        command="rules test",
+        page="rules",
     ),
 )

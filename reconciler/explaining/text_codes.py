@@ -126,4 +126,34 @@ TEXT_CODES: Final = (
         Sample(typed=("yes 'a: 1' | head -n 3000 > checkout.yaml",)),
         manifest(slo()),
     ),
+    diagnostic(
+        "M116",
+        "A comment `# reconciler: ignore[CODE] REASON` lacks its codes or its reason, or names a "
+        "code that there is not, or one that cannot be ignored.",
+        "A comment that ignores nothing looks as if it did, and one without a reason tells the "
+        "next reader nothing.",
+        manifest(slo("labels: {}  # reconciler: ignore")),
+        manifest(slo("zebra: 1  # reconciler: ignore[M304] the next release takes it")),
+        page="practice",
+    ),
+    diagnostic(
+        "M117",
+        "A comment ignores a complaint that its line does not have, in any environment.",
+        "What it once ignored is mended, or stands on another line; left there, it would hide the "
+        "next mistake of that sort.",
+        manifest(slo("labels: {}  # reconciler: ignore[M304] the next release takes it")),
+        manifest(slo("zebra: 1  # reconciler: ignore[M304] the next release takes it")),
+        page="practice",
+    ),
+    diagnostic(
+        "M118",
+        "`fmt` found that the one layout would change what the file says, as where something in "
+        "it is read otherwise than it looks. The file is left as it is.",
+        "A layout that changes a meaning would be an edit that nobody asked for. Write what is odd "
+        "in another way; here it is a second mark of byte order.",
+        Sample(typed=("printf '\\357\\273\\277\\357\\273\\277kind:  SLO\\n' > checkout.yaml",)),
+        Sample(typed=("printf 'kind:  SLO\\n' > checkout.yaml",)),
+        command="fmt",
+        page="fmt",
+    ),
 )
