@@ -131,12 +131,18 @@ def value_of(field: Field, depth: int = 0) -> Json:
     return found
 
 
+def _is_needed(field: Field) -> bool:
+    """Tell what stands around `spec` in every manifest."""
+    known = MANIFEST.get(field.name)
+    return known is not None and known.required
+
+
 def document_of(field: Field) -> dict[str, Json]:
     """Give an example of a field where it stands, from the top of a file; lists have one item."""
     if field.root == PROJECT:
         return _wrapped(field)
     if not field.path:
-        around = {one.name: one.example for one in field.fields if one.name in MANIFEST}
+        around = {one.name: one.example for one in field.fields if _is_needed(one)}
         known = BY_NAME.get(field.root)
         return {**around, "spec": known.example() if known is not None else {}}
     outside = field.path and field.path[0] in MANIFEST

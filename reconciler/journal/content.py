@@ -27,10 +27,8 @@ from reconciler.journal.entries import (
     Renamed,
     RunEntry,
     Started,
-    entry_document,
-    parse_entry,
-    parse_header,
 )
+from reconciler.journal.lines import entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
 
 SUM_DIGITS = 16

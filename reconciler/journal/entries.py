@@ -4,42 +4,39 @@ The names and the order of the fields are those of the lines, in camel case. A f
 default is left out of a line where it has that value. Source: docs/journal.md.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import (
     BeforeValidator,
     ConfigDict,
-    Field,
     GetPydanticSchema,
-    TypeAdapter,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
 
 from reconciler.document import ABSENT
-from reconciler.errors import JournalError
 from reconciler.journal import line_fields as of
-from reconciler.resource import Ref
 
 FORMAT = 1
 _ADOPTED_BEFORE = "live was already as declared"
 
 
-def _in_lines(name: str) -> str:
+def in_lines(name: str) -> str:
     """Give what a field is called in lines."""
     return "from" if name == "origin" else to_camel(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    __pydantic_config__: ClassVar = ConfigDict(alias_generator=_in_lines)
+class Line:
+    """What all lines have: fields whose names are in camel case there."""
+
+    __pydantic_config__: ClassVar = ConfigDict(alias_generator=in_lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header(_Line):
+class Header(Line):
     """The first line: what the journal is of.
 
     A journal that was compacted or moved `continues` one that ended with that sum.
@@ -55,7 +52,7 @@ class Header(_Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten(_Line):
+class Rewritten(Line):
     """A field that the service stored otherwise than it was sent (docs/plan.md)."""
 
     path: of.PathField
@@ -69,7 +66,7 @@ _Pairs = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LastWrite(_Line):
+class LastWrite(Line):
     """The last write that the service acknowledged.
 
     `revision` is what a read shows until somebody writes again, where it was told, and
@@ -85,7 +82,7 @@ class LastWrite(_Line):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry(_Line):
+class _Entry(Line):
     at: of.Text
 
 
@@ -293,7 +290,7 @@ class Arrived(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenDrift(_Line):
+class SeenDrift(Line):
     """What drifted: of which resource, a digest of how, and since when that is known."""
 
     ref: of.NamedRef
@@ -332,67 +329,3 @@ ENTRY_NAMES: tuple[str, ...] = tuple(
     one.__dataclass_fields__["entry"].default for one in get_args(Entry)
 )
 """What a line calls each, in the order of the union."""
-
-
-@cache
-def _reader() -> Callable[[of.Document], Entry]:
-    """Give what reads entries. It takes ten milliseconds to make, so only once there is one."""
-    adapter = TypeAdapter[Entry](Annotated[Entry, Field(discriminator="entry")])
-    return adapter.validator.validate_python
-
-
-@cache
-def _fields(kind: type[_Line]) -> list[tuple[str, str, object]]:
-    """Give each field of a line by its name here and there, and the value that is left out."""
-    return [
-        (one.name, _in_lines(one.name), {} if one.default_factory is dict else one.default)
-        for one in fields(kind)
-        if one.name != "entry"
-    ]
-
-
-def _document(line: _Line) -> of.Document:
-    """Give the fields of a line. pydantic would write what no document may hold, as a secret."""
-    known = _fields(type(line))  # type: ignore[arg-type]  # mypy knows no class as hashable here
-    values = ((key, getattr(line, name), left_out) for name, key, left_out in known)
-    return {key: _json(value) for key, value, left_out in values if value != left_out}
-
-
-def _json(value: Any) -> Any:
-    match value:
-        case Ref():
-            return str(value)
-        case tuple():
-            return [_json(one) for one in value]
-        case _Line():
-            return _document(value)
-        case _:
-            return value
-
-
-def header_document(header: Header) -> of.Document:
-    """Give a header's JSON form."""
-    return {"journal": FORMAT, **_document(header)}
-
-
-def parse_header(document: of.Document) -> Header:
-    """Read the first line. Raises JournalError where it is none."""
-    if document.get("journal") != FORMAT:
-        raise JournalError("the first line is not the header of a journal of this version")
-    named = _fields(Header)
-    return Header(**{name: str(document.get(key, "")) for name, key, _ in named})
-
-
-def entry_document(entry: Entry) -> of.Document:
-    """Give an entry's JSON form."""
-    return {"entry": entry.entry, **_document(entry)}
-
-
-def parse_entry(document: of.Document, number: int) -> Entry:
-    """Read any other line. Raises JournalError naming the line."""
-    try:
-        return _reader()(document)
-    except JournalError as error:
-        raise JournalError(f"line {number} of the journal cannot be understood: {error}") from error
-    except ValueError as error:
-        raise JournalError(f"line {number} of the journal cannot be understood") from error

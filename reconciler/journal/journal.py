@@ -14,8 +14,9 @@ from uuid import uuid4
 from reconciler.advice import on_journal
 from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.content import Content, Look, check_place, line_of, read_content, rescued
-from reconciler.journal.entries import Entry, Header, RunEntry, entry_document, header_document
+from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
+from reconciler.journal.lines import entry_document, header_document
 from reconciler.journal.runs import compacted, words_of
 from reconciler.journal.store import (
     RENEWED_AFTER,

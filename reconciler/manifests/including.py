@@ -17,6 +17,8 @@ from reconciler.source.files import LARGEST_WORKSPACE, SUFFIXES, Sources, displa
 from reconciler.source.parsed import Reading, complaints_of_text
 
 UNUSABLE = "M512"
+MOST_INCLUDED = 50_000
+"""How often files are put in by one run: a few that include each other many times are millions."""
 
 
 @dataclass(slots=True)
@@ -31,6 +33,7 @@ class Includes:
     keep: Callable[[Complaint], bool]
     readings: dict[File, Reading | Complaint] = field(default_factory=dict)
     real: set[File] = field(default_factory=set)
+    count: int = 0
 
     def spend(self, size: int) -> bool:
         """Tell whether as much more may be made."""
@@ -39,6 +42,10 @@ class Includes:
 
     def content(self, named: str, inside: Inside, path: Path) -> Content | Finding | None:
         """Give what a file holds, or why not; None where that is said already."""
+        self.count += 1
+        if self.count > MOST_INCLUDED:
+            said = f"files are included more than {MOST_INCLUDED:,} times in this run"
+            return _wrong(path, named, said) if self.count == MOST_INCLUDED + 1 else None
         file = inside.trail[-1].parent / named
         said = self._why_not(named, file, inside)
         if said:

@@ -28,9 +28,9 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     WrittenEntry,
-    entry_document,
 )
 from reconciler.journal.history import History
+from reconciler.journal.lines import entry_document
 from reconciler.journal.runs import RunSummary
 from reconciler.report.reasons import SHORT_RUN
 from reconciler.report.safe import safe

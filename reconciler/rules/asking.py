@@ -58,7 +58,6 @@ class Word(Enum):
     FAILS = 0
     HOLDS = 1
     NOT_ABOUT = 2
-    NOT_ASKED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +88,7 @@ class _Asked:
 
 
 MOST_AT_ONCE = 50
+ASKED_NO_MORE = "it was too much for another resource, so it was not asked here"
 NO_PROCESS = "the process that judges rules could not be started"
 _NEVER_ASKED = "true"
 
@@ -156,7 +156,9 @@ class Judges:
             left = []
             for rule in one.rules:
                 if rule in self._dropped:
-                    found[one.number][rule] = Word.NOT_ASKED
+                    # What was never judged has not passed: whoever could exempt one resource from
+                    # a rule that is too much for it would lift that rule for all others.
+                    found[one.number][rule] = Broken(ASKED_NO_MORE)
                 elif self._spent > self.bounds.in_all:
                     said = f"all rules together take more than {self.bounds.in_all:g} s"
                     found[one.number][rule] = Broken(said, is_last=True)

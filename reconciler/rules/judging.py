@@ -19,10 +19,10 @@ def said_of(rule: Rule, verdict: Verdict) -> str:
     match verdict:
         case Word.FAILS:
             return rule.message
-        case Word.HOLDS | Word.NOT_ABOUT | Word.NOT_ASKED:
+        case Word.HOLDS | Word.NOT_ABOUT:
             return ""
         case Broken(said=said, is_last=is_last):
-            rest = "; nothing else is held against it in this run" if is_last else ""
+            rest = "; it is asked no more in this run" if is_last else ""
             return f"the rule `{rule.name}` cannot be judged: {said}{rest}"
         case _:
             assert_never(verdict)

@@ -22,6 +22,11 @@ _PROPERTIES = re.compile(r"(?:[&!]\S*\s+(?:#[^\n]*\s+)*)*")
 _HEADER = re.compile(r"[|>]([-+0-9]*)[^\n]*\n?")
 _BREAK = re.compile(r"\r?\n")
 _FOLD = re.compile(r"[ \t]*\r?\n(?:[ \t]*\r?\n)*[ \t]*")
+_PLAIN_FOLD = re.compile(rf"(?<![ \t]){_FOLD.pattern}")
+"""The same where a run of blanks is looked at once, and not from each of them."""
+
+_BLANKS = re.compile(r"[ \t]+")
+_BREAKS = ("\r", "\n")
 _ESCAPED_BREAK = re.compile(r"\\\r?\n[ \t\r\n]*")
 _PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _NUMBERED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
@@ -95,7 +100,7 @@ def spell(text: str, start: int, end: int, value: str) -> array[int] | None:
 
 def _plain(text: str, start: int, end: int) -> Spelled:
     spelled = Spelled()
-    for fold in _FOLD.finditer(text, start, end):
+    for fold in _PLAIN_FOLD.finditer(text, start, end):
         spelled.copy(text, start, fold.start())
         spelled.fold(text, *fold.span())
         start = fold.end()
@@ -103,9 +108,21 @@ def _plain(text: str, start: int, end: int) -> Spelled:
     return spelled
 
 
+def _kept_blanks(text: str, start: int, end: int) -> int:
+    """Give where blanks end that stand for themselves, as no break follows; else `start`."""
+    blanks = _BLANKS.match(text, start, end)
+    if blanks is None or text[blanks.end() : blanks.end() + 1] in _BREAKS:
+        return start
+    return blanks.end()
+
+
 def _single(text: str, start: int, end: int) -> Spelled:
     spelled = Spelled()
     while start < end:
+        if (after := _kept_blanks(text, start, end)) > start:
+            spelled.copy(text, start, after)
+            start = after
+            continue
         fold = _FOLD.match(text, start, end)
         if fold is not None:
             spelled.fold(text, *fold.span())
@@ -119,7 +136,10 @@ def _single(text: str, start: int, end: int) -> Spelled:
 def _double(text: str, start: int, end: int) -> Spelled:
     spelled = Spelled()
     while start < end:
-        if (fold := _FOLD.match(text, start, end)) is not None:
+        if (after := _kept_blanks(text, start, end)) > start:
+            spelled.copy(text, start, after)
+            start = after
+        elif (fold := _FOLD.match(text, start, end)) is not None:
             spelled.fold(text, *fold.span())
             start = fold.end()
         elif (escaped := _ESCAPED_BREAK.match(text, start, end)) is not None:

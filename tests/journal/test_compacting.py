@@ -8,16 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, WRITE, all_entries, started, written
 
-from reconciler.journal.entries import (
-    Entry,
-    Override,
-    RunEntry,
-    Settled,
-    WrittenEntry,
-    entry_document,
-    parse_entry,
-)
+from reconciler.journal.entries import Entry, Override, RunEntry, Settled, WrittenEntry
 from reconciler.journal.history import History
+from reconciler.journal.lines import entry_document, parse_entry
 from reconciler.journal.runs import compacted, runs_of, words_of
 from reconciler.resource import Ref
 

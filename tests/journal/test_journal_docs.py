@@ -34,8 +34,8 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     WrittenEntry,
-    entry_document,
 )
+from reconciler.journal.lines import entry_document
 from reconciler.resource import Ref
 
 ROOT = Path(__file__).parent.parent.parent

@@ -28,11 +28,8 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     WrittenEntry,
-    entry_document,
-    header_document,
-    parse_entry,
-    parse_header,
 )
+from reconciler.journal.lines import entry_document, header_document, parse_entry, parse_header
 from reconciler.journal.store import (
     RENEWED_AFTER,
     TERM,

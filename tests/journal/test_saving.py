@@ -16,8 +16,9 @@ from moves import LEASE, OLD, Places, in_files, run_entry
 
 from reconciler.errors import InvalidInput, Locked
 from reconciler.journal.content import rescued
-from reconciler.journal.entries import Arrived, Entry, entry_document
+from reconciler.journal.entries import Arrived, Entry
 from reconciler.journal.journal import Journal
+from reconciler.journal.lines import entry_document
 from reconciler.journal.moving import Became, Way, move, readdress, stay
 from reconciler.journal.store import Patience, Store, taken_in_time
 from reconciler.waits import Keeping, Locking, Waits

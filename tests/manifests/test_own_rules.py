@@ -267,3 +267,34 @@ def test_rules_cost_nothing_where_there_are_none(has_rules: bool, tmp_path: Path
     started = [one for one in seen["started"] if "apart" in one]
     assert (bool(loaded), len(started)) == (has_rules, has_rules)
     assert not any(one.startswith("cel_expr_python") for one in seen["modules"])
+
+
+LONG = " ".join(f"w{number}" for number in range(6_000))
+SLOW = """\
+rules:
+  - name: clean
+    kinds: [SLO]
+    message: no TODO
+    check: >-
+      !resource.spec.description.split(' ').exists(w,
+      resource.spec.description.replace(w, '').contains('TODO'))
+"""
+
+
+@pytest.mark.parametrize("silenced", ["", ", exempt: {R/clean: it is long}"])
+@pytest.mark.parametrize("limited", [(), ("--select", "SLO/later")])
+def test_a_rule_that_is_too_much_has_not_passed(
+    silenced: str, limited: tuple[str, ...], tmp_path: Path
+) -> None:
+    """What a rule was never asked of is stopped by it, whatever made it too much, exempt or not."""
+    first = SLO.replace("name: checkout}", f"name: checkout{silenced}}}", 1)
+    first = first.replace("spec:\n", f"spec:\n  description: {LONG}\n")
+    later = SLO.replace("name: checkout}", "name: later}", 1).replace(
+        "spec:\n", "spec:\n  description: a TODO here\n"
+    )
+    workspace = project_at(tmp_path, PROJECT + SLOW, a=first, b=later)
+
+    found = told(workspace, *limited)
+
+    assert {("R/clean", "SLO/later")} <= {(one["code"], one["ref"]) for one in found}
+    assert workspace.run("apply", "--yes", *limited).code == 4

@@ -280,3 +280,17 @@ def test_hundreds_of_services_from_two_files(tmp_path: Path) -> None:
     assert applied.code == 0, applied.err[-2000:]
     assert planned["summary"]["keep"] == 1500
     assert len(planned["changes"]) == 1500
+
+
+def test_many_files_many_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that include each other many times over end at a number, and that is told once."""
+    monkeypatch.setattr(including, "MOST_INCLUDED", 60)
+    files = {f"i{n}": f'- "${{file:i{n + 1}.yaml}}"\n' * 9 for n in range(5)}
+    board = SLO.replace("${each:target}", "99") + "  extra: ${file:i0.yaml}\n"
+    workspace = project_at(tmp_path, BOTH, slo=board, i5='["x"]\n', **files)
+
+    found = workspace.run("validate", "-e", "local", "--format", "json").json["complaints"]
+
+    said = [one for one in found if one["code"] == "M512"]
+    assert len(said) == 1
+    assert "more than 60 times" in said[0]["message"]

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from reconciler.document import Json
 from reconciler.errors import MissingExtra, ReconcilerError
 from reconciler.rules import asking, process
-from reconciler.rules.asking import Broken, Expressions, Judges, Question, Verdict, Word
+from reconciler.rules.asking import (
+    ASKED_NO_MORE,
+    Broken,
+    Expressions,
+    Judges,
+    Question,
+    Verdict,
+    Word,
+)
 from reconciler.rules.process import Bounds, Died, Process
 
 LONG = "a" * 100_000
@@ -78,7 +86,7 @@ def test_what_was_too_much_is_asked_once() -> None:
 
     assert isinstance(found[0][0], Broken)
     assert found[0][0].is_last
-    assert {one[0] for one in found[1:]} == {Word.NOT_ASKED}
+    assert {one[0] for one in found[1:]} == {Broken(ASKED_NO_MORE)}
     assert {one[1] for one in found} == {Word.HOLDS}
 
 
@@ -107,7 +115,7 @@ def test_there_is_an_end_to_all_rules() -> None:
     (first, second) = judged([GOOD], DOCUMENT, DOCUMENT, bounds=Bounds(in_all=-1.0))
 
     assert first == {0: Broken("all rules together take more than -1 s", is_last=True)}
-    assert second == {0: Word.NOT_ASKED}
+    assert second == {0: Broken(ASKED_NO_MORE)}
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGSTOP])

@@ -1,0 +1,79 @@
+"""Entries as the JSON documents of a journal's lines, read and written by their declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from reconciler.errors import JournalError
+from reconciler.journal import line_fields as of
+from reconciler.journal.entries import FORMAT, Entry, Header, Line, in_lines
+from reconciler.resource import Ref
+
+
+@cache
+def _reader() -> Callable[[of.Document], Entry]:
+    """Give what reads entries. It takes ten milliseconds to make, so only once there is one."""
+    adapter = TypeAdapter[Entry](Annotated[Entry, Field(discriminator="entry")])
+    return adapter.validator.validate_python
+
+
+@cache
+def _fields(kind: type[Line]) -> list[tuple[str, str, object]]:
+    """Give each field of a line by its name here and there, and the value that is left out."""
+    return [
+        (one.name, in_lines(one.name), {} if one.default_factory is dict else one.default)
+        for one in fields(kind)
+        if one.name != "entry"
+    ]
+
+
+def _document(line: Line) -> of.Document:
+    """Give the fields of a line. pydantic would write what no document may hold, as a secret."""
+    known = _fields(type(line))  # type: ignore[arg-type]  # mypy knows no class as hashable here
+    values = ((key, getattr(line, name), left_out) for name, key, left_out in known)
+    return {key: _json(value) for key, value, left_out in values if value != left_out}
+
+
+def _json(value: Any) -> Any:
+    match value:
+        case Ref():
+            return str(value)
+        case tuple():
+            return [_json(one) for one in value]
+        case Line():
+            return _document(value)
+        case _:
+            return value
+
+
+def header_document(header: Header) -> of.Document:
+    """Give a header's JSON form."""
+    return {"journal": FORMAT, **_document(header)}
+
+
+def parse_header(document: of.Document) -> Header:
+    """Read the first line. Raises JournalError where it is none."""
+    if document.get("journal") != FORMAT:
+        raise JournalError("the first line is not the header of a journal of this version")
+    named = _fields(Header)
+    return Header(**{name: str(document.get(key, "")) for name, key, _ in named})
+
+
+def entry_document(entry: Entry) -> of.Document:
+    """Give an entry's JSON form."""
+    return {"entry": entry.entry, **_document(entry)}
+
+
+def parse_entry(document: of.Document, number: int) -> Entry:
+    """Read any other line. Raises JournalError naming the line."""
+    try:
+        return _reader()(document)
+    except JournalError as error:
+        raise JournalError(f"line {number} of the journal cannot be understood: {error}") from error
+    except ValueError as error:
+        raise JournalError(f"line {number} of the journal cannot be understood") from error
