@@ -124,7 +124,7 @@ def value_of(field: Field, depth: int = 0) -> Json:
         if field.each == "list":
             return [found]
     if field.each == "mapping" and not isinstance(found, dict | list):
-        return {"team": found}
+        return {_FREE_NAMES.get(field.name, "team"): found}
     if field.each == "mapping" and field.model is not None:
         return {_FREE_NAMES.get(field.name, "production"): found}
     return found
