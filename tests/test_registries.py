@@ -15,6 +15,7 @@ from test_house import python_files, syntax
 
 from reconciler.guards.rules import GUARD_CODES
 from reconciler.kinds import KINDS
+from reconciler.project.levels import WARNED_OF
 from reconciler.source.diagnostic import CODES
 
 ROOT = Path(__file__).parent.parent
@@ -103,6 +104,19 @@ def test_expressions_are_read_in_one_place() -> None:
     ]
 
     assert patterns == []
+
+
+def test_every_warning_has_a_level() -> None:
+    """A code that is told as a warning anywhere can be raised, lowered and ignored."""
+    told = {
+        code
+        for file in python_files("reconciler")
+        for code in re.findall(r"""\bwarning\(\s*"([MP]\d{3})\"""", file.read_text("utf-8"))
+    }
+
+    # What `rules test` says of examples has a command of its own.
+    assert told - {"P104"} <= WARNED_OF
+    assert {"M213", "M304"} <= told
 
 
 @pytest.mark.promise("P55")
