@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files
-from mkdocs.structure.nav import Navigation
+from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,22 +46,14 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def _expanded(entry: object, docs: Path) -> object:
-    if not isinstance(entry, dict):
+    if isinstance(entry, dict):
+        return {name: _expanded(one, docs) for name, one in entry.items()}
+    if isinstance(entry, list):
+        return [_expanded(one, docs) for one in entry]
+    if not (isinstance(entry, str) and entry.endswith("/*")):
         return entry
-    made: dict[str, object] = {}
-    for name, pages in entry.items():
-        if not isinstance(pages, list):
-            made[name] = pages
-            continue
-        found: list[object] = []
-        for page in pages:
-            if isinstance(page, str) and page.endswith("/*"):
-                files = sorted(docs.glob(f"{page[:-2]}/**/*.md"))
-                found += [file.relative_to(docs).as_posix() for file in files]
-            else:
-                found.append(page)
-        made[name] = found
-    return made
+    files = sorted(docs.glob(f"{entry[:-2]}/*.md"), key=lambda file: (file.stem != "index", file))
+    return [file.relative_to(docs).as_posix() for file in files]
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -89,7 +82,8 @@ def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:
     """Say where the page is as plain Markdown."""
     del config
     name = PurePosixPath(page.file.src_uri).name
-    head = f'<link rel="alternate" type="text/markdown" href="{name}"></head>'
+    # The theme takes `rel=alternate`, without the space, for a translation, and asks for its map.
+    head = f'<link rel="alternate " type="text/markdown" href="{name}"></head>'
     foot = f'<p class="as-markdown"><a href="{name}">This page as plain Markdown</a></p></article>'
     return output.replace("</head>", head, 1).replace("</article>", foot, 1)
 
@@ -115,11 +109,18 @@ def on_post_build(*, config: MkDocsConfig) -> None:
 def _index(nav: Navigation, config: MkDocsConfig) -> Iterator[str]:
     yield f"# {config.site_name}\n\n> {config.site_description}\n"
     for item in nav.items:
-        pages = [item] if item.is_page else item.children or []
         yield f"## {item.title}\n" if not item.is_page else "## Start\n"
-        for page in pages:
+        for page in _pages_of(item):
             yield f"- [{page.title}]({page.file.src_uri}): {_summary(_plain(page))}"
         yield ""
+
+
+def _pages_of(item: StructureItem) -> Iterator[Page]:
+    if isinstance(item, Page):
+        yield item
+    elif isinstance(item, Section):
+        for one in item.children:
+            yield from _pages_of(one)
 
 
 def _plain(page: Page) -> str:

@@ -76,6 +76,7 @@ class Read(HTMLParser):
             self.links.append(given["href"])
 
 
+@functools.cache
 def pages_in(site: Path) -> dict[Path, Read]:
     return {page: Read(page.read_text(encoding="utf-8")) for page in site.rglob("*.html")}
 
@@ -114,6 +115,26 @@ def test_links_lead_to_files(site: Path) -> None:
     ]
 
     assert lost == []
+
+
+def test_each_page_is_reached(site: Path) -> None:
+    """From the first page, links lead to every page, the generated ones of fields and codes too."""
+    pages = pages_in(site)
+    met, left = set[Path](), [site / "index.html"]
+    while left:
+        page = left.pop()
+        if page in met:
+            continue
+        met.add(page)
+        links = (unquote(urlsplit(one).path) for one in pages[page].links if ":" not in one)
+        found = (Path(os.path.normpath(page.parent / one)) for one in links if one)
+        left += [one for one in found if one in pages]
+    kept = {
+        one.relative_to(ROOT / "docs").with_suffix(".html") for one in ROOT.glob("docs/**/*.md")
+    }
+
+    assert met == set(pages) - {site / "404.html"}
+    assert kept <= {one.relative_to(site) for one in met}
 
 
 def test_each_page_as_plain_markdown(site: Path) -> None:
@@ -171,7 +192,7 @@ def test_in_a_browser(address: str) -> None:
         page = browser.new_page(viewport={"width": 390, "height": 800})
         seen = watched(page)
         widths = {}
-        for name in ("index", "commands", "errors", "endpoints", "assumptions"):
+        for name in ("index", "commands", "errors", "endpoints", "assumptions", "diagnostics/M211"):
             page.goto(f"{address}{name}.html")
             widths[name] = page.evaluate("document.documentElement.scrollWidth")
         page.set_viewport_size({"width": 1280, "height": 800})
@@ -179,6 +200,9 @@ def test_in_a_browser(address: str) -> None:
         page.keyboard.type("undo a run")
         page.wait_for_selector(".md-search-result__item a")
         results = page.locator(".md-search-result__item").count()
+        page.keyboard.press("Control+A")
+        page.keyboard.type("M211")
+        page.wait_for_selector('.md-search-result__item a[href*="diagnostics/M211"]')
 
     assert set(widths.values()) == {390}, widths
     assert results > 0
