@@ -225,7 +225,10 @@ def _with_ways_out(drift: Drift, manifest: Manifest) -> Drift:
 def _of_edited(drift: Drift, apply: str) -> Iterator[Way]:
     again = "which the service may store so again" if drift.cause == "rewritten" else ""
     yield Way("put-back", apply, after=again)
-    yield Way("take-over", on_service("adopt", str(drift.ref)))
+    item = drift.source.item
+    # What a template makes has no text of its own that could be rewritten.
+    first = "" if item is None else f"write it into {item} by hand, then"
+    yield Way("take-over", on_service("adopt", str(drift.ref)), before=first)
 
 
 def _of_gone(manifest: Manifest, apply: str) -> Iterator[Way]:

@@ -116,3 +116,15 @@ def test_an_included_part_is_not_edited(tmp_path: Path) -> None:
     assert ran.code == 3
     assert "${file:words.yaml}" in ran.out + ran.err
     assert text_of(made) == text
+
+
+def test_the_way_out_of_an_item(tmp_path: Path) -> None:
+    """What an item of a template makes is taken over by hand, and drift says so."""
+    made = applied(tmp_path, board=EACH)
+    edit_live(made, describe)
+
+    looked = made.run("drift", "--format", "json").json["resources"]
+
+    (found,) = [one for one in looked if one["waysOut"]]
+    (way,) = [one for one in found["waysOut"] if one["way"] == "take-over"]
+    assert way["before"] == "write it into item 1 (slug: checkout) by hand, then"
