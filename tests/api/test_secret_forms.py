@@ -235,3 +235,27 @@ def test_taken_over() -> None:
         assert one(f"<{secret}>") == f"<{HIDDEN}>"
         assert one(f"<{secret.encode().hex()}>") == f"<{HIDDEN}>"
     assert other("q8Zr-hunter") == "q8Zr-hunter"
+
+
+@pytest.mark.parametrize("taken", ["%41", "&#x41;", "\\\\x41"])
+def test_behind_what_looks_like_an_escape(taken: str) -> None:
+    """A long secret is found behind signs that would take its first characters for an escape."""
+    held = "41-swordfish-and-a-longer-tail-77"
+
+    assert HIDDEN in Redaction([held])(f"{taken[:-2]}{held}")
+
+
+def test_a_secret_that_is_an_escape() -> None:
+    """A long secret that itself holds signs of escapes is found as it is, and written by URLs."""
+    held = "%41-swordfish-%42-and-a-longer-tail"
+
+    for text in (held, held.replace("%", "%25")):
+        assert Redaction([held])(f"<{text}>") == f"<{HIDDEN}>"
+
+
+@pytest.mark.parametrize("blank", [" ", "\\n", "\\t\\t"])
+def test_blanks_in_long_texts(blank: str) -> None:
+    """A secret whose blanks are written otherwise is found in a text that holds much else."""
+    text = "x" * 500 + blank.join(("swordfish", "and", "tail")) + "y" * 500
+
+    assert Redaction(["swordfish and tail"])(text) == "x" * 500 + HIDDEN + "y" * 500
