@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reconciler.explaining.explanation import PROJECT, Sample, diagnostic, manifest, slo
+from reconciler.expressions import Word, expression
 
 _LOCAL = """\
 environments:
@@ -48,7 +49,7 @@ REUSE_CODES: Final = (
         "An item has a key, or a key inside a mapping, that no `${each:KEY}` names.",
         "It changes nothing. It is often a slip, or is left of an expression that was removed.",
         _each("[{service: checkout, target: 99}]"),
-        _each("[{service: checkout, target: 99}]", target="${each:target}"),
+        _each("[{service: checkout, target: 99}]", target=expression(Word.EACH, "target")),
         page="reuse",
     ),
     diagnostic(

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 from random_documents import BOARD
 
-from reconciler.document import ABSENT, Difference, Json, Missing, Path, Shape, members_missing
-from reconciler.document.comparing import Operation
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Missing,
+    Operation,
+    Path,
+    Shape,
+    members_missing,
+)
 
 PAGES = Shape(fields={"pages": Shape(items=BOARD), "names": Shape(items=Shape(numeric_text=True))})
 NAMED: Json = [{"id": "x", "rows": [{"id": "r"}]}, {"id": "y"}]

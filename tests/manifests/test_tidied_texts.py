@@ -34,12 +34,12 @@ TIDY = """\
 # yaml-language-server: $schema=x
 apiVersion: reconciler/v1 # which
 kind: SLO
+forEach: []
 # who
 metadata: {}
 
 # what
 spec: {b: 1, a: 2}
-forEach: []
 # end
 """
 SLO = '{\n  "apiVersion": "reconciler/v1",\n  "kind": "SLO"\n}\n'

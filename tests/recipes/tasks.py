@@ -13,6 +13,12 @@ def complaint(bench: Workbench) -> None:
     bench.after("reconciler/source/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
     bench.after("docs/errors.md", "| M314 |", f"| M399 | {said} |")
     bench.replace(
+        "reconciler/explaining/spec_codes.py",
+        '    diagnostic(\n        "M312",',
+        '    diagnostic("M399", "So.", "Names tell.", manifest(view()), manifest(view())),\n'
+        '    diagnostic(\n        "M312",',
+    )
+    bench.replace(
         VIEW_MODEL,
         "    yield from ()\n",
         '    if spec.get("name") == "untitled":\n'
