@@ -12,6 +12,7 @@ from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Selected, Source
 from reconciler.resource.observation import NOBODY, Absent, LastEdit, Observation, Unread
 from reconciler.resource.reason import Reason, Remark, RenamedFrom
+from reconciler.resource.signals import NO_SIGNALS, Signals
 
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
 """What actions are called in reports and JSON."""
@@ -181,6 +182,9 @@ class Plan:
 
     selected: Selected | None = None
     """What the plan was limited to; None for all that is declared."""
+
+    signals: Signals = NO_SIGNALS
+    """What the platform's own records say of it."""
 
     def count(self, action: Action) -> int:
         """Count the resources under one action."""
