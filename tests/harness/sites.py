@@ -30,7 +30,17 @@ from reconciler.journal.journal import Journal
 from reconciler.planning.plan import Place, make_plan
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
-from reconciler.resource import Action, Change, Manifest, Outcome, Plan, Ref, RemoteId, Source
+from reconciler.resource import (
+    Action,
+    Change,
+    Manifest,
+    Outcome,
+    Plan,
+    Ref,
+    RemoteId,
+    Selected,
+    Source,
+)
 from reconciler.sealed import RefHole, Template, references_in, secret_values
 
 SALT = "local\0emulator"
@@ -189,12 +199,15 @@ class Site:
         others: Sequence[Manifest] = (),
         place: Place = PLACE,
         guards: Guards | None = None,
+        selected: Selected | None = None,
     ) -> Plan:
         """Plan as `reconciler plan` does, and with `guards` say what an apply would refuse."""
         history = self.journal.history
 
         async def ask(api: Api) -> Plan:
-            made = await make_plan(api, manifests, history, place, whole=whole, others=others)
+            made = await make_plan(
+                api, manifests, history, place, whole=whole, others=others, selected=selected
+            )
             return made if guards is None else await with_guards(api, made, guards)
 
         return self.ask(ask)
