@@ -36,6 +36,13 @@ WRITTEN = [
     ("a/b.c+d", r"a\/b\.c\+d"),
     ("abcd\ud800", r"abcd\ud800"),
     ("abcd", "%61b%63d"),
+    ("pässwörd", r"p\U000000e4ssw\U000000f6rd"),
+    (
+        "a-long-secret-without-escapes-in-it",
+        r"a-long-secret-without-escap\U00000065s-in-i\U00000074",
+    ),
+    ("a-long-secret-without-escapes-in-it", r"a-long-secret-without-escap\x65s-in-i&#x74;"),
+    ("a long secret \U0010ffff and more of it", r"a long secret \U0010ffff and more of it"),
 ]
 
 
