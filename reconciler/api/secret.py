@@ -185,7 +185,7 @@ def _pieces(secret: str) -> Iterator[str]:
 
 
 def _encoded(secret: str) -> Iterator[str]:
-    written = secret.encode("utf-8", "surrogatepass")
+    written = secret.encode(errors="surrogatepass")
     yield written.hex()
     yield written.hex().upper()
     yield from _in_base64(written)
@@ -292,4 +292,4 @@ def _behind_ampersand(character: str, cases: Iterable[str]) -> Iterator[str]:
 
 
 def _bytes(character: str) -> bytes:
-    return character.encode("utf-8", "surrogatepass")
+    return character.encode(errors="surrogatepass")
