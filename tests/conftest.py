@@ -11,6 +11,7 @@ from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import engine
 
 from reconciler.advice import Here, lead_to
+from reconciler.cache import VARIABLE
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -45,6 +46,14 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let runs keep what they read apart from what this user's runs keep."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(tmp_path_factory.mktemp("kept") / "cache"))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
@@ -13,6 +14,7 @@ import click
 from reconciler.advice import on_journal
 from reconciler.api.secret import API_KEY, key_from
 from reconciler.api.wire import proxy_for
+from reconciler.cache import open_cache
 from reconciler.commands import options
 from reconciler.console import data, json_data, stdout_style
 from reconciler.errors import ExitCode, ReconcilerError, worst
@@ -40,7 +42,7 @@ _COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: 
 @options.connected
 @options.formats("text", "json")
 def doctor(*, asked: Asked, form: str) -> int:
-    """Check project file, target, key, permissions, clock, proxy, TLS and journal.
+    """Check project file, cache, target, key, permissions, clock, proxy, TLS and journal.
 
     Nothing is changed, and no secret is printed. Exits with the code of the
     worst that was found.
@@ -82,7 +84,7 @@ def _checks(asked: Asked) -> list[Check]:
     except ReconcilerError as error:
         return [_failed("project file", error)]
     where = str(project.file) if project.file is not None else f"none; root {project.root}"
-    checks = [Check("project file", State.OK, where)]
+    checks = [Check("project file", State.OK, where), _cache(project.root)]
     try:
         name, environment = choose_environment(project, asked.environment)
         lead_here(asked, project, name)
@@ -150,6 +152,16 @@ def _proxy(target: Service) -> Check:
         return Check("proxy", State.FAILED, "that of the environment is not a URL", ExitCode.USAGE)
     # Never its user name and password.
     return Check("proxy", State.OK, f"{parts.scheme}://{parts.hostname}{port}")
+
+
+def _cache(root: Path) -> Check:
+    """Say where unchanged files are remembered. A run without it is slower, and no other."""
+    cache = open_cache(os.environ, root)
+    if not cache.is_on:
+        return Check("cache", State.WARNING, f"none: {cache.why_not}")
+    count, size = cache.held()
+    said = f"{cache.folder}, {count:,} {'entry' if count == 1 else 'entries'}, {size / 1e6:,.1f} MB"
+    return Check("cache", State.OK, said)
 
 
 def _tls(target: Service) -> Check:

@@ -38,6 +38,9 @@ verbose = click.option("-v", "--verbose", is_flag=True, help="Show everything, n
 quiet = click.option(
     "-q", "--quiet", is_flag=True, help="Print no words beside the data, but what went wrong."
 )
+no_cache = click.option(
+    "--no-cache", is_flag=True, help="Read every file anew, and keep nothing for the next run."
+)
 
 
 _SELECTING = (
@@ -75,7 +78,7 @@ def formats(*names: str) -> Callable[[Command], Command]:
 
 def reading(command: Command) -> Command:
     """Give a command the arguments of everything that reads manifests, as `asked`."""
-    return _asking(command, paths, environment, project, verbose, quiet)
+    return _asking(command, paths, environment, project, verbose, quiet, no_cache)
 
 
 def locating(command: Command) -> Command:
@@ -103,7 +106,7 @@ def _selection(select: tuple[str, ...], exclude: tuple[str, ...]) -> Selection:
 
 def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
     @functools.wraps(command)
-    def gathered(
+    def gathered(  # noqa: PLR0913 - one for each flag
         *,
         environment: str | None = None,
         project: Path | None,
@@ -112,11 +115,22 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
         paths: tuple[Path, ...] = (),
         select: tuple[str, ...] = (),
         exclude: tuple[str, ...] = (),
+        no_cache: bool | None = None,
         **own: Any,
     ) -> Any:
         selection = _selection(select, exclude)
         with waiting(quiet=quiet) as waits:
-            asked = Asked(paths, environment, project, verbose, quiet, waits, Console(), selection)
+            asked = Asked(
+                paths,
+                environment,
+                project,
+                verbose,
+                quiet,
+                waits,
+                Console(),
+                selection,
+                cached=no_cache is False,
+            )
             return command(asked=asked, **own)
 
     asking = cast("Command", gathered)

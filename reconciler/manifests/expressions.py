@@ -240,23 +240,31 @@ def lacking(document: Json) -> list[str]:
 def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
     """Give the hole of a secret; what is wrong with it is noted."""
     name = part.name
-    # A mapping that looks values up is empty to whoever counts, and still has them.
-    secrets = {} if scope.secrets is None or name in scope.unread else scope.secrets
-    value = "" if scope.withheld.why(name, "") else secrets.get(name, "")
-    if why := scope.withheld.why(name, value):
+    hole = value_of_secret(name, scope)
+    if why := scope.withheld.why(name, hole.value):
         said = f"`{part.spot.written}` {why}"
         repair = Advice("remove it, or name a secret of your own")
         filled.findings.append(Finding(WITHHELD, path, said, suggestion=repair, spot=part.spot))
         return SecretHole(name, "", "withheld")
-    if scope.secrets is None or name in scope.unread:
-        return SecretHole(name, "", "not read")
-    if value == "" and scope.may_lack:
-        value = f"{NOT_SET}{name}"
-    if value == "":
+    if hole.seal == _UNSET:
         why = scope.why_unset(name) or f"needs the environment variable {name}, which is not set"
         said = f"`{part.spot.written}` {why}"
         filled.findings.append(Finding("M502", path, said, spot=part.spot))
-    return SecretHole(name, value, seal(value, name, scope.salt()) if value else "not set")
+    return hole
+
+
+_UNSET: Final = "not set"
+
+
+def value_of_secret(name: str, scope: Scope) -> SecretHole:
+    """Give the hole of a secret as a run has it, whether it may be used or not."""
+    # A mapping that looks values up is empty to whoever counts, and still has them.
+    if scope.secrets is None or name in scope.unread:
+        return SecretHole(name, "", "not read")
+    value = "" if scope.withheld.why(name, "") else scope.secrets.get(name, "")
+    if value == "" and scope.may_lack:
+        value = f"{NOT_SET}{name}"
+    return SecretHole(name, value, seal(value, name, scope.salt()) if value else _UNSET)
 
 
 def reference_findings(

@@ -11,8 +11,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
+from reconciler.cache import NO_CACHE, Cache
 from reconciler.document import Json
 from reconciler.kinds.judging import Judged
+from reconciler.manifests.cached import Kept, Lookup
 from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Loader
 from reconciler.manifests.making import Declared
@@ -209,15 +211,53 @@ def load_workspaces(
     *,
     waits: Waits | None = None,
     instead: Mapping[Path, str] = NOTHING,
+    cache: Cache = NO_CACHE,
 ) -> dict[str, Workspace]:
     """Read every manifest once, and give what it is in each environment, by its name.
 
-    `instead` are the texts of files that are not read.
+    `instead` are the texts of files that are not read. What `cache` holds of files that did
+    not change is not read again; it is the same.
     """
     found = find_files(paths, root, settings.exclude)
     sources = sources_of(paths, root, kept=len(scopes) > 1)
     sources.instead = instead
-    return {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
+    if instead or found.complaints or not cache.is_on:
+        return {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
+    lookup = Lookup(cache, found, sources.roots, settings, scopes)
+    known = lookup.get()
+    if known is not None:
+        kept, read = known
+        return {name: _workspace(one, len(found.files), read) for name, one in kept.items()}
+    sources.digests = {}
+    made = {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
+    lookup.put([_kept(one) for one in made.values()], sources.digests)
+    return made
+
+
+def _kept(made: Workspace) -> Kept:
+    return Kept(
+        made.manifests,
+        made.complaints,
+        made.elsewhere,
+        made.suppressed,
+        made.idle,
+        made.left_out,
+        made.unheeded,
+    )
+
+
+def _workspace(kept: Kept, files: int, read: tuple[Path, ...]) -> Workspace:
+    return Workspace(
+        kept.manifests,
+        kept.complaints,
+        kept.elsewhere,
+        files,
+        read,
+        kept.suppressed,
+        kept.idle,
+        kept.left_out,
+        kept.unheeded,
+    )
 
 
 def sources_of(paths: Sequence[Path], root: Path, *, kept: bool = False) -> Sources[Judged]:

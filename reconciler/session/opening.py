@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reconciler.cache import NO_CACHE, open_cache
 from reconciler.errors import InvalidInput
 from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
 from reconciler.manifests.selection import EVERYTHING
@@ -112,7 +113,13 @@ def read_workspaces(
     """
     paths = manifest_paths(asked, project)
     workspaces = load_workspaces(
-        paths, project.root, scopes, project.settings, waits=asked.waits, instead=instead
+        paths,
+        project.root,
+        scopes,
+        project.settings,
+        waits=asked.waits,
+        instead=instead,
+        cache=open_cache(os.environ, project.root) if asked.cached else NO_CACHE,
     )
     for scope in scopes:
         if any(one.code == WITHHELD for one in workspaces[scope.environment].complaints):

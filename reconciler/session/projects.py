@@ -41,7 +41,8 @@ class Asked:
     """What the shared flags asked for.
 
     `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
-    `selection` is what of the manifests is meant.
+    `selection` is what of the manifests is meant, and with `cached` what did not change since
+    an earlier run need not be read again.
     """
 
     paths: tuple[Path, ...]
@@ -52,6 +53,7 @@ class Asked:
     waits: Waits = field(default_factory=Waits)
     voice: Voice = field(default_factory=Silent)
     selection: Selection = EVERYTHING
+    cached: bool = False
 
 
 def today() -> date:

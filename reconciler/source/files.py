@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from codecs import BOM_UTF8
@@ -185,6 +186,20 @@ def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
     The file must lie inside one of the roots, which hold no links themselves,
     once all links are followed.
     """
+    return _decoded(_inside(path, name, roots), name)
+
+
+def digest_of_file(path: Path, name: str, roots: Sequence[Path]) -> str:
+    """Give a digest of the bytes that `read_file` would read, "" where it would complain first."""
+    content = _inside(path, name, roots)
+    return "" if isinstance(content, Complaint) else _digest(content)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _inside(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complaint:
     try:
         real = path.resolve(strict=True)
         inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
@@ -201,7 +216,7 @@ def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
         return Complaint(name, 0, 0, "M112", said)
     except (OSError, RuntimeError, ValueError) as error:
         return Complaint(name, 0, 0, "M112", f"this file cannot be opened: {_reason(error)}")
-    return _text_of(descriptor, name)
+    return _read(descriptor, name)
 
 
 def read_own_file(path: Path, name: str) -> str | Complaint:
@@ -219,17 +234,20 @@ def read_own_file(path: Path, name: str) -> str | Complaint:
         )
         said = said if is_link else f"this file cannot be opened: {_reason(error)}"
         return Complaint(name, 0, 0, "M112", said)
-    return _text_of(descriptor, name)
+    return _decoded(_read(descriptor, name), name)
 
 
-def _text_of(descriptor: int, name: str) -> str | Complaint:
+def _read(descriptor: int, name: str) -> bytes | Complaint:
     """Read and close an open file."""
     try:
-        content = _content(descriptor, name)
+        return _content(descriptor, name)
     except OSError as error:
         return Complaint(name, 0, 0, "M112", f"this file cannot be read: {_reason(error)}")
     finally:
         os.close(descriptor)
+
+
+def _decoded(content: bytes | Complaint, name: str) -> str | Complaint:
     return content if isinstance(content, Complaint) else decode(content, name)
 
 
@@ -291,6 +309,8 @@ class Sources(Generic[Judged]):
     readings: dict[tuple[Path, bool], Reading | Complaint] = field(default_factory=dict)
     paths: set[Path] = field(default_factory=set)
     judged: dict[int, tuple[Document, Judged]] = field(default_factory=dict)
+    digests: dict[Path, tuple[str, str]] | None = None
+    """By its path, how a file is shown and a digest of what was read; None where nobody asks."""
 
     def begin(self) -> None:
         """Begin with another environment, in which the workspace may be as large again."""
@@ -321,7 +341,16 @@ class Sources(Generic[Judged]):
     def text_of(self, path: Path, name: str) -> str | Complaint:
         """Give the text of a file, or of what it would be."""
         own = self.instead.get(path.resolve()) if self.instead else None
-        return read_file(path, name, self.roots) if own is None else own
+        if own is not None:
+            return own
+        content = _inside(path, name, self.roots)
+        if self.digests is not None:
+            found = "" if isinstance(content, Complaint) else _digest(content)
+            # What changed while it was read again is what nobody will find again.
+            known = self.digests.setdefault(path, (name, found))
+            if known[1] != found:
+                self.digests[path] = name, "changed"
+        return _decoded(content, name)
 
     def judge(self, document: Document, judging: Callable[[], Judged]) -> Judged:
         """Give what is wrong with a document that is the same in every environment."""

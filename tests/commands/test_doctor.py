@@ -102,8 +102,8 @@ def test_all_is_well(shop: Shop) -> None:
     code, checks = examine(shop)
 
     assert (code, failed(checks), warned(checks)) == (0, [], [])
-    assert list(checks)[:4] == ["project file", "environment", "target", "journal"]
-    assert len(checks) == 4 + PROBES
+    assert list(checks)[:5] == ["project file", "cache", "environment", "target", "journal"]
+    assert len(checks) == 5 + PROBES
     assert checks["target"][1] == f"the embedded emulator, {shop.root / 'demo.db'}"
     assert checks["journal"][1].startswith("none yet")
     assert files(shop.root) == before

@@ -1,0 +1,209 @@
+"""What a run keeps for the next one, below the user's cache folder. Source: docs/performance.md.
+
+Everything in it can be found out again, so nothing here ever fails a run: what is missing,
+damaged, signed by nobody or not ours alone is not there. It is text, never code, and holds no
+secret. `RECONCILER_CACHE` names another folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+VARIABLE: Final = "RECONCILER_CACHE"
+LARGEST_ENTRY: Final = 256 << 20
+LARGEST_CACHE: Final = 1 << 30
+_KEY: Final = "key"
+_ENTRY: Final = ".entry"
+_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_SIGNED: Final = 64
+
+
+@dataclass(slots=True)
+class Cache:
+    """One folder of entries by their keys. `why_not` says why there is none, "" where there is."""
+
+    folder: Path | None = None
+    why_not: str = ""
+    _secret: bytes = field(default=b"", repr=False)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is kept."""
+        return self.folder is not None
+
+    def sign(self, text: str) -> str:
+        """Give what stands for a text here and nowhere else, from which nobody can guess it."""
+        return hmac.new(self._secret, text.encode(errors="surrogatepass"), "sha256").hexdigest()
+
+    def get(self, key: str) -> bytes | None:
+        """Give what was kept under a key, None where that is nothing, or not as it was kept."""
+        if self.folder is None:
+            return None
+        path = self._place(key)
+        content = _read_own(path, LARGEST_ENTRY + _SIGNED)
+        if content is None:
+            return None
+        said, kept = content[:_SIGNED], content[_SIGNED:]
+        if not hmac.compare_digest(said, self._signed(key, kept)):
+            with suppress(OSError):
+                path.unlink()
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return kept
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep something under a key, in place of what was there."""
+        if self.folder is None or len(content) > LARGEST_ENTRY:
+            return
+        path = self._place(key)
+        beside = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        try:
+            _write_new(beside, self._signed(key, content) + content)
+            beside.replace(path)
+        except OSError:
+            with suppress(OSError):
+                beside.unlink()
+            return
+        self._clean(path)
+
+    def _place(self, key: str) -> Path:
+        assert self.folder is not None  # noqa: S101 - asked before
+        return self.folder / f"{self.sign(key)}{_ENTRY}"
+
+    def _signed(self, key: str, content: bytes) -> bytes:
+        # The key is signed too, so that no entry stands for another one.
+        signed = hmac.new(self._secret, key.encode(), "sha256")
+        signed.update(hashlib.sha256(content).digest())
+        return signed.hexdigest().encode()
+
+    def held(self) -> tuple[int, int]:
+        """Give how many entries there are, and how many bytes they take."""
+        sizes = [size for _, size, path in self._files() if path.endswith(_ENTRY)]
+        return len(sizes), sum(sizes)
+
+    def _files(self) -> Iterator[tuple[float, int, str]]:
+        """Yield when each file but the key was used last, its size and its path."""
+        assert self.folder is not None  # noqa: S101 - asked before
+        with suppress(OSError), os.scandir(self.folder) as entries:
+            for one in entries:
+                with suppress(OSError):
+                    if one.name != _KEY:
+                        status = one.stat(follow_symlinks=False)
+                        yield status.st_mtime, status.st_size, one.path
+
+    def _clean(self, newest: Path) -> None:
+        """Remove what was not used for longest, until the rest is small enough."""
+        found = sorted(self._files())
+        total = sum(size for _, size, _ in found)
+        for _, size, path in found:
+            if total <= LARGEST_CACHE:
+                return
+            if path != str(newest):
+                with suppress(OSError):
+                    os.unlink(path)  # noqa: PTH108 - one of very many
+                total -= size
+
+
+NO_CACHE: Final = Cache(why_not="it was not asked for")
+
+
+def open_cache(environ: Mapping[str, str], project: Path) -> Cache:
+    """Open the cache of this user; one that keeps nothing where that cannot be private.
+
+    What lies in the repository of the project could be written by whoever proposes a change.
+    """
+    named = _folder(environ)
+    if named is None:
+        return Cache(why_not=f"there is no folder for it: set {VARIABLE}, or HOME")
+    folder = Path(os.path.abspath(named))  # noqa: PTH100 - links are refused, not followed
+    why_not = _unfit(folder, project)
+    secret = None if why_not else _secret_in(folder)
+    if secret is None:
+        return Cache(why_not=why_not or f"{folder} cannot be written to")
+    return Cache(folder, _secret=secret)
+
+
+def _unfit(folder: Path, project: Path) -> str:
+    """Say why a folder cannot be made a private cache, "" where it is one by now."""
+    real = Path(os.path.realpath(folder))
+    if real.is_relative_to(_repository_around(project.resolve())):
+        return f"{folder} is inside the project: set {VARIABLE} to a folder outside"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.lstat()
+    except OSError as error:
+        return f"{folder} cannot be made: {error.strerror}"
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{folder} is not a folder"
+    if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        return f"{folder} is not of this user alone: make it so with `chmod 700`"
+    return ""
+
+
+def _folder(environ: Mapping[str, str]) -> Path | None:
+    if own := environ.get(VARIABLE):
+        return Path(own)
+    shared = environ.get("XDG_CACHE_HOME")
+    top = Path(shared) if shared else Path(environ.get("HOME", "")) / ".cache"
+    return top / "reconciler" if top.is_absolute() else None
+
+
+def _repository_around(root: Path) -> Path:
+    around = (one for one in (root, *root.parents) if (one / ".git").exists())
+    return next(around, root)
+
+
+def _secret_in(folder: Path) -> bytes | None:
+    """Give the secret that entries are signed with, made where there is none."""
+    path = folder / _KEY
+    known = _read_own(path, 64)
+    if known is not None and len(known) == 64:  # noqa: PLR2004 - as it is made below
+        return known
+    beside = folder / f"{_KEY}.{os.getpid()}.{secrets.token_hex(4)}"
+    try:
+        _write_new(beside, secrets.token_hex(32).encode())
+        if known is None and not path.exists():
+            # Of several that begin at once, the first one's holds.
+            with suppress(FileExistsError):
+                os.link(beside, path)
+            beside.unlink()
+        else:
+            beside.replace(path)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink()
+    return _read_own(path, 64)
+
+
+def _read_own(path: Path, most: int) -> bytes | None:
+    """Read a file that only this user can have written; None for anything else."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb", buffering=0) as stream:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+            return None
+        if status.st_mode & 0o077 or status.st_size > most:
+            return None
+        try:
+            return stream.read(most + 1)
+        except OSError:
+            return None
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as stream:
+        stream.write(content)

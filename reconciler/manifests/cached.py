@@ -1,0 +1,330 @@
+"""What was read of unchanged files: workspaces as text in the cache, and back.
+
+Source: docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import reconciler
+from reconciler.cache import Cache
+from reconciler.document import Json, digest
+from reconciler.manifests.expressions import Scope, value_of_secret
+from reconciler.project import ProjectFile
+from reconciler.resource import Exemption, Manifest, Member, Ref, Source
+from reconciler.sealed import RefHole, SecretHole, Template
+from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
+from reconciler.source.files import Files, digest_of_file
+
+FORMAT = 1
+
+Held: TypeAlias = Any
+"""A part of an entry, as JSON gives it."""
+
+
+class _Missed(Exception):
+    """What was kept is not about what there is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a workspace is made of, apart from the files that were found."""
+
+    manifests: tuple[Manifest, ...]
+    complaints: tuple[Complaint, ...]
+    elsewhere: tuple[Ref, ...]
+    suppressed: tuple[Suppressed, ...]
+    idle: tuple[Complaint, ...]
+    left_out: tuple[Manifest, ...]
+    unheeded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What is asked of the cache: everything that decides what a workspace is, but texts of files.
+
+    `roots` are the folders that files may lie in.
+    """
+
+    cache: Cache
+    found: Files
+    roots: tuple[Path, ...]
+    settings: ProjectFile
+    scopes: Sequence[Scope]
+
+    @property
+    def key(self) -> str:
+        """The key of the entry."""
+        about: dict[str, Json] = {
+            "format": FORMAT,
+            "program": _program(),
+            "root": str(self.found.root),
+            "roots": [str(one) for one in self.roots],
+            "files": [[str(one.path), one.name, one.named] for one in self.found.files],
+            "settings": self.settings.model_dump(mode="json", by_alias=True),
+            # Complaints of rules stand in the project file's own lines.
+            "written": _text_of(self.settings),
+            "scopes": [self._scope(one) for one in self.scopes],
+        }
+        return digest(about)
+
+    @property
+    def _days(self) -> list[str]:
+        return [one.today.isoformat() for one in self.scopes]
+
+    def _scope(self, scope: Scope) -> Json:
+        """Give all of a scope but its day, and secrets, which are looked at one by one."""
+        withheld = scope.withheld
+        about: dict[str, Json] = {
+            "environment": scope.environment,
+            "variables": dict(scope.variables),
+            "secrets": scope.secrets is not None,
+            "withheld": list[Json](withheld.prefixes),
+            "values": {
+                name: self.cache.sign(f"{name}\0{value}")
+                for name, value in sorted(withheld.values.items())
+            },
+            "ruled": scope.ruled,
+            "selection": list[Json](scope.selection.flags()),
+            "unread": list[Json](sorted(scope.unread)),
+            "lacking": scope.may_lack,
+        }
+        return about
+
+    def get(self) -> tuple[Mapping[str, Kept], tuple[Path, ...]] | None:
+        """Give what the files were, by environment, and what was read; None where it changed."""
+        content = self.cache.get(self.key)
+        if content is None:
+            return None
+        try:
+            entry = json.loads(content)
+            if entry["days"] not in (None, self._days):
+                return None
+            for path, name, known in entry["read"]:
+                if digest_of_file(Path(path), name, self.roots) != known:
+                    return None
+            kept = {
+                scope.environment: _Opening(self.cache, scope, entry["seals"]).kept(one)
+                for scope, one in zip(self.scopes, entry["workspaces"], strict=True)
+            }
+        except (_Missed, ValueError, KeyError, TypeError, IndexError, RecursionError):
+            return None
+        return kept, tuple(Path(path) for path, *_ in entry["read"])
+
+    def put(self, made: Sequence[Kept], read: Mapping[Path, tuple[str, str]]) -> None:
+        """Keep workspaces and the digests of what was read for them, unless something is wrong."""
+        wrong = any(one.is_error for kept in made for one in kept.complaints)
+        if wrong or not self.cache.is_on:
+            return
+        closing = _Closing(self.cache)
+        # Only exemptions and rules end some day.
+        manifests = [one for kept in made for one in (*kept.manifests, *kept.left_out)]
+        ends = bool(self.settings.rules) or any(one.exempt for one in manifests)
+        entry = {
+            "days": self._days if ends else None,
+            "read": [[str(path), name, known] for path, (name, known) in read.items()],
+            "workspaces": [closing.kept(one) for one in made],
+            "seals": closing.seals,
+        }
+        self.cache.put(self.key, json.dumps(entry, separators=(",", ":")).encode())
+
+
+@cache
+def _program() -> str:
+    """Give what changes with the program and with what it is built on."""
+    folder = Path(reconciler.__file__).parent
+    own = [
+        (os.path.relpath(place, folder), name, status.st_size, status.st_mtime_ns)
+        for place, _, names in os.walk(folder)
+        for name in sorted(names)
+        if name.endswith(".py")
+        for status in [os.stat(os.path.join(place, name))]  # noqa: PTH116, PTH118 - hundreds
+    ]
+    installed = [
+        (one, os.stat(one).st_mtime_ns)  # noqa: PTH116 - as above
+        for one in sys.path
+        if one.endswith("-packages") and os.path.isdir(one)  # noqa: PTH112 - never raises
+    ]
+    return digest([reconciler.__version__, sys.version, repr(sorted(own)), repr(installed)])
+
+
+def _text_of(settings: ProjectFile) -> str:
+    return "" if settings.written is None else digest(settings.written.document.lines.text)
+
+
+@dataclass(slots=True)
+class _Closing:
+    """Makes text of what was read. Of a secret it keeps the name, and a sign of its value."""
+
+    cache: Cache
+    seals: dict[str, str] = field(default_factory=dict)
+
+    def kept(self, one: Kept) -> Held:
+        return {
+            "manifests": [*map(self._manifest, one.manifests)],
+            "complaints": [*map(_complaint, one.complaints)],
+            "elsewhere": [list(ref) for ref in one.elsewhere],
+            "suppressed": [
+                [_complaint(a.complaint), a.reason, a.in_source] for a in one.suppressed
+            ],
+            "idle": [*map(_complaint, one.idle)],
+            "leftOut": [*map(self._manifest, one.left_out)],
+            "unheeded": one.unheeded,
+        }
+
+    def _manifest(self, one: Manifest) -> Held:
+        holes: list[Held] = []
+        spec = self._opened(one.spec, (), holes)
+        source = one.source
+        return [
+            list(one.ref),
+            spec,
+            [source.file, source.line, source.column, _member(source.item)],
+            one.remote_id,
+            dict(one.labels),
+            [list(ref) for ref in sorted(one.references)],
+            one.protect,
+            {code: [why.reason, _day(why.until)] for code, why in one.exempt.items()},
+            holes,
+        ]
+
+    def _opened(self, value: Json, path: tuple[str | int, ...], holes: list[Held]) -> Json:
+        """Give a document with nothing where templates stand, which are noted apart."""
+        match value:
+            case Template(parts=parts):
+                holes.append([[*path], [*map(self._part, parts)]])
+                return None
+            case dict():
+                return {key: self._opened(one, (*path, key), holes) for key, one in value.items()}
+            case list():
+                return [self._opened(one, (*path, at), holes) for at, one in enumerate(value)]
+            case _:
+                return value
+
+    def _part(self, part: str | SecretHole | RefHole) -> Held:
+        match part:
+            case SecretHole(name=name, value=value):
+                if value:
+                    self.seals[name] = self.cache.sign(value)
+                return ["secret", name, bool(value)]
+            case RefHole(ref=ref):
+                return ["ref", *ref]
+            case _:
+                return part
+
+
+@dataclass(slots=True)
+class _Opening:
+    """Makes what was read of its text, with the secrets of this run."""
+
+    cache: Cache
+    scope: Scope
+    seals: Mapping[str, str]
+
+    def kept(self, held: Held) -> Kept:
+        return Kept(
+            tuple(map(self._manifest, held["manifests"])),
+            tuple(map(_complained, held["complaints"])),
+            tuple(Ref(*ref) for ref in held["elsewhere"]),
+            tuple(Suppressed(_complained(one), why, at) for one, why, at in held["suppressed"]),
+            tuple(map(_complained, held["idle"])),
+            tuple(map(self._manifest, held["leftOut"])),
+            held["unheeded"],
+        )
+
+    def _manifest(self, held: Held) -> Manifest:
+        ref, spec, source, remote_id, labels, references, protect, exempt, holes = held
+        for path, parts in holes:
+            self._fill(spec, path, Template(tuple(map(self._part, parts))))
+        file, line, column, item = source
+        return Manifest(
+            Ref(*ref),
+            spec,
+            Source(file, line, column, None if item is None else Member(*item)),
+            remote_id,
+            labels,
+            frozenset(Ref(*one) for one in references),
+            protect,
+            {code: Exemption(why, _until(day)) for code, (why, day) in exempt.items()},
+        )
+
+    @staticmethod
+    def _fill(spec: Json, path: Sequence[str | int], template: Template) -> None:
+        inside: Any = spec
+        for step in path[:-1]:
+            inside = inside[step]
+        inside[path[-1]] = template
+
+    def _part(self, held: Held) -> str | SecretHole | RefHole:
+        if isinstance(held, str):
+            return held
+        word, *rest = held
+        if word == "ref":
+            return RefHole(Ref(*rest))
+        name, had_value = rest
+        hole = value_of_secret(name, self.scope if had_value else self.scope.without_secrets)
+        if had_value and self.cache.sign(hole.value) != self.seals[name]:
+            raise _Missed
+        return hole
+
+
+def _complaint(one: Complaint) -> Held:
+    found = one.excerpt
+    excerpt = (
+        None if found is None else [[[*line] for line in found.lines], found.start, found.width]
+    )
+    return [
+        [one.file, one.line, one.column, one.code, one.message],
+        [one.suggestion, isinstance(one.suggestion, Advice)],
+        one.severity.value,
+        excerpt,
+        one.ref,
+        [*one.path],
+        [*one.environments],
+        _member(one.item),
+    ]
+
+
+def _complained(held: Held) -> Complaint:
+    place, (meant, is_advice), severity, excerpt, ref, path, environments, item = held
+    file, line, column, code, message = place
+    return Complaint(
+        file,
+        line,
+        column,
+        code,
+        message,
+        suggestion=Advice(meant) if is_advice else meant,
+        severity=Severity(severity),
+        excerpt=None if excerpt is None else _excerpt(excerpt),
+        ref=ref,
+        path=tuple(path),
+        environments=tuple(environments),
+        item=None if item is None else Member(*item),
+    )
+
+
+def _excerpt(held: Held) -> Excerpt:
+    lines, start, width = held
+    return Excerpt(tuple((number, text) for number, text in lines), start, width)
+
+
+def _member(item: Member | None) -> Held:
+    return None if item is None else [item.number, item.label, item.total]
+
+
+def _day(until: date | None) -> str | None:
+    return None if until is None else until.isoformat()
+
+
+def _until(day: str | None) -> date | None:
+    return None if day is None else date.fromisoformat(day)
