@@ -190,6 +190,22 @@ class Console:
         redact_with(redaction)
 
 
+class EventConsole(Console):
+    """The voice of a run whose data are events: each outcome is a line on stdout."""
+
+    def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
+        """Print that the writes begin, and give what prints each outcome as a line."""
+        from reconciler.report.applied import begun_line, outcome_json  # noqa: PLC0415 - not for validate
+
+        del quiet
+        data(begun_line(plan))
+
+        def tell(outcome: Outcome) -> None:
+            data(outcome_json(outcome))
+
+        return tell
+
+
 class Writing:
     """Says what became of each change, as soon as that is known."""
 
@@ -255,11 +271,14 @@ def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> 
         applied_json,
         applied_junit,
         applied_text,
+        ended_line,
     )
 
     match form:
         case "json":
             return applied_json(applied.outcomes, made.digest, made.selected)
+        case "jsonl":
+            return ended_line(applied.outcomes, made.digest, made.selected)
         case "junit":
             return applied_junit(made, applied.outcomes)
         case _:

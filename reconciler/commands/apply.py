@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from reconciler.applying.run import Applied
 from reconciler.commands import options
 from reconciler.commands.consenting import check_asked, consenting
-from reconciler.console import applied_words, data, tell_applied, words
+from reconciler.console import EventConsole, applied_words, data, tell_applied, words
 from reconciler.journal.store import Patience
 from reconciler.report.unplanned import not_applied
 from reconciler.session.applying import Consent, plan_and_apply
@@ -19,7 +21,7 @@ from reconciler.session.projects import Asked
 @click.command
 @options.reading
 @options.selecting
-@options.formats("text", "json", "junit")
+@options.formats("text", "json", "jsonl", "junit")
 @consenting
 @click.option(
     "--new-journal",
@@ -32,6 +34,8 @@ def apply(*, asked: Asked, form: str, consent: Consent, patience: Patience) -> i
     Without a terminal, one of --yes, --expect and --plan is needed.
     """
     check_asked(consent)
+    if form == "jsonl":
+        asked = replace(asked, voice=EventConsole())
     made, applied = plan_and_apply(
         open_bench(as_reviewed(asked, consent.reviewed)),
         lambda _: consent,

@@ -15,7 +15,7 @@ from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
 from reconciler.project.settings import project_schema
 from reconciler.report.adopting import AdoptionDocument
-from reconciler.report.applied import AppliedDocument
+from reconciler.report.applied import AppliedDocument, AppliedLine
 from reconciler.report.begun import InitDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift import DriftDocument
@@ -43,6 +43,7 @@ def schemas() -> dict[str, Schema]:
         "rule-tests": _of(RuleTestsDocument, "What rules test found"),
         "graph": _of(GraphDocument, "What refers to what"),
         "applied": _of(AppliedDocument, "What an apply did"),
+        "applied-line": _of(AppliedLine, "A line of what an apply does"),
         "imported": _of(ImportDocument, "What an import wrote"),
         "drift": _of(DriftDocument, "What drifted"),
         "adopted": _of(AdoptionDocument, "What adopt did"),

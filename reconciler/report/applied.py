@@ -190,6 +190,81 @@ class AppliedDocument(TypedDict):
     selection: NotRequired[Limited]
 
 
+@with_config(ConfigDict(extra="forbid"))
+class BegunDocument(TypedDict):
+    """What is about to be written."""
+
+    environment: str
+    target: str
+    digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$", description="Of the plan.")]
+    total: Annotated[int, Field(description="How many resources will have an outcome.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EndedDocument(TypedDict):
+    """What became of all."""
+
+    summary: OutcomeCounts
+    digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$", description="Of the plan.")]
+    selection: NotRequired[Limited]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class BegunLine(TypedDict):
+    """The first line, unless nothing is to be written."""
+
+    begun: BegunDocument
+
+
+@with_config(ConfigDict(extra="forbid"))
+class OutcomeLine(TypedDict):
+    """One line for each outcome, as soon as it is known."""
+
+    outcome: OutcomeDocument
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EndedLine(TypedDict):
+    """The last line."""
+
+    ended: EndedDocument
+
+
+AppliedLine: TypeAlias = Annotated[
+    BegunLine | OutcomeLine | EndedLine,
+    Field(description="A line of what `apply --format jsonl` prints."),
+]
+
+
+def begun_line(plan: Plan) -> str:
+    """Give the line that comes before the first write."""
+    total = sum(change.action is not Action.KEEP for change in plan.changes)
+    line: BegunLine = {
+        "begun": {
+            "environment": plan.environment,
+            "target": plan.target,
+            "digest": plan.digest,
+            "total": total,
+        }
+    }
+    return json_text(line, one_line=True)
+
+
+def outcome_json(outcome: Outcome) -> str:
+    """Give the line of one outcome."""
+    line: OutcomeLine = {"outcome": _outcome(outcome)}
+    return json_text(line, one_line=True)
+
+
+def ended_line(outcomes: Sequence[Outcome], digest: str, selected: Selected | None = None) -> str:
+    """Give the line that comes last."""
+    ended: EndedDocument = {"summary": _counts(outcomes), "digest": digest}
+    if selected is not None:
+        ended["selection"] = selection_document(selected)
+    line: EndedLine = {"ended": ended}
+    return json_text(line, one_line=True)
+
+
 def applied_json(outcomes: Sequence[Outcome], digest: str, selected: Selected | None = None) -> str:
     """Give the JSON of schemas/applied.schema.json, ending in a line break."""
     document: AppliedDocument = {
