@@ -60,6 +60,7 @@ PARTS = {
         ),
         (
             "tests/planning",
+            "tests/commands/test_drift_command.py",
             "--deselect=tests/planning/test_convergence.py",
             "--deselect=tests/planning/test_differences_of_plans.py",
         ),

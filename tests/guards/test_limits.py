@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +224,20 @@ def test_nothing_known() -> None:
     assert [one.message.partition(":")[0] for one in found] == [
         "2 of 0 known LogPolicySet members would change"
     ]
+
+
+def beside(count: int) -> tuple[Ref, ...]:
+    """Give dashboards that are declared beside a part, with ids of their own."""
+    return tuple(Ref("Dashboard", f"beside{n}") for n in range(count))
+
+
+@pytest.mark.parametrize(("seen", "objected"), [(SEEN, 1), (Remembered("id", {}), 0)])
+def test_a_part_is_no_way_below_the_minimum(seen: Observation, objected: int) -> None:
+    """What is declared beside a part counts towards the minimum, where the service tells of it."""
+    changes = tuple(change(n, Action.UPDATE, seen) for n in range(2))
+    plan = Plan("local", "emulator", "", changes, perhaps_beside=beside(3))
+
+    guards = Guards.model_validate({"maxChangePercent": 40, "minimum": 5})
+
+    assert len([*exceeded_limits(plan, guards)]) == objected
+    assert [*exceeded_limits(replace(plan, perhaps_beside=beside(2)), guards)] == []

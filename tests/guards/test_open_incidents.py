@@ -18,7 +18,7 @@ from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.guards import with_guards
 from reconciler.project import Guards
-from reconciler.resource import Manifest, Plan
+from reconciler.resource import IncidentsUnread, Manifest, Plan
 
 INCIDENTS = "/incidents/incidents/v1"
 EVENTS = INCIDENTS + "/events"
@@ -101,17 +101,23 @@ def test_not_asked(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [answer_with(403, {"message": "no"}), unreachable, answer_with(200, {"incidents": "x"})],
+    ("failure", "said"),
+    [
+        (answer_with(403, {"message": "not you"}), "not you"),
+        (unreachable, INCIDENTS),
+        (answer_with(200, {"incidents": "x"}), "pagination"),
+    ],
 )
-def test_unreadable_listing(site: Site, failure: Meddler) -> None:
+def test_unreadable_listing(site: Site, failure: Meddler, said: str) -> None:
     """Where incidents cannot be listed, the plan says so on the alert's line, and asks nothing."""
     site.meddle("POST", INCIDENTS, *[failure] * 5)
 
     made = guarded(site, alert(enabled=False))
 
     assert made.guarded == ()
-    assert codes_of(made.changes[0]) == ["incidents-unread"]
+    (why,) = made.changes[0].reasons
+    assert isinstance(why, IncidentsUnread)
+    assert said in why.said
 
 
 def test_unreadable_events(site: Site) -> None:

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness.jobs import Jobs
 from harness.workspaces import PROJECT, SLO, VIEW, Workspace, project_at
+
+from reconciler.guards.own_rules import with_own_rules
+from reconciler.project import Guards
+from reconciler.project.rules import Rule
+from reconciler.resource import (
+    Action,
+    Change,
+    Evidence,
+    Manifest,
+    Objected,
+    Plan,
+    Ref,
+    RuleWarns,
+    Source,
+    Unknown,
+)
 
 GUARDED = 11
 LOWERED = SLO.replace("99.9", "99")
@@ -124,6 +142,77 @@ def test_what_is_kept_is_not_asked_about(tmp_path: Path) -> None:
     workspace.settle(PROJECT + never)
 
     assert workspace.plan()["guards"] == []
+
+
+def test_a_rule_holds_until_its_last_day(lowered: Workspace) -> None:
+    """A rule of plans whose last day is over asks for nothing; on that day it still does."""
+    lowered.settle(ALLOWING.replace("%s", "") + RULES + "    until: 2999-01-01\n")
+    assert [one["code"] for one in lowered.plan()["guards"]] == ["R/agreed"]
+
+    lowered.settle(ALLOWING.replace("%s", "") + RULES + "    until: 2001-01-01\n")
+    assert lowered.plan()["guards"] == []
+
+
+def test_a_rule_of_plans_knows_where_it_is(lowered: Workspace) -> None:
+    """`resource.environment` is the environment that is planned for, in rules of plans too."""
+    rules = RULES.replace("change.after", "resource.environment != 'local' || change.after")
+
+    lowered.settle(ALLOWING.replace("%s", "") + rules)
+    here = lowered.plan()["guards"]
+    lowered.settle(ALLOWING.replace("%s", "") + rules.replace("'local'", "'production'"))
+
+    assert (len(here), lowered.plan()["guards"]) == (1, [])
+
+
+def test_what_is_wrong_with_a_rule_is_said_at_the_change(made: Plan) -> None:
+    """A rule whose expression cannot be used says why, for each change that it is about."""
+    flawed = rule(check="change.acton == 'update'")
+
+    guards = with_own_rules(made, [flawed], Guards(), TODAY).guarded
+
+    assert [one.ref for one in guards] == [one.ref for one in made.changes if one.action.writes]
+    assert all("acton" in one.said for one in guards)
+
+
+def test_only_what_a_rule_warns_of_is_noted(made: Plan) -> None:
+    """A warning stands at its own changes, behind what was said there before; others stay."""
+    about = rule(check="change.action != 'create'", severity="warning", kinds=["SLO"])
+
+    noted = with_own_rules(made, [about], Guards(), TODAY).changes
+
+    warned = RuleWarns("R/one", "said")
+    assert [one.reasons for one in noted] == [(), (BEFORE, warned), (BEFORE,)]
+    assert noted[0] is made.changes[0]
+    assert noted[2] is made.changes[2]
+
+
+BEFORE = Objected("before")
+TODAY = date(2025, 1, 31)
+
+
+def rule(**fields: Any) -> Rule:
+    """Give a rule of plans."""
+    return Rule.model_validate({"name": "one", "on": "plan", "message": "said", **fields})
+
+
+@pytest.fixture
+def made() -> Plan:
+    """Give a plan that keeps one resource and creates two, of two kinds."""
+    refs = Ref("SLO", "kept"), Ref("SLO", "a"), Ref("SavedView", "b")
+    actions = Action.KEEP, Action.CREATE, Action.CREATE
+    changes = tuple(
+        Change(
+            manifest=Manifest(ref, {"name": ref.name}, Source("a.yaml", 1)),
+            action=action,
+            evidence=Evidence.NONE,
+            observation=Unknown(None, ""),
+            declared={"name": ref.name},
+            body={"name": ref.name},
+            reasons=() if action is Action.KEEP else (BEFORE,),
+        )
+        for ref, action in zip(refs, actions, strict=True)
+    )
+    return Plan("local", "emulator", "", changes)
 
 
 NEVER = (
