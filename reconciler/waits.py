@@ -107,10 +107,33 @@ class Now:
 
 
 @dataclass(slots=True)
+class Spent:
+    """What went into one sort of thing: seconds in all, how often, and how much was done of it."""
+
+    seconds: float = 0.0
+    times: int = 0
+    done: int = 0
+
+    def add(self, seconds: float, done: int = 0) -> None:
+        """Add one time."""
+        self.seconds += seconds
+        self.times += 1
+        self.done += done
+
+
+Sort: TypeAlias = tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping]
+"""What time is added up by: a deed and its things, or what was waited for."""
+
+
+@dataclass(slots=True)
 class Waits:
-    """The notes of one run. `clock` never goes back."""
+    """The notes of one run. `clock` never goes back.
+
+    `spent` is what is over. What goes on side by side counts each for itself.
+    """
 
     clock: Callable[[], float] = time.monotonic
+    spent: dict[Sort, Spent] = field(default_factory=dict)
     _steps: dict[int, Step] = field(default_factory=dict)
     _waits: dict[int, Noted] = field(default_factory=dict)
     _number: int = 0
@@ -119,11 +142,15 @@ class Waits:
     def on(self, wait: Wait) -> Iterator[None]:
         """Note that this is waited for until the end of the block."""
         self._number = number = self._number + 1
-        self._waits[number] = Noted(wait, self.clock())
+        self._waits[number] = noted = Noted(wait, self.clock())
         try:
             yield
         finally:
             del self._waits[number]
+            self._spent(type(wait)).add(self.clock() - noted.since)
+
+    def _spent(self, sort: Sort) -> Spent:
+        return self.spent.setdefault(sort, Spent())
 
     @contextmanager
     def step(self, deed: Deed, things: str = "", total: int | None = None) -> Iterator[Step]:
@@ -134,6 +161,7 @@ class Waits:
             yield step
         finally:
             del self._steps[number]
+            self._spent((deed, things)).add(self.clock() - step.since, step.done)
 
     def each(self, deed: Deed, items: Sequence[Item]) -> Iterator[Item]:
         """Yield items, and count those that are done."""

@@ -42,6 +42,8 @@ no_cache = click.option(
     "--no-cache", is_flag=True, help="Read every file anew, and keep nothing for the next run."
 )
 
+timings = click.option("--timings", is_flag=True, help="Say at the end where the time went.")
+
 
 _SELECTING = (
     click.option(
@@ -78,7 +80,7 @@ def formats(*names: str) -> Callable[[Command], Command]:
 
 def reading(command: Command) -> Command:
     """Give a command the arguments of everything that reads manifests, as `asked`."""
-    return _asking(command, paths, environment, project, verbose, quiet, no_cache)
+    return _asking(command, paths, environment, project, verbose, quiet, no_cache, timings)
 
 
 def locating(command: Command) -> Command:
@@ -116,10 +118,11 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
         select: tuple[str, ...] = (),
         exclude: tuple[str, ...] = (),
         no_cache: bool | None = None,
+        timings: bool = False,
         **own: Any,
     ) -> Any:
         selection = _selection(select, exclude)
-        with waiting(quiet=quiet) as waits:
+        with waiting(quiet=quiet, timings=timings) as waits:
             asked = Asked(
                 paths,
                 environment,

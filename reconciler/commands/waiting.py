@@ -11,17 +11,18 @@ import os
 import re
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from threading import Event, RLock, Thread
 
 import click
 
-from reconciler.console import giving_way, redacted
+from reconciler.console import giving_way, redacted, words
 from reconciler.journal.store import Patience
 from reconciler.report.table import DEFAULT_WIDTH
-from reconciler.report.waiting import waiting_line
+from reconciler.report.waiting import timing_lines, waiting_line
 from reconciler.streams import write
 from reconciler.waits import Waits
 
@@ -129,19 +130,40 @@ def _width() -> int:
 
 
 @contextmanager
-def waiting(*, quiet: bool) -> Iterator[Waits]:
-    """Show what a run waits for until the end of the block, where anyone wants to see it."""
+def timed(waits: Waits) -> Iterator[None]:
+    """Say at the end of the block where its time went, however it ends."""
+    begun, start = waits.clock(), time.process_time()
+    try:
+        yield
+    finally:
+        wall = waits.clock() - begun
+        said = timing_lines(waits.spent, start, wall, time.process_time())
+        words("\n".join(said), laid_out=True)
+
+
+@contextmanager
+def waiting(*, quiet: bool, timings: bool = False) -> Iterator[Waits]:
+    """Show what a run waits for until the end of the block, where anyone wants to see it.
+
+    With `timings`, it is said at the end where the time went.
+    """
     waits = Waits()
+    with timed(waits) if timings else nullcontext(), _shown(waits, quiet=quiet):
+        yield waits
+
+
+@contextmanager
+def _shown(waits: Waits, *, quiet: bool) -> Iterator[None]:
     shown = shown_on(waits, os.environ, quiet=quiet, terminal=sys.stderr.isatty())
     if shown is None:
-        yield waits
+        yield
         return
     leaving = Event()
     thread = Thread(target=_tick_until, args=(leaving, shown), daemon=True)
     with giving_way(shown.away):
         thread.start()
         try:
-            yield waits
+            yield
         finally:
             try:
                 leaving.set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -16,6 +16,8 @@ from reconciler.waits import (
     Locking,
     Noted,
     Now,
+    Sort,
+    Spent,
     Step,
 )
 
@@ -32,6 +34,12 @@ _DEEDS = {
     Deed.ASKING: "asking whether it may be written",
     Deed.WRITING: "writing",
     Deed.LISTING: "listing",
+}
+_WAITED: Mapping[Sort, str] = {
+    Answering: "waiting for answers, side by side",
+    AskedAgain: "waiting to ask again",
+    Locking: "waiting for the journal's lock",
+    Keeping: "waiting for what keeps the journal",
 }
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -75,6 +83,26 @@ def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
         if fitting is not None:
             return first + fitting
     return words.fitting(width, "", 1) or cut(f"{words.before}{words.name}{words.after}", width)
+
+
+def timing_lines(
+    spent: Mapping[Sort, Spent], start: float, wall: float, processor: float
+) -> Iterator[str]:
+    """Say where the time of a run went, in seconds: first of all, then by what was done.
+
+    `start` is what starting took of the processor, and `processor` what all did. Reads go on
+    side by side, so that what they took together may be more than the whole.
+    """
+    yield f"took {wall:,.2f} s after {start:,.2f} s to start; {processor:,.2f} s of the processor"
+    for sort, one in spent.items():
+        if isinstance(sort, tuple):
+            deed, things = sort
+            named = f" {_spoken(safe(things))}" if things else ""
+            yield f"  {one.seconds:8,.2f} s  {_DEEDS[deed]}{named}: {one.done:,}"
+    for sort, one in spent.items():
+        if not isinstance(sort, tuple):
+            mean = f", {one.seconds / one.times * 1000:,.0f} ms each" if one.times > 1 else ""
+            yield f"  {one.seconds:8,.2f} s  {_WAITED[sort]}: {one.times:,}{mean}"
 
 
 def _lasts(noted: Noted, now: float) -> bool:

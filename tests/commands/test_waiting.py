@@ -20,6 +20,7 @@ import pytest
 from harness.doors import APPLY, KEY, command, environment, in_this_process, read_to_end, read_until
 from harness.served import Served
 from harness.sites import Site, dashboard
+from harness.workspaces import PROJECT, SLO, project_at
 
 from reconciler.commands.waiting import CLEAR, Shown, shown_on
 from reconciler.console import giving_way, words
@@ -264,3 +265,16 @@ def test_a_log_that_nobody_reads(folder: Path, service: Served) -> None:
     assert re.fullmatch(rb"writing: \d of 5; waiting for POST /v1/slo/slos to answer, 1 s\n", told)
     assert code == 0
     assert service.rows("SELECT count(*) FROM saved_views") == [(1,)]
+
+
+def test_timings_of_a_run(tmp_path: Path) -> None:
+    """`--timings` says at the end where the time went, and changes no data."""
+    shop = project_at(tmp_path, PROJECT, slo=SLO)
+    plain = shop.run("plan", "--format", "json")
+
+    timed = shop.run("plan", "--format", "json", "--timings", "--no-cache")
+
+    assert timed.out == plain.out
+    assert "reading manifests: 1" in timed.err
+    assert "comparing with live: 1" in timed.err
+    assert "took " in shop.run("validate", "--timings", "-e", "nowhere").err

@@ -7,8 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.report.safe import columns, safe
-from reconciler.report.waiting import waiting_line
-from reconciler.waits import Answering, AskedAgain, Deed, Keeping, Locking, Noted, Now, Step, Wait
+from reconciler.report.waiting import timing_lines, waiting_line
+from reconciler.waits import (
+    Answering,
+    AskedAgain,
+    Deed,
+    Keeping,
+    Locking,
+    Noted,
+    Now,
+    Step,
+    Wait,
+    Waits,
+)
 
 HELD = "journal.jsonl is locked by process 7 on ci since 2025-01-31T09:00:00Z"
 BOARD = Answering("GET", "/v1/dashboards/dashboards/0kVvz1PJ")
@@ -137,3 +148,36 @@ def test_half_a_secret(width: int, before: int) -> None:
     )
 
     assert hidden[:3] not in shown
+
+
+@given(st.lists(st.tuples(waits | steps, st.floats(0, 9)), max_size=8))
+def test_where_the_time_went(noted: list[tuple[Wait | Step, float]]) -> None:
+    """What ended is added up by what it was, and each sort has one line, whatever it is about."""
+    clock = [0.0]
+    kept = Waits(clock=lambda: clock[0])
+    for one, seconds in noted:
+        with kept.step(one.deed, one.things) if isinstance(one, Step) else kept.on(one):
+            clock[0] += seconds
+
+    first, *lines = timing_lines(kept.spent, 0.5, clock[0], 1.5)
+
+    assert sum(one.seconds for one in kept.spent.values()) == pytest.approx(clock[0])
+    assert sum(one.times for one in kept.spent.values()) == len(noted)
+    assert f"{clock[0]:,.2f} s" in first
+    assert len(lines) == len(kept.spent)
+    assert all(line == safe(line) for line in lines)
+
+
+def test_what_was_done_is_counted() -> None:
+    """A step says how much was done of it, and waits how often and how long each was."""
+    clock = [0.0]
+    kept = Waits(clock=lambda: clock[0])
+    for seconds in (1.0, 3.0):
+        with kept.step(Deed.READING, "Dashboard", 5) as step, kept.on(BOARD):
+            step.done += 2
+            clock[0] += seconds
+
+    assert [*timing_lines(kept.spent, 0.1, 4.0, 0.2)][1:] == [
+        "      4.00 s  reading dashboards: 4",
+        "      4.00 s  waiting for answers, side by side: 2, 2,000 ms each",
+    ]
