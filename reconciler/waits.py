@@ -80,7 +80,14 @@ class Keeping:
     place: str
 
 
-Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """Time has to pass until `until`, by the clock of the notes."""
+
+    until: float
+
+
+Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping | Passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,7 @@ class Spent:
         self.done += done
 
 
-Sort: TypeAlias = tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping]
+Sort: TypeAlias = tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping | Passing]
 """What time is added up by: a deed and its things, or what was waited for."""
 
 

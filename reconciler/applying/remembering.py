@@ -104,7 +104,9 @@ def closing_entry(change: Change, outcome: Outcome, run: str, at: str) -> Entry 
                 told=outcome.told,
             )
         case Unchanged(ref=ref, remote_id=remote_id, message=message):
-            return WrittenEntry(run=run, at=at, ref=ref, remote_id=remote_id, message=message)
+            return WrittenEntry(
+                run=run, at=at, ref=ref, remote_id=remote_id, message=message, unchanged=True
+            )
         case Refused(ref=ref, message=message) | Skipped(ref=ref, message=message):
             return RefusedEntry(run=run, at=at, ref=ref, message=message)
         case Unconfirmed() | InDoubt():

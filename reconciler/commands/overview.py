@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "plan": ("plan", "plan", "Show what apply would do; reads only."),
     "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
     "rollback": ("rollback", "rollback", "Put back what was declared before a run."),
+    "watch": ("watch", "watch", "Tell whether alerts are noisier since a run."),
     "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
     "import": ("import_", "import_", "Make manifests of what is there already."),
     "adopt": ("adopt", "adopt", "Write live edits into the manifests, comments kept."),

@@ -179,7 +179,8 @@ class WrittenEntry(_OfWrite):
     `adopted` says that nothing was sent, as live was already as declared, and
     `revision` is what a read shows until somebody writes again, where it was told.
     `instead_of` is the id that was declared, where the service gave another, and `told` is
-    what else the answer said that later questions need.
+    what else the answer said that later questions need. `unchanged` says that the service saw
+    nothing to change.
     """
 
     entry: Literal["written"] = "written"
@@ -189,6 +190,7 @@ class WrittenEntry(_OfWrite):
     revision: of.Said = ""
     instead_of: of.MaybeId = None
     told: of.ToldField = NOTHING_TOLD
+    unchanged: of.Flag = False
 
     @model_validator(mode="before")
     @classmethod
@@ -340,11 +342,47 @@ class Drifted(_Entry):
     over: _Refs = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenVerdict(Line):
+    """What was found of one alert: quieter, same, noisier or unknown."""
+
+    ref: of.NamedRef
+    verdict: of.Text
+
+
+_Verdicts = Annotated[
+    tuple[SeenVerdict, ...],
+    BeforeValidator(lambda value: value if isinstance(value, list) else []),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched(_Entry):
+    """Somebody looked whether the alerts that `run` wrote are noisier since.
+
+    The look was at the time up to `until`.
+    """
+
+    entry: Literal["watched"] = "watched"
+    run: of.Text
+    until: of.Text
+    found: _Verdicts = ()
+
+
 AboutWrites: TypeAlias = (
     Started | Identified | WrittenEntry | Stored | Imported | RefusedEntry | Settled | Kept
 )
 Entry: TypeAlias = (
-    AboutWrites | Backup | Renamed | Forgotten | RunEntry | Override | Drifted | Moved | Arrived
+    AboutWrites
+    | Backup
+    | Renamed
+    | Forgotten
+    | RunEntry
+    | Override
+    | Drifted
+    | Watched
+    | Moved
+    | Arrived
 )
 ENTRY_NAMES: tuple[str, ...] = tuple(
     one.__dataclass_fields__["entry"].default for one in get_args(Entry)

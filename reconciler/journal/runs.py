@@ -26,6 +26,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Watched,
     WrittenEntry,
 )
 from reconciler.journal.history import History, Memory
@@ -84,7 +85,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
             runs.append(_summary(entry, at))
-        elif isinstance(entry, Moved | Arrived | Backup | Drifted):
+        elif isinstance(entry, Moved | Arrived | Backup | Drifted | Watched):
             continue
         elif isinstance(entry, Override) or at > folded:
             own = _run_of(entry)
@@ -112,7 +113,9 @@ def _summary(entry: RunEntry, begins: int) -> RunSummary:
 def _run_of(entry: Entry) -> str | None:
     """Give the run that an entry names; None where it is of the one before it."""
     match entry:
-        case Override() | Settled() | Kept() | Forgotten() | Renamed(run="") | Drifted():
+        case (
+            Override() | Settled() | Kept() | Forgotten() | Renamed(run="") | Drifted() | Watched()
+        ):
             return None
         case _:
             return entry.run
@@ -122,7 +125,9 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
-        case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup() | Drifted():
+        case (
+            Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup() | Drifted() | Watched()
+        ):
             pass
         case WrittenEntry(adopted=True) | Imported(adopted=True):
             run.outcomes[entry.ref] = "adopted"
@@ -160,6 +165,8 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"arrived from {entry.origin}"
             case Drifted():
                 yield "looked for drift"
+            case Watched():
+                yield "looked for noise"
             case Renamed():
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
@@ -193,13 +200,14 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
     Kept are where it came from, the runs with the counts of their outcomes and
-    their overrides, of each resource its last backup, the writes in doubt and one entry
+    their overrides, what was found of their noise, of each resource its last backup, the writes in doubt and one entry
     for all the rest, and what had drifted at the last look.
     """
     history = History()
     history.add(entries)
     kept: list[Entry] = [entry for entry in entries if isinstance(entry, Arrived)]
     kept.extend(_runs(entries))
+    kept.extend(entry for entry in entries if isinstance(entry, Watched))
     kept.extend(last_backups(entries).values())
     for ref, memory in sorted(history.memories.items()):
         kept.extend(_resource(ref, memory, at))

@@ -17,6 +17,7 @@ from reconciler.assumptions import Assumptions
 from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
 from reconciler.project.secret_places import SecretPlace
+from reconciler.project.watching import Watching
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +205,8 @@ class Environment(_Strict):
     ] = {}
     guards: Guards = Guards()
     """What an apply of this environment may do without consent."""
+    watch: Watching = Watching()
+    """What is done where alerts are noisier since a run."""
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
     ] = Assumptions()

@@ -27,6 +27,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Watched,
     WrittenEntry,
 )
 from reconciler.journal.history import History
@@ -192,6 +193,9 @@ def _words(entry: Entry) -> str:
             over = ", ".join(map(str, entry.over))
             told = (f"{word} {refs}" for word, refs in (("new:", new), ("over:", over)) if refs)
             said = "; ".join(told) or "nothing new"
+        case Watched():
+            told = ", ".join(f"{one.ref} {one.verdict}" for one in entry.found)
+            said = f"run {entry.of[:SHORT_RUN]}: {told or 'no alerts'}"
         case Renamed():
             said = f"{entry.ref}, which was {entry.was}"
         case Forgotten():

@@ -16,6 +16,7 @@ from reconciler.waits import (
     Locking,
     Noted,
     Now,
+    Passing,
     Sort,
     Spent,
     Step,
@@ -40,6 +41,7 @@ _WAITED: Mapping[Sort, str] = {
     AskedAgain: "waiting to ask again",
     Locking: "waiting for the journal's lock",
     Keeping: "waiting for what keeps the journal",
+    Passing: "waiting for time to pass",
 }
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -138,6 +140,8 @@ def _wait(noted: Noted, now: float, hide: Hide) -> _Words:
             return _Words(f"waiting for the journal's lock{long} (", safe(hide(said)), ")")
         case Keeping(place=place):
             return _Words("waiting for the journal ", safe(hide(place)), long)
+        case Passing(until=until):
+            return _Words("", f"waiting {max(0, round(until - now)):,} s more", "")
         case _:
             assert_never(noted.wait)
 

@@ -74,7 +74,7 @@ def before_of(bench: Bench, journal: Journal, wanted: ToRollBack) -> Bench:
     Raises UsageError where there is no such run, it is not the only one, it wrote nothing
     of what is asked for, or the journal does not know any more what it wrote.
     """
-    run = _chosen_run(journal, wanted.run)
+    run = chosen_run(journal, wanted.run)
     secrets = secrets_of(bench.project, bench.name, bench.environment, os.environ)
     found = _Found(journal, bench.project.root, wanted.live, secrets)
     written = [one for one in before_run(journal.entries, run) if one.ref.kind in BY_NAME]
@@ -99,7 +99,8 @@ def before_of(bench: Bench, journal: Journal, wanted: ToRollBack) -> Bench:
     )
 
 
-def _chosen_run(journal: Journal, name: str) -> RunSummary:
+def chosen_run(journal: Journal, name: str) -> RunSummary:
+    """Give the one run that a name means. Raises UsageError for none, and for several."""
     found = runs_named(journal.entries, name)
     look = f"`{on_journal('history')}` lists the runs"
     if not found and name == LAST:

@@ -89,6 +89,7 @@ ALERT_DEFINITION = Kind(
     batch_size=BULK_LIMIT,
     weakens=weakens,
     consents=CONSENTS,
+    fires=True,
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,
     example=example,

@@ -1,0 +1,116 @@
+"""The writes of a journal, resource by resource: what was declared when, through all renames.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from reconciler.document import Json
+from reconciler.journal.entries import (
+    Entry,
+    Forgotten,
+    Imported,
+    Kept,
+    Renamed,
+    Settled,
+    Started,
+    Watched,
+    WrittenEntry,
+)
+from reconciler.resource import NOTHING_TOLD, Ref, Told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One write that the service acknowledged; `run` is "" where compacting dropped it.
+
+    `declared` is None where nobody knows it. `changed` says that the service changed something,
+    as far as it told, and `told` is what else it said.
+    """
+
+    at: str
+    run: str
+    declared: dict[str, Json] | None
+    changed: bool
+    told: Told = NOTHING_TOLD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A verdict on an alert, from a look at the time up to `until`."""
+
+    until: str
+    verdict: str
+
+
+_Known = TypeVar("_Known")
+
+Writes: TypeAlias = dict[Ref, list[Write]]
+"""The writes of each resource by its name by now, the oldest first."""
+
+
+def writes_of(entries: Sequence[Entry]) -> Writes:
+    """Give all writes that are known.
+
+    Of a compacted journal only the last one before that is known of each resource. What was
+    forgotten is no concern of the journal any more. An import is no write.
+    """
+    found: Writes = {}
+    sent: dict[Ref, dict[str, Json]] = {}
+    for entry in entries:
+        match entry:
+            case Started(ref=ref):
+                sent[ref] = entry.declared
+            case WrittenEntry(ref=ref):
+                found.setdefault(ref, []).append(_write(entry, sent.pop(ref, None)))
+            case Kept(ref=ref):
+                found[ref] = _kept(entry)
+            case Renamed(ref=ref, was=was) if was != ref:
+                _move(found, was, ref)
+                _move(sent, was, ref)
+            case Forgotten(ref=ref) | Settled(ref=ref, remote_id=None):
+                found.pop(ref, None)
+                sent.pop(ref, None)
+            case Imported(ref=ref):
+                sent.pop(ref, None)
+            case _:
+                pass
+    return found
+
+
+def _write(entry: WrittenEntry, declared: dict[str, Json] | None) -> Write:
+    changed = not (entry.adopted or entry.unchanged)
+    return Write(at=entry.at, run=entry.run, declared=declared, changed=changed, told=entry.told)
+
+
+def _kept(entry: Kept) -> list[Write]:
+    last = entry.last
+    if last is None or last.origin:
+        return []
+    return [Write(at=last.at, run="", declared=last.declared, changed=True)]
+
+
+def _move(places: dict[Ref, _Known], was: Ref, ref: Ref) -> None:
+    places.pop(ref, None)
+    if was in places:
+        places[ref] = places.pop(was)
+
+
+def verdicts_of(entries: Sequence[Entry]) -> dict[tuple[str, Ref], list[Found]]:
+    """Give what was found of the noise of each alert since a run, by its name by now."""
+    found: dict[tuple[str, Ref], list[Found]] = {}
+    for entry in entries:
+        match entry:
+            case Watched():
+                for one in entry.found:
+                    told = Found(until=entry.until, verdict=one.verdict)
+                    found.setdefault((entry.of, one.ref), []).append(told)
+            case Renamed(ref=ref, was=was) if was != ref:
+                found = {(run, ref if of == was else of): told for (run, of), told in found.items()}
+            case _:
+                pass
+    return found
