@@ -58,7 +58,7 @@ def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timede
     "--remember", is_flag=True, help="Keep the verdicts in the journal, for `journal stats`."
 )
 @lock_timeout
-def watch(  # noqa: PLR0913 - one parameter a flag
+def watch(
     *,
     run: str,
     asked: Asked,

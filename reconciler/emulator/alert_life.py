@@ -69,10 +69,22 @@ class LivingAlert:
         hour = int(moment.timestamp()) // 3600
         nature = min(_NOISIEST, 0.2 + waiting_time(1.3, "nature", self.id) ** 2)
         daytime = 0.5 if moment.hour in _NIGHT_HOURS else 1.2
-        per_hour = _PER_HOUR.get(self.priority, _PER_HOUR_ELSE) * nature * daytime
+        per_hour = _PER_HOUR.get(self.priority, _PER_HOUR_ELSE) * nature * daytime * self._haste
         if draw("trigger", self.id, hour) >= per_hour:
             return None
         return int(60 * draw("minute", self.id, hour))
+
+    @property
+    def _haste(self) -> float:
+        """How soon it fires: less often the longer its metric has to be beyond the threshold.
+
+        The usual half of the time is 1, and the whole time a twentieth.
+        """
+        match self.record["alertDefProperties"]:
+            case {"metricThreshold": {"rules": [{"condition": {"forOverPct": int(share)}}, *_]}}:
+                return max(0.05, (100 - share) / 50)
+            case _:
+                return 1.0
 
     def _trigger(self, store: Store, minute: datetime) -> None:
         lasts = timedelta(minutes=2 + waiting_time(_LASTS_MINUTES, "lasts", self.id, minute))

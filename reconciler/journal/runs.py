@@ -163,10 +163,8 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"moved to {entry.to}"
             case Arrived():
                 yield f"arrived from {entry.origin}"
-            case Drifted():
-                yield "looked for drift"
-            case Watched():
-                yield "looked for noise"
+            case Drifted() | Watched():
+                yield f"looked for {'drift' if isinstance(entry, Drifted) else 'noise'}"
             case Renamed():
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
@@ -200,8 +198,8 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
     Kept are where it came from, the runs with the counts of their outcomes and
-    their overrides, what was found of their noise, of each resource its last backup, the writes in doubt and one entry
-    for all the rest, and what had drifted at the last look.
+    their overrides, what was found of their noise, of each resource its last backup, the
+    writes in doubt and one entry for all the rest, and what had drifted at the last look.
     """
     history = History()
     history.add(entries)

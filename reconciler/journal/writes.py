@@ -108,7 +108,7 @@ def verdicts_of(entries: Sequence[Entry]) -> dict[tuple[str, Ref], list[Found]]:
             case Watched():
                 for one in entry.found:
                     told = Found(until=entry.until, verdict=one.verdict)
-                    found.setdefault((entry.of, one.ref), []).append(told)
+                    found.setdefault((entry.run, one.ref), []).append(told)
             case Renamed(ref=ref, was=was) if was != ref:
                 found = {(run, ref if of == was else of): told for (run, of), told in found.items()}
             case _:

@@ -188,14 +188,8 @@ def _words(entry: Entry) -> str:
             said = f"to {entry.to}"
         case Arrived():
             said = f"from {entry.origin}"
-        case Drifted():
-            new = ", ".join(str(one.ref) for one in entry.found)
-            over = ", ".join(map(str, entry.over))
-            told = (f"{word} {refs}" for word, refs in (("new:", new), ("over:", over)) if refs)
-            said = "; ".join(told) or "nothing new"
-        case Watched():
-            told = ", ".join(f"{one.ref} {one.verdict}" for one in entry.found)
-            said = f"run {entry.of[:SHORT_RUN]}: {told or 'no alerts'}"
+        case Drifted() | Watched():
+            said = _looked(entry)
         case Renamed():
             said = f"{entry.ref}, which was {entry.was}"
         case Forgotten():
@@ -203,6 +197,16 @@ def _words(entry: Entry) -> str:
         case _:
             said = f"{entry.ref}{_particulars(entry)}"
     return f"{entry.entry:10}  {said}"
+
+
+def _looked(entry: Drifted | Watched) -> str:
+    if isinstance(entry, Watched):
+        verdicts = ", ".join(f"{one.ref} {one.verdict}" for one in entry.found)
+        return f"run {entry.run[:SHORT_RUN]}: {verdicts or 'no alerts'}"
+    new = ", ".join(str(one.ref) for one in entry.found)
+    over = ", ".join(map(str, entry.over))
+    told = (f"{word} {refs}" for word, refs in (("new:", new), ("over:", over)) if refs)
+    return "; ".join(told) or "nothing new"
 
 
 def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case an entry

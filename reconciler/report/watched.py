@@ -137,29 +137,22 @@ def _counts(found: NoiseWatch) -> Counter[Verdict]:
     return Counter(one.verdict for one in found.alerts)
 
 
+_CAUSES: dict[Cause | Literal[""], str] = {
+    "": "",
+    "too-soon": "too little time has passed since the run, or another run wrote it right after",
+    "no-id": "the journal does not know its id",
+    "written-before": "another run wrote it at {at}, so that nothing before the run is of one "
+    "definition for as long",
+    "unread": "its events could not be read",
+    "cut": "there are more events than one look asks for",
+    "untold": "some events tell of no alert, or not when they were",
+    "clock": "the clock of the service and that of this machine differ",
+}
+
+
 def cause_words(one: WatchedAlert) -> str:
     """Say why nothing can be told of an alert, "" where something can."""
-    match one.cause:
-        case "":
-            return ""
-        case "too-soon":
-            return "too little time has passed since the run, or another run wrote it right after"
-        case "no-id":
-            return "the journal does not know its id"
-        case "written-before":
-            return (
-                f"another run wrote it at {one.written}, so that nothing before is of one "
-                "definition for as long"
-            )
-        case "unread":
-            return "its events could not be read"
-        case "cut":
-            return "there are more events than one look asks for"
-        case "untold":
-            return "some events tell of no alert, or not when they were"
-        case "clock":
-            return "the clock of the service and that of this machine differ"
-    raise AssertionError(one.cause)
+    return _CAUSES[one.cause].format(at=one.written)
 
 
 def summary_words(found: NoiseWatch) -> str:

@@ -113,7 +113,7 @@ async def _look(bench: Bench, journal: Journal, run: RunSummary, until: datetime
 
 def _remembered(found: NoiseWatch, at: str) -> Watched:
     verdicts = tuple(SeenVerdict(ref=one.ref, verdict=one.verdict) for one in found.alerts)
-    return Watched(at=at, of=found.run, until=found.until, found=verdicts)
+    return Watched(at=at, run=found.run, until=found.until, found=verdicts)
 
 
 def way_back(bench: Bench, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
