@@ -26,6 +26,7 @@ from reconciler.report.journal import EntriesDocument, HistoryDocument, Verified
 from reconciler.report.plan.document import PlanDocument, PlanLine
 from reconciler.report.probed import ConformanceDocument, DoctorDocument
 from reconciler.report.ruled import RuleTestsDocument
+from reconciler.report.stats import StatsDocument
 from reconciler.report.watched import WatchedDocument
 from reconciler.slips import nearest
 
@@ -51,6 +52,7 @@ def schemas() -> dict[str, Schema]:
         "journal-entries": _of(EntriesDocument, "What a journal holds"),
         "journal-history": _of(HistoryDocument, "The runs of a journal"),
         "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),
+        "journal-stats": _of(StatsDocument, "What became of what was applied"),
         "explained": _of(ExplainedDocument, "What a field or a code means"),
         "watched": _of(WatchedDocument, "Whether alerts are noisier since a run"),
         "init": _of(InitDocument, "What init wrote"),

@@ -13,7 +13,9 @@ from harness.doors import KEY, Ran, typed
 from harness.served import Served, served
 from harness.workspaces import workspace
 
+from reconciler.emulator.alert_events import keep_alert_event
 from reconciler.emulator.life import let_pass
+from reconciler.emulator.models.alert_event import AlertEvent
 from reconciler.session import noise
 
 NAME = "Pods restart"
@@ -54,6 +56,25 @@ class Company:
             let_pass(store, datetime.now(UTC), later)
         self.patch.setattr(noise, "now", lambda: later)
 
+    def louder(self, events: int) -> None:
+        """Let the alert fire so often in the hour after now, for whoever looks then."""
+        store = self.service.switch.app.state.store
+        begun = datetime.now(UTC)
+        with store.writing():
+            for number in range(events):
+                at = begun + timedelta(minutes=1, seconds=number)
+                event = AlertEvent(
+                    company_id=1,
+                    cx_event_key=f"louder-{number}",
+                    cx_event_dedup_key=f"louder-{number}",
+                    cx_event_labels={},
+                    cx_event_type="alert_triggered",
+                    cx_event_metadata={"alertId": self.record["id"]},
+                    cx_event_timestamp=str(int(at.timestamp())),
+                )
+                keep_alert_event(store, event, version_id=self.record["alertVersionId"])
+        self.patch.setattr(noise, "now", lambda: begun + timedelta(hours=1))
+
 
 @pytest.fixture
 def company(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Company]:
@@ -90,3 +111,54 @@ def test_quieter(company: Company) -> None:
     assert found["after"] < found["before"]
     assert found["p"] <= ran.json["level"] == 0.01
     assert ran.json["complete"] is True
+
+
+def test_after_another_run(company: Company) -> None:
+    """Where another run wrote the alert in the span before, nothing is said of it but why."""
+    company.declare(100)
+    company.apply()
+    company.declare(90)
+    company.apply()
+    company.pass_on(3)
+
+    ran = company.run("watch", "last", "--format", "json", "--fail-on", "noisier")
+
+    assert ran.code == 0
+    (found,) = ran.json["alerts"]
+    assert (found["verdict"], found["cause"]) == ("unknown", "written-before")
+
+
+def test_way_back(company: Company) -> None:
+    """Where an alert is noisier, the way back is planned and named, and nothing is applied."""
+    company.declare(0, priority="ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED", name="Pods restart!")
+    company.apply()
+    company.louder(60)
+    writes = company.service.writes
+
+    ran = company.run("watch", "last", "--fail-on", "noisier", "--remember")
+
+    assert ran.code == 2, ran.out + ran.err
+    assert "noisier" in ran.out
+    assert "reconciler rollback" in ran.err
+    assert REF in ran.err
+    assert company.service.writes == writes
+    stats = company.run("journal", "stats", "--format", "json").json
+    assert (stats["whole"]["changes"], stats["whole"]["noisier"]) == (1, 1)
+    assert [one["team"] for one in stats["teams"]] == ["platform"]
+
+
+def test_refused_listing(company: Company) -> None:
+    """A key that may read no events costs one line, and every verdict is unknown."""
+    company.declare(95)
+    company.apply()
+    company.pass_on(2)
+    fault = {"status": 403, "body": "no"}
+    company.service.switch.misbehave({"path": "/alerts/events/*", "fault": fault})
+
+    ran = company.run("watch", "last", "--fail-on", "noisier", "--format", "json")
+    text = company.run("watch", "last")
+
+    assert ran.code == 0
+    assert ran.json["complete"] is False
+    assert [one["verdict"] for one in ran.json["alerts"]] == ["unknown"]
+    assert text.out.count("could not be read") == 1

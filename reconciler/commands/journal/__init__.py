@@ -8,6 +8,7 @@ from reconciler.commands.journal.keeping import compact, init, unlock, verify
 from reconciler.commands.journal.moving import move
 from reconciler.commands.journal.naming import forget, rename, settle, write_ids
 from reconciler.commands.journal.showing import history, show
+from reconciler.commands.journal.telling import stats
 from reconciler.commands.root import Group
 
 
@@ -17,7 +18,7 @@ def journal() -> None:
 
 
 for command in (
-    *(init, show, history, verify, compact, unlock),
+    *(init, show, history, stats, verify, compact, unlock),
     *(settle, rename, forget, move, write_ids),
 ):
     journal.add_command(command)

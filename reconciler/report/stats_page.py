@@ -1,0 +1,152 @@
+"""What became of what was applied, as one page with bars by week. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from reconciler.report.html.cards import notes
+from reconciler.report.html.element import (
+    NOTHING,
+    Markup,
+    element,
+    figure,
+    group,
+    joined,
+    of_class,
+    picture,
+    shape,
+    words,
+)
+from reconciler.report.html.page import Made, made_line, page, skip_link
+from reconciler.report.stats import UNKNOWN, duration, stats_lines
+from reconciler.report.words import plural
+from reconciler.resource.stats import Counts, Stats
+
+WIDTH: Final = 440
+HEIGHT: Final = 130.0
+FOOT: Final = 20.0
+HEAD: Final = 16.0
+MOST_WEEKS: Final = 53
+WIDEST_BAR: Final = 40.0
+LABELS: Final = 6
+_COLUMNS = ("changes", "reverted", "hot-fixed", "noisier", "median repair", "p90 repair")
+
+
+def stats_html(stats: Stats, environment: str, target: str, made: Made | None = None) -> str:
+    """Give the page, ending in a line break."""
+    title = f"What became of changes: {environment}"
+    named = {name or UNKNOWN: one for name, one in stats.teams.items()}
+    return page(
+        title,
+        skip_link("weeks", "To the weeks"),
+        element(
+            "header",
+            None,
+            element("h1", None, title),
+            of_class("p", "target", target),
+            made_line(made),
+            _counts(stats),
+            notes(tuple(stats_lines(stats))),
+        ),
+        element(
+            "main",
+            None,
+            element("div", {"id": "weeks", "tabindex": "-1"}, _bars(stats.weeks)),
+            _table("By team", "team", named),
+            _table("By week", "week of", stats.weeks),
+        ),
+        element(
+            "footer",
+            None,
+            of_class(
+                "p",
+                "legend",
+                "reverted: what was declared before was declared again within a day; hot-fixed: "
+                "something else was; noisier: `watch --remember` found that alerts fire more",
+            ),
+        ),
+    )
+
+
+def _counts(stats: Stats) -> Markup:
+    whole = stats.whole
+    shown = (
+        (stats.applies, "applied"),
+        (stats.rollbacks, "rolled back"),
+        (whole.changes, "changes"),
+        (whole.reverted, "reverted"),
+        (whole.hot_fixed, "hot-fixed"),
+        (whole.noisier, "noisier"),
+    )
+    items = (
+        element("li", None, of_class("span", "number", f"{count:,}"), f" {word}")
+        for count, word in shown
+    )
+    return of_class("ul", "counts", *items)
+
+
+def _bars(weeks: Mapping[str, Counts]) -> Markup:
+    """Draw a bar a week, the troubled part of it at its foot with a pattern of its own."""
+    drawn = dict(list(weeks.items())[-MOST_WEEKS:])
+    most = max((one.changes for one in drawn.values()), default=0)
+    if not most:
+        return NOTHING
+    step = WIDTH / len(drawn)
+    every = -(-len(drawn) // LABELS)
+    shapes: list[Markup] = [words(f"{most:,}", "s quiet", 0, HEAD - 5)]
+    for number, (week, one) in enumerate(drawn.items()):
+        shapes.append(_bar(week, one, number * step, step, HEIGHT / most))
+        if number % every == 0:
+            shapes.append(words(week[5:], "s quiet", number * step, HEAD + HEIGHT + FOOT - 5))
+    floor = HEAD + HEIGHT
+    shapes.append(shape("line", "floor", x1=0, y1=floor, x2=WIDTH, y2=floor))
+    label = f"Changes by week, up to {most:,}, and those that did not stay"
+    drawing = picture(label, WIDTH, HEAD + HEIGHT + FOOT, *shapes)
+    more = len(weeks) - len(drawn)
+    left_out = of_class("p", "quiet", f"{plural(more, 'earlier week')} not drawn") if more else ""
+    side = of_class("div", "side", drawing, left_out or NOTHING)
+    return figure("Changes by week", side, _legend())
+
+
+def _bar(week: str, one: Counts, left: float, step: float, scale: float) -> Markup:
+    width = min(step * 0.8, WIDEST_BAR)
+    height, bad = one.changes * scale, one.troubled * scale
+    floor = HEAD + HEIGHT
+    title = f"week of {week}: {plural(one.changes, 'change')}, {one.troubled:,} did not stay"
+    parts = [shape("rect", "week", x=left, y=floor - height, width=width, height=height)]
+    if bad:
+        parts.append(shape("rect", "week bad", x=left, y=floor - bad, width=width, height=bad))
+    return group(title, *parts)
+
+
+def _legend() -> Markup:
+    return of_class(
+        "p",
+        "legend",
+        of_class("span", "key-week", "changes that stayed"),
+        " ",
+        of_class("span", "key-bad", "reverted, hot-fixed or noisier within a day (framed)"),
+    )
+
+
+def _table(title: str, first: str, rows: Mapping[str, Counts]) -> Markup:
+    if not rows:
+        return NOTHING
+    heads = (element("th", {"scope": "col"}, name) for name in (first, *_COLUMNS))
+    body = (element("tr", None, *_cells(name, one)) for name, one in rows.items())
+    table = element(
+        "table",
+        {"class": "fields figures"},
+        element("thead", None, element("tr", None, *heads)),
+        element("tbody", None, joined(body)),
+    )
+    return element("section", None, element("h2", None, title), of_class("div", "scroll", table))
+
+
+def _cells(name: str, one: Counts) -> Iterator[Markup]:
+    yield element("th", {"scope": "row"}, name)
+    for count in (one.changes, one.reverted, one.hot_fixed, one.noisier):
+        yield element("td", None, f"{count:,}")
+    for seconds in (one.median, one.p90):
+        yield element("td", None, duration(seconds))
