@@ -7,6 +7,7 @@ that of a new plan. Source: docs/ci.md.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,9 +36,13 @@ from reconciler.report.comment import (
     refused_comment,
 )
 from reconciler.report.plan.document import PlanDocument
+from reconciler.report.watched import with_watch
 from reconciler.resource import Plan
 from reconciler.session.applying import Consent
 from reconciler.session.planning import read_plan_file
+
+_WRITTEN: frozenset[State] = frozenset(("applied", "partial", "in-doubt"))
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 APPLYING = "> **Applying** this plan now."
 
@@ -220,6 +225,27 @@ class Conversation:
             became = applied_result(result, result.plan, result.applied)
             body = applied_comment(became, marker, self.origin, line)
         return self._edit(reviewed, body)
+
+    def show_watched(self, result: JobResult) -> Said:
+        """Say in the comment of what was applied whether its alerts are noisier since."""
+        found, repository = result.watched, self.repository
+        if found is None or repository is None or self.inputs.comment == "never":
+            return None
+
+        def say() -> Comment | None:
+            branch = self.event.named_branch or self.event.default_branch
+            number = repository.merged_from(found.commit, branch) if is_commit else None
+            key = (result.environment, self.inputs.root)
+            newest = self.inputs.comment == "new"
+            mine = standing(repository, number, key, newest=newest) if number else None
+            if mine is None or mine.marker.state not in _WRITTEN:
+                self.runner.say("notice", "no comment: no pull request has what was applied")
+                return None
+            body = with_watch(mine.comment.body, found, result.environment, result.way_back)
+            return repository.edit(mine.comment, redacted(body))
+
+        is_commit = _COMMIT.fullmatch(found.commit) is not None
+        return self._attempt(say)
 
     def _marker(self, environment: str, state: State) -> Marker:
         event = self.event

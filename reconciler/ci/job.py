@@ -38,6 +38,7 @@ from reconciler.ci.trust import OverBase, Use
 from reconciler.console import data, redacted, stdout_style, tell_applied, words
 from reconciler.errors import SIGNALLED, ExitCode, GuardRefused, InvalidInput, worst
 from reconciler.forge.pull_requests import Comment
+from reconciler.journal.before import LAST
 from reconciler.project import Project
 from reconciler.report.adopting import adopted_markdown
 from reconciler.report.complaints.junit import annotation_lines
@@ -49,10 +50,12 @@ from reconciler.report.html.page import begins_page
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
+from reconciler.report.watched import watched_text
 from reconciler.resource import Look, Plan
 from reconciler.session.adopting import ToAdopt, adopt
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked
+from reconciler.session.noise import ToWatch, back_words, watch_now, way_back
 from reconciler.session.opening import Bench
 from reconciler.session.planning import (
     check_writable,
@@ -84,6 +87,8 @@ class Job:
                 self._plan()
             case "apply":
                 self._apply()
+            case "watch":
+                self._watch()
             case _:
                 self._drift()
 
@@ -207,6 +212,23 @@ class Job:
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             self._failed(Failure(code=code, errors=("some resources could not be read",)))
 
+    def _watch(self) -> None:
+        """Tell whether the alerts of the last apply are noisier since; plan the way back."""
+        _, use = self._judged(None)
+        inputs = self.talk.inputs
+        if inputs.remember:
+            _refuse_to_write(use, "noise is remembered")
+        with self._admitted(use, may_lack=True) as bench:
+            wanted = ToWatch(run=LAST, wait=inputs.watch_for, remember=inputs.remember)
+            found = watch_now(bench, wanted)
+            self.result = replace(self.result, watched=found)
+            data(watched_text(found, stdout_style(verbose=False)))
+            if (back := way_back(bench, found)) is not None:
+                to_roll_back, made = back
+                self.result = replace(self.result, way_back=back_words(to_roll_back))
+                data(plan_text(made, stdout_style(verbose=False)))
+                words(self.result.way_back)
+
     def _keep_page(self, bench: Bench, look: Look) -> None:
         """Keep the page of what drifted in its file. Raises InvalidInput."""
         file = self.talk.inputs.plan_file
@@ -276,7 +298,7 @@ class Job:
             return talk.show_applied(result) if is_told else None
         if result.command == "plan" and talk.event.name != "merge_group":
             return talk.show_plan(result)
-        return None
+        return talk.show_watched(result)
 
     def _speak(self) -> None:
         """Show beside the change what is wrong, why there is no comment, and what failed."""

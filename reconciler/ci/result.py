@@ -21,7 +21,9 @@ from reconciler.report.drift import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.table import Style
+from reconciler.report.watched import watched_markdown
 from reconciler.resource import Action, InDoubt, Look, Plan, Unchanged, Written
+from reconciler.resource.noise import NoiseWatch
 from reconciler.session.checking import Checked
 from reconciler.source.diagnostic import Complaint
 
@@ -148,6 +150,7 @@ class JobResult:
     `checked` is of the manifests, and `postponed` are edits of the project file that only
     count after the merge. `review` is the comment that an apply compares with, and `comment`
     the one that was written last; `proposed` is the pull request that adopts what drifted.
+    `way_back` names what takes back the alerts that were `watched` and are noisier.
     """
 
     command: str
@@ -158,6 +161,8 @@ class JobResult:
     compared: Compared = Compared.LIVE
     applied: Applied | None = None
     look: Look | None = None
+    watched: NoiseWatch | None = None
+    way_back: str = ""
     comment: Comment | None = None
     proposed: PullRequest | None = None
     failure: Failure | None = None
@@ -173,6 +178,8 @@ class JobResult:
     def _differs(self) -> bool:
         if self.look is not None:
             return any(one.drifted for one in self.look.found)
+        if self.watched is not None:
+            return bool(self.watched.noisier)
         return self.command == "plan" and self.plan is not None and has_work(self.plan)
 
     @property
@@ -295,6 +302,9 @@ def summary_of(result: JobResult, whole: str) -> str:
         title = "drift" if result.code == ExitCode.DIFFERENT else "no drift"
         text = drift_text(result.look, _PLAIN)
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
+    elif result.watched is not None:
+        parts.append(watched_markdown(result.watched, result.environment))
+        parts.append(f"{result.way_back}\n" if result.way_back else "")
     elif result.failure is None and result.checked is not None:
         counts = counts_of(result.checked)
         text = complaints_text(result.complaints, _PLAIN)

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
@@ -19,6 +20,7 @@ from reconciler.forge.comments import root_of
 from reconciler.project import BASE_URL
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe
+from reconciler.session.durations import read_duration
 from reconciler.slips import nearest
 
 CommentMode: TypeAlias = Literal["changes", "always", "on-error", "never", "new"]
@@ -28,7 +30,7 @@ FLAG = ("false", "true")
 NO_FLAG = ("true", "false")
 
 INPUTS: dict[str, tuple[str, ...]] = {
-    "command": ("plan", "apply", "validate", "drift"),
+    "command": ("plan", "apply", "validate", "drift", "watch"),
     "path": (".",),
     "environment": ("",),
     "project": ("",),
@@ -46,6 +48,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "fail-on-changes": FLAG,
     "remember": FLAG,
     "adopt": ("never", "pull-request"),
+    "watch-for": ("",),
     "allow-untrusted-manifests": FLAG,
     "version": ("",),
     "token": ("",),
@@ -78,6 +81,7 @@ class Inputs:
     allow_untrusted: bool
     plan_file: Path
     sarif_file: Path | None = None
+    watch_for: timedelta | None = None
     token: str = field(default="", repr=False)
 
     @property
@@ -109,6 +113,11 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
         raise UsageError(f"`version`: this is {__version__}; use the action at another tag")
     if not _PLAN_NAME.fullmatch(given["environment"] or "default"):
         raise UsageError(f"`environment`: `{given['environment']}` is no name of an environment")
+    watch_for = read_duration(given["watch-for"])
+    if given["watch-for"] and watch_for is None:
+        raise UsageError(
+            f"`watch-for` is a duration up to 7d, as 90m or 2h, not `{given['watch-for']}`"
+        )
     sarif = given["sarif-file"]
     inputs = Inputs(
         command=given["command"],
@@ -128,6 +137,7 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
         adopt=given["adopt"] == "pull-request",
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),
+        watch_for=watch_for,
         sarif_file=Path(sarif) if sarif else None,
         token=given["token"] or environ.get("GITHUB_TOKEN", ""),
     )

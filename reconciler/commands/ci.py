@@ -29,7 +29,7 @@ from reconciler.project import BASE_URL
 
 
 @click.command
-@click.argument("command", required=False, metavar="validate|plan|apply|drift")
+@click.argument("command", required=False, metavar="validate|plan|apply|drift|watch")
 def ci(*, command: str | None) -> int:
     """Do the same inside CI: comment, summary, annotations, outputs.
 

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from datetime import timedelta
 
 import click
 
-from reconciler.advice import from_journal
 from reconciler.commands import options
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, plan_words, stdout_style, words
 from reconciler.errors import ExitCode
 from reconciler.journal.store import Patience
 from reconciler.report.watched import watched_json, watched_markdown, watched_text
-from reconciler.session.noise import ToWatch, watch_now, way_back
+from reconciler.session.durations import read_duration
+from reconciler.session.noise import ToWatch, back_words, watch_now, way_back
 from reconciler.session.opening import open_target
 from reconciler.session.projects import Asked
-
-_DURATION = re.compile(r"([0-9]{1,5})([smhd])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-_LONGEST = timedelta(days=7)
-
-
-def read_duration(text: str) -> timedelta | None:
-    """Read a duration up to a week, as 90m or 2h; None for anything else."""
-    match = _DURATION.fullmatch(text.strip())
-    found = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match is not None else None
-    return found if found is not None and found <= _LONGEST else None
 
 
 def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timedelta | None:
@@ -88,6 +75,5 @@ def watch(
     if (back := way_back(bench, found)) is not None:
         wanted, made = back
         words(plan_words(made, "text", bench.project, verbose=asked.verbose), laid_out=True)
-        line = from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs)]))
-        words(f"the way back is planned, and nothing was applied: `{line}`")
+        words(back_words(wanted))
     return code

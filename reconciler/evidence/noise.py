@@ -121,6 +121,7 @@ async def watch(api: Api, run: RunSummary, alerts: Sequence[Alert], until: datet
         alerts=tuple(judged(alerts, told)),
         complete=told.complete,
         unread=told.unread,
+        commit=run.commit,
     )
 
 

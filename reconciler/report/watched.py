@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.report.markdown import code
+from reconciler.report.markdown import COMMENT_BYTES, code
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Heading, Style, table, wrapped
 from reconciler.report.words import plural
@@ -232,3 +233,27 @@ def _markdown_row(one: WatchedAlert) -> str:
     _, _, _, base, rate, events, p = _row(one)
     name = code(str(one.ref), LONGEST_NAME).replace("|", "\\|")
     return f"| {verdict} | {name} | {base} | {rate} | {events} | {p} |"
+
+
+BEGINS = "<!-- reconciler-watch -->"
+ENDS = "<!-- end of reconciler-watch -->"
+_SECTION = re.compile(f"\n?{BEGINS}.*?{ENDS}\n?", re.DOTALL)
+
+
+def with_watch(body: str, found: NoiseWatch, environment: str, back: str = "") -> str:
+    """Give a comment that says at its end what was found, in the place of an earlier look.
+
+    `back` names the way back. Where there is no room for the table, the counts alone are said.
+    """
+    kept = _SECTION.sub("", body).rstrip("\n")
+    said = f"\n{back}\n" if back else ""
+    section = f"{BEGINS}\n{watched_markdown(found, environment)}{said}{ENDS}\n"
+    whole = f"{kept}\n\n{section}"
+    if len(whole.encode()) <= COMMENT_BYTES:
+        return whole
+    return f"{kept}\n\n{BEGINS}\n{_short(found, environment)}{said}{ENDS}\n"
+
+
+def _short(found: NoiseWatch, environment: str) -> str:
+    title = f"### Noise since the apply to {code(environment, LONGEST_NAME)}"
+    return f"{title}\n\n{summary_words(found)}.\n"

@@ -61,7 +61,7 @@ class NoiseWatch:
 
     `level` is how often each of the verdicts quieter and noisier may be said by chance alone, of
     all alerts together. `unread` is why the events could not be read, "" where they could, and
-    `complete` says that nothing of them was cut off or refused.
+    `complete` says that nothing of them was cut off or refused. `commit` is what was applied.
     """
 
     run: str
@@ -72,6 +72,7 @@ class NoiseWatch:
     alerts: tuple[WatchedAlert, ...]
     complete: bool = True
     unread: str = ""
+    commit: str = ""
 
     @property
     def noisier(self) -> tuple[WatchedAlert, ...]:

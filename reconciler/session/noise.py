@@ -6,12 +6,14 @@ Nothing is written but the journal, and that only where it is asked for.
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+from reconciler.advice import from_journal
 from reconciler.errors import UsageError
 from reconciler.evidence.noise import alerts_of_run, watch
 from reconciler.journal.before import is_compacted
@@ -114,6 +116,12 @@ async def _look(bench: Bench, journal: Journal, run: RunSummary, until: datetime
 def _remembered(found: NoiseWatch, at: str) -> Watched:
     verdicts = tuple(SeenVerdict(ref=one.ref, verdict=one.verdict) for one in found.alerts)
     return Watched(at=at, run=found.run, until=found.until, found=verdicts)
+
+
+def back_words(wanted: ToRollBack) -> str:
+    """Name the command that goes the way back."""
+    line = from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs)]))
+    return f"the way back is planned, and nothing was applied: `{line}`"
 
 
 def way_back(bench: Bench, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
