@@ -140,7 +140,11 @@ def duration(seconds: float | None) -> str:
 
 def stats_text(stats: Stats, style: Style) -> str:
     """Give it for a terminal, ending in a line break: the whole, by team, and by week."""
-    parts = ["".join(f"{line}\n" for one in stats_lines(stats) for line in wrapped(one, style))]
+    parts = [
+        "".join(
+            f"{line}\n" for one in stats_lines(stats) for line in wrapped(one, style, margin="")
+        )
+    ]
     named = {name or UNKNOWN: one for name, one in stats.teams.items()}
     for title, rows in (("team", named), ("week of", stats.weeks)):
         if rows:

@@ -114,9 +114,9 @@ def _bar(week: str, one: Counts, left: float, step: float, scale: float) -> Mark
     height, bad = one.changes * scale, one.troubled * scale
     floor = HEAD + HEIGHT
     title = f"week of {week}: {plural(one.changes, 'change')}, {one.troubled:,} did not stay"
-    parts = [shape("rect", "week", x=left, y=floor - height, width=width, height=height)]
+    parts = [shape("rect", "bar", x=left, y=floor - height, width=width, height=height)]
     if bad:
-        parts.append(shape("rect", "week bad", x=left, y=floor - bad, width=width, height=bad))
+        parts.append(shape("rect", "bar bad", x=left, y=floor - bad, width=width, height=bad))
     return group(title, *parts)
 
 
@@ -137,7 +137,7 @@ def _table(title: str, first: str, rows: Mapping[str, Counts]) -> Markup:
     body = (element("tr", None, *_cells(name, one)) for name, one in rows.items())
     table = element(
         "table",
-        {"class": "fields figures"},
+        {"class": "figures"},
         element("thead", None, element("tr", None, *heads)),
         element("tbody", None, joined(body)),
     )

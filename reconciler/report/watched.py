@@ -176,7 +176,7 @@ def level_words(found: NoiseWatch) -> str:
 def watched_text(found: NoiseWatch, style: Style) -> str:
     """Give it for a terminal, ending in a line break."""
     run = f"run {found.run} ({found.command}) of {found.since}, up to {found.until}"
-    lines = list(wrapped(f"{run}: {summary_words(found)}", style))
+    lines = list(wrapped(f"{run}: {summary_words(found)}", style, margin=""))
     headings = [Heading("verdict", whole=True), Heading("alert")]
     headings += [Heading(one, whole=True, right=True) for one in ("before", "base/h", "after/h")]
     headings += [Heading("after", whole=True, right=True), Heading("p", whole=True, right=True)]

@@ -9,7 +9,7 @@ import math
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -97,7 +97,7 @@ def _poisson(mean: float, chance: random.Random) -> int:
 
 def share(simulated: Simulated, verdict: str, runs: int, seed: int) -> float:
     """Give the share of runs in which a verdict is said of any alert."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - a simulation
     return sum(verdicts(simulated, chance)[verdict] > 0 for _ in range(runs)) / runs
 
 
@@ -112,14 +112,12 @@ DOUBLED = Simulated(rate=10, factor=2)
 BURSTS = (Simulated(rate=10, burst=2), Simulated(rate=10, burst=5))
 
 
-def main(runs: int) -> None:
-    """Print how often each is said."""
-    for one in CALM:
-        print(one, *(f"{name} {share(one, name, runs, 1):.4f}" for name in ("noisier", "quieter")))
-    print(DOUBLED, f"noisier {share(DOUBLED, 'noisier', runs, 2):.4f}")
-    for one in BURSTS:
-        print(one, f"noisier {share(one, 'noisier', runs, 3):.4f}")
+def lines(runs: int) -> Iterator[str]:
+    """Say how often each verdict is said, a line each."""
+    for one in (*CALM, DOUBLED, *BURSTS):
+        said = (f"{name} {share(one, name, runs, 1):.4f}" for name in ("noisier", "quieter"))
+        yield f"{one}: {', '.join(said)}\n"
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    sys.stdout.writelines(lines(int(sys.argv[1])))

@@ -42,7 +42,7 @@ def fire(jobs: Jobs, count: int, patch: pytest.MonkeyPatch) -> None:
 
 
 def test_section(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look after the apply stands once in the comment of what was applied, and plans a way back."""
+    """A look stands once in the comment of what was applied, and plans a way back."""
     file = jobs.root / "reconciler.yaml"
     text = file.read_text(encoding="utf-8")
     file.write_text(

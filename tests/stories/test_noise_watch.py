@@ -27,7 +27,9 @@ class Company:
 
     def __init__(self, service: Served, root: Path, patch: pytest.MonkeyPatch) -> None:
         self.service, self.root, self.patch = service, root, patch
-        records = [json.loads(one) for (one,) in service.rows("SELECT record FROM alert_definitions")]
+        records = [
+            json.loads(one) for (one,) in service.rows("SELECT record FROM alert_definitions")
+        ]
         self.record = next(one for one in records if one["alertDefProperties"]["name"] == NAME)
 
     def declare(self, for_over: int, **more: Any) -> None:

@@ -197,14 +197,15 @@ text.quiet, text.place, text.note { fill: var(--quiet); }
 .moved .turn { color: var(--blue); }
 .edited .turn { color: var(--amber); }
 .narrow { display: none; }
-.week { fill: var(--blue-soft); stroke: var(--blue); stroke-width: 1; }
-.week.bad { fill: var(--red-soft); stroke: var(--red); stroke-width: 2; }
+.bar { fill: var(--blue-soft); stroke: var(--blue); stroke-width: 1; }
+.bar.bad { fill: var(--red-soft); stroke: var(--red); stroke-width: 2; }
 .floor { stroke: var(--line); stroke-width: 1; }
 .key-week { border-left: 0.8rem solid var(--blue); padding-left: 0.35rem; }
 .key-bad { border-left: 0.8rem solid var(--red); padding-left: 0.35rem; }
-.figures { table-layout: auto; }
+.figures { border-collapse: collapse; font-size: 0.9rem; }
 .figures th, .figures td { padding: 0.25rem 0.6rem; text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
+.figures tr { border-bottom: 1px solid var(--line); }
 .figures th:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 .cell.empty { stroke-dasharray: 3 4; fill: none; }
 .cell.added { fill: var(--green-soft); stroke: var(--green); stroke-width: 2; }
