@@ -299,8 +299,7 @@ class Kind:
     cannot_create: Callable[[Manifest], str] = _creatable
     preflight: Callable[[Api, Sending], Awaitable[Sequence[str]]] = _no_problems
     weakens: Callable[[Change], Iterator[Weakening]] = _weakens_nothing
-    fires: bool = False
-    """Whether it triggers events, incidents and cases: its track record."""
+    fires: bool = False  # whether it triggers events
 
     consents: tuple[str, ...] = ()
     """The codes of `weakens` that need consent, so that a project file can give it."""

@@ -206,7 +206,8 @@ text.quiet, text.place, text.note { fill: var(--quiet); }
 .figures th, .figures td { padding: 0.25rem 0.6rem; text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
 .figures tr { border-bottom: 1px solid var(--line); }
-.figures th:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+.figures th:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere;
+  min-width: 8rem; }
 .cell.empty { stroke-dasharray: 3 4; fill: none; }
 .cell.added { fill: var(--green-soft); stroke: var(--green); stroke-width: 2; }
 .cell.removed { fill: var(--red-soft); stroke: var(--red); stroke-width: 2;
