@@ -185,7 +185,7 @@ class PipeClosed(OutputLost):
 EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.DONE: "done, or nothing to do",
     ExitCode.INTERNAL: "internal error",
-    ExitCode.DIFFERENT: "changes (`plan --exit-code`), drift, or noisier alerts (`watch --fail-on noisier`)",
+    ExitCode.DIFFERENT: "changes (`plan --exit-code`), drift, or noisier alerts (`watch`)",
     ExitCode.PARTIAL: "applied in part",
     ExitCode.INVALID: "invalid manifest or project file",
     ExitCode.LOCKED: "locked",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -56,7 +55,6 @@ def watch_now(
     bench: Bench,
     wanted: ToWatch,
     patience: Patience | None = None,
-    pause: Callable[[float], None] = time.sleep,
 ) -> NoiseWatch:
     """Look once, over a door of its own.
 
@@ -65,7 +63,7 @@ def watch_now(
     """
     run = _run(bench.journal(), wanted.run)
     if wanted.wait is not None:
-        _wait(bench, _time_of(run) + wanted.wait, pause)
+        _wait(bench, _time_of(run) + wanted.wait)
     # Another run may have come meanwhile.
     journal = bench.journal() if wanted.wait is None else _read_again(bench)
     found = asyncio.run(_look(bench, journal, _run(journal, run.run), now()))
@@ -97,14 +95,14 @@ def _time_of(run: RunSummary) -> datetime:
     return found
 
 
-def _wait(bench: Bench, due: datetime, pause: Callable[[float], None]) -> None:
+def _wait(bench: Bench, due: datetime) -> None:
     left = (due - now()).total_seconds()
     if left <= 0:
         return
     bench.voice.say(f"waiting until {safe(stamp(due))}")
     with bench.waits.on(Passing(bench.waits.clock() + left)):
         while (left := (due - now()).total_seconds()) > 0:
-            pause(min(left, EVERY))
+            time.sleep(min(left, EVERY))
 
 
 async def _look(bench: Bench, journal: Journal, run: RunSummary, until: datetime) -> NoiseWatch:

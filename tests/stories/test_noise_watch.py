@@ -16,6 +16,7 @@ from harness.workspaces import workspace
 from reconciler.emulator.alert_events import keep_alert_event
 from reconciler.emulator.life import let_pass
 from reconciler.emulator.models.alert_event import AlertEvent
+from reconciler.evidence.noise import MOST_REQUESTS
 from reconciler.session import noise
 
 NAME = "Pods restart"
@@ -64,7 +65,7 @@ class Company:
         begun = datetime.now(UTC)
         with store.writing():
             for number in range(events):
-                at = begun + timedelta(minutes=1, seconds=number)
+                at = begun + timedelta(minutes=1, seconds=number % 3000)
                 event = AlertEvent(
                     company_id=1,
                     cx_event_key=f"louder-{number}",
@@ -164,3 +165,44 @@ def test_refused_listing(company: Company) -> None:
     assert ran.json["complete"] is False
     assert [one["verdict"] for one in ran.json["alerts"]] == ["unknown"]
     assert text.out.count("could not be read") == 1
+
+
+def test_bounded(company: Company) -> None:
+    """However many events there are, one look asks for sixty pages, and says that it was cut."""
+    company.declare(95)
+    company.apply()
+    company.louder(MOST_REQUESTS * 100 + 1)
+    before = company.service.switch.asked
+
+    ran = company.run("watch", "last", "--format", "json")
+
+    assert company.service.switch.asked - before == MOST_REQUESTS
+    assert ran.json["complete"] is False
+    assert [one["cause"] for one in ran.json["alerts"]] == ["cut"]
+
+
+def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look that waits asks nothing before its time has come, then once; a signal ends it."""
+    company.declare(95)
+    company.apply()
+    begun, pauses = datetime.now(UTC), []
+    before = company.service.switch.asked
+
+    def pause(seconds: float) -> None:
+        assert company.service.switch.asked == before
+        pauses.append(seconds)
+        monkeypatch.setattr(noise, "now", lambda: begun + timedelta(hours=len(pauses)))
+
+    monkeypatch.setattr(noise.time, "sleep", pause)
+    ran = company.run("watch", "last", "--for", "2h", "--format", "json")
+
+    assert ran.code == 0, ran.err
+    assert len(pauses) in (2, 3)
+    assert "waiting until" in ran.err
+    assert ran.json["alerts"][0]["after"] is not None
+
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(noise.time, "sleep", interrupted)
+    assert company.run("watch", "last", "--for", "7d").code == 130
