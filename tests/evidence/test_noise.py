@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
@@ -21,7 +23,7 @@ BEFORE = 2 / 24
 """In days: within the span right before the run."""
 
 
-def fired(counts: dict[float, int], hours: float = 3, number: int = 0) -> Told:
+def fired(counts: Mapping[float, int], hours: float = 3, number: int = 0) -> Told:
     """Let an alert fire so often in the span so many days before the run, 0 for after it."""
     of = alert(number, hours)
     return Told(
@@ -33,13 +35,13 @@ def fired(counts: dict[float, int], hours: float = 3, number: int = 0) -> Told:
     )
 
 
-def verdict(counts: dict[float, int], hours: float = 3) -> WatchedAlert:
+def verdict(counts: Mapping[float, int], hours: float = 3) -> WatchedAlert:
     """Judge one alert."""
     (found,) = judged([alert(0, hours)], fired(counts, hours))
     return found
 
 
-WEEK = range(1, 8)
+WEEK: tuple[float, ...] = tuple(range(1, 8))
 
 
 @pytest.mark.parametrize(
@@ -142,6 +144,13 @@ def test_spans(passed: timedelta) -> None:
     assert len(spans.base) == (7 if length <= DAY else len(spans.base))
     parts = joined(spans.all)
     assert all(older.until < newer.since for newer, older in pairwise(parts))
+
+
+def test_clocks() -> None:
+    """Where the service told another time of the write than the journal, nothing is said."""
+    (found,) = judged([replace(alert(0, 3), clocks_differ=True)], fired({0: 50}))
+
+    assert (found.verdict, found.cause) == ("unknown", "clock")
 
 
 def test_too_soon() -> None:

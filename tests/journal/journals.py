@@ -25,9 +25,11 @@ from reconciler.journal.entries import (
     Rewritten,
     RunEntry,
     SeenDrift,
+    SeenVerdict,
     Settled,
     Started,
     Stored,
+    Watched,
     WrittenEntry,
 )
 from reconciler.journal.journal import Journal
@@ -102,7 +104,15 @@ rewritten = st.builds(
     documents | st.just(ABSENT),
 )
 seen_drifts = st.builds(SeenDrift, ref=refs, how=texts, since=texts)
+seen_verdicts = st.builds(SeenVerdict, ref=refs, verdict=texts)
 entries: st.SearchStrategy[Entry] = st.one_of(
+    st.builds(
+        Watched,
+        at=texts,
+        run=texts,
+        until=texts,
+        found=st.lists(seen_verdicts, max_size=3).map(tuple),
+    ),
     st.builds(
         Drifted,
         at=texts,

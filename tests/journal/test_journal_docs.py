@@ -30,9 +30,11 @@ from reconciler.journal.entries import (
     Rewritten,
     RunEntry,
     SeenDrift,
+    SeenVerdict,
     Settled,
     Started,
     Stored,
+    Watched,
     WrittenEntry,
 )
 from reconciler.journal.lines import entry_document
@@ -91,6 +93,7 @@ ENTRIES: list[Entry] = [
     Override(at="at", reason="because"),
     Renamed(at="at", ref=REF, was=Ref("SLO", "b"), run="r"),
     Forgotten(at="at", ref=REF),
+    Watched(at="at", run="r", until="at", found=(SeenVerdict(ref=REF, verdict="same"),)),
     Drifted(at="at", found=(SeenDrift(ref=REF, how="sha256:0", since="at"),), over=(REF,)),
     Moved(at="at", run="r", to="git:refs/reconciler/local"),
     Arrived(at="at", run="r", origin=".reconciler/local.journal.jsonl"),

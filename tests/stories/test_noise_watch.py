@@ -193,7 +193,7 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
         pauses.append(seconds)
         monkeypatch.setattr(noise, "now", lambda: begun + timedelta(hours=len(pauses)))
 
-    monkeypatch.setattr(noise.time, "sleep", pause)
+    monkeypatch.setattr("reconciler.session.noise.time.sleep", pause)
     ran = company.run("watch", "last", "--for", "2h", "--format", "json")
 
     assert ran.code == 0, ran.err
@@ -204,5 +204,5 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(noise.time, "sleep", interrupted)
+    monkeypatch.setattr("reconciler.session.noise.time.sleep", interrupted)
     assert company.run("watch", "last", "--for", "7d").code == 130
