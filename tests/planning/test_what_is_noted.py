@@ -52,7 +52,7 @@ AT = "2025-01-31T09:00:00Z"
 SERVICE = Place("production", "https://api.example.com")
 VIEW = manifest("SavedView/errors", VIEW_SPEC)
 SLO = Ref("SLO", "checkout")
-NO = {"message": "policies: not for you"}
+NO: Json = {"message": "policies: not for you"}
 
 
 def wrote(remote_id: str, declared: dict[str, Json], origin: str = "") -> Memory:
@@ -182,7 +182,7 @@ def decided(one: Manifest, seen: Observation, memory: Memory) -> Change:
 
 
 RULE = DriftIgnore(kind="SLO", name="*", path="description", reason="written by others")
-STORED = {"slo": {"id": "x", **SLO_SPEC, "description": "theirs", "updateTime": AT}}
+STORED: Json = {"slo": {"id": "x", **SLO_SPEC, "description": "theirs", "updateTime": AT}}
 
 
 def looked(site: Site, history: History, *rules: DriftIgnore) -> Look:
