@@ -99,7 +99,11 @@ def _open_for_weeks(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
             are = "is" if len(old) == 1 else "are"
             said = f"{several} of this alert {are} open for weeks, the oldest for {_days(age)}"
             way_out = Advice("close what is over with `incidents close`, or give it an owner")
-            figures = {"open": len(old), "oldestSince": min(old).isoformat(), "oldestDays": age}
+            figures: dict[str, Json] = {
+                "open": len(old),
+                "oldestSince": min(old).isoformat(),
+                "oldestDays": age,
+            }
             yield Trace(one, Found(_NAME, said, way_out), figures)
 
 
