@@ -116,7 +116,7 @@ class Ages:
             text = (self.root / manifest.source.file).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return False
-        said = re.findall(rf"\b{re.escape(key)}[\"']?\s*:\s*([^\s,}}#]+)", text)
+        said = re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)
         return (
             bool(said)
             and all(one in ("true", "false") for one in said)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.companies import declare
 from harness.doors import Ran, typed
 from harness.happenings import Happenings, happenings_at
 from harness.workspaces import PROJECT, Shop, Workspace, project_at
@@ -214,30 +215,6 @@ def company(shop: Shop) -> Shop:
     """Give the seeded company with its manifests."""
     declare(shop)
     return shop
-
-
-def declare(shop: Shop) -> None:
-    """Write the manifests of what the seeded company declared."""
-    from reconciler.emulator.demo_company import REQUESTS  # noqa: PLC0415 - for this alone
-
-    for number, body in REQUESTS:
-        if number == 1:
-            for one in body["alertDefsToReplace"]:
-                _write(shop, "AlertDefinition", one["alertDefProperties"], one["id"])
-        elif number == 11:
-            spec = {key: value for key, value in body.items() if key != "id"}
-            _write(shop, "SLO", spec, body["id"])
-        elif number == 17:
-            _write(shop, "LogPolicySet", {"name": "all", **body})
-
-
-def _write(shop: Shop, kind: str, spec: dict[str, Any], remote_id: str = "") -> None:
-    words = "".join(one if one.isalnum() else " " for one in spec["name"].lower()).split()
-    name = "-".join(words)
-    own = {key: value for key, value in spec.items() if kind != "LogPolicySet" or key != "name"}
-    metadata = {"name": name, **({"id": remote_id} if remote_id else {})}
-    document = {"apiVersion": "reconciler/v1", "kind": kind, "metadata": metadata, "spec": own}
-    shop.write(f"manifests/{name}.json", json.dumps(document, indent=2))
 
 
 def run(shop: Shop, *flags: str) -> Ran:

@@ -23,7 +23,7 @@ def whose_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
 
     A name stands in a code span, so that nobody is notified, unless that was asked for.
     """
-    lines = [*_owners(plan, changes), *_edits(changes)]
+    lines = [*_owners(plan, changes), *_edits(plan, changes)]
     if lines:
         yield "Whose it is:"
         yield from lines
@@ -54,11 +54,14 @@ def _listed(refs: Sequence[str]) -> str:
     return shown + (f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else "")
 
 
-def _edits(changes: Sequence[Change]) -> Iterator[str]:
+def _edits(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
+    """Yield who changed last what is live: people, and where owners are told anyone."""
     told = [
-        (change.ref, change.observation.edit)
+        (change.ref, seen.edit)
         for change in changes
-        if isinstance(change.observation, Seen) and change.observation.edit.told
+        if isinstance(seen := change.observation, Seen)
+        and seen.edit.who
+        and (seen.by_hand or plan.signals.owners)
     ]
     for ref, edit in told[:MOST_EDITS]:
         named = code(str(ref), LONGEST_NAME)
