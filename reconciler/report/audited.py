@@ -12,7 +12,6 @@ from reconciler.report.complaints.document import (
     ComplaintDocument,
     advice,
     complaint_document,
-    worst_first,
 )
 from reconciler.report.complaints.sarif import Tool, complaints_sarif
 from reconciler.report.complaints.text import complaints_text
@@ -167,8 +166,8 @@ def audit_markdown(audit: Audit, environment: str) -> str:
         "",
         *(f"- not judged: {code(unjudged_words(one), LONGEST_SAID)}" for one in audit.unjudged),
     ]
-    by_place = {one.complaint: one for one in audit.found}
-    rows = [_row(by_place[one]) for one in worst_first(by_place)]
+    ordered = sorted(audit.found, key=lambda one: (not one.complaint.is_error, one.complaint))
+    rows = [_row(one) for one in ordered]
     if rows:
         head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
     room = COMMENT_BYTES - NOTICE_BYTES - len("\n".join((*head, *tail)).encode())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 
 from reconciler.document import Json, canonical_text
@@ -167,12 +169,18 @@ def _alike(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
         figures: dict[str, Json] = {"other": str(other.ref)}
         if record.tells((Rest.EVENTS,)):
             ours, theirs = record.about(one).fired, record.about(other).fired
-            both = sum(any(abs(at - than) <= TOGETHER for than in theirs) for at in ours)
+            both = sum(map(partial(_is_near, theirs), ours))
             figures |= {"fired": len(ours), "otherFired": len(theirs), "together": both}
             if both:
                 said += f"; {both:,} of {len(ours):,} firings were within ten minutes of its own"
         way_out = Advice("make it one alert with a rule for each threshold, or remove one of them")
         yield Trace(one, Found(_NAME, said, way_out), figures)
+
+
+def _is_near(moments: Sequence[datetime], at: datetime) -> bool:
+    """Tell whether one of the moments, which are in order, is not far from another."""
+    index = bisect_left(moments, at - TOGETHER)
+    return index < len(moments) and moments[index] <= at + TOGETHER
 
 
 def _looks_for(spec: Mapping[str, Json]) -> str:
