@@ -66,8 +66,8 @@ def test_each_firing_counts_once(
         if happened is not None:
             assert len(happened.fired) == len(own)
             assert list(happened.fired) == sorted(happened.fired)
-            lasted = sorted(one[2] for one in own if one[2] is not None)
-            assert sorted(one // timedelta(minutes=1) for one in happened.lasted) == lasted
+            minutes = sorted(one[2] for one in own if one[2] is not None)
+            assert sorted(one // timedelta(minutes=1) for one in happened.lasted) == minutes
 
 
 @given(st.lists(st.integers(0, MINUTES - 1), max_size=10), st.booleans())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 from sample_audits import SAMPLES, an_audit
 
 from reconciler.commands.schema import schemas
