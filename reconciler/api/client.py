@@ -165,7 +165,7 @@ class Api:
 
     The key is bound to the base URL: it is put into no request to another origin.
     `redaction` covers secrets in whatever the service says in an error; the key
-    is added to it. `waits` is where it notes what it waits for.
+    is added to it. `waits` is where it notes what it waits for, and `sent` counts its requests.
     """
 
     base_url: str
@@ -177,6 +177,7 @@ class Api:
     budget: RetryBudget = field(default_factory=RetryBudget)
     redaction: Redaction = field(default_factory=Redaction)
     waits: Waits = field(default_factory=Waits)
+    sent: int = 0
     _exchange: Exchange | None = None
     _route_proof: asyncio.Task[bool] | None = None
 
@@ -371,6 +372,7 @@ class Api:
     async def _attempt(self, call: Call) -> Attempt:
         if self._exchange is None:
             raise RuntimeError("the Api is not open: use `async with`")
+        self.sent += 1
         return await self._exchange.attempt(call)
 
 

@@ -24,6 +24,7 @@ from reconciler.ci.bench import (
 )
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import Conversation, PlanNotFound, Said
+from reconciler.ci.owning import with_owners
 from reconciler.ci.proposing import propose
 from reconciler.ci.result import (
     Compared,
@@ -134,6 +135,9 @@ class Job:
         check_writable(file)
         with self._opened_to_plan() as (bench, compared):
             made = asyncio.run(plan_now(bench, bench.journal().history))
+            made, untold = with_owners(made, self.talk.event, bench.project)
+        if untold:
+            words(safe(untold))
         self.result = replace(self.result, plan=made, compared=compared)
         write_private(file, redacted(plan_json(made)))
         data(plan_text(made, stdout_style(verbose=False)))

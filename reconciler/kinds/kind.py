@@ -33,6 +33,7 @@ from reconciler.source.diagnostic import Finding
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.assumptions import Assumptions
+    from reconciler.kinds.hygiene import Check
     from reconciler.kinds.practice import Practice
 
 ANY_STEP: Final = "*"
@@ -249,10 +250,6 @@ def _as_declared(manifest: Manifest, _: Observation, __: Memory) -> dict[str, Js
     return manifest.spec
 
 
-def _no_practices() -> Sequence[Practice]:
-    return ()
-
-
 def _creatable(_: Manifest) -> str:
     return ""
 
@@ -311,8 +308,11 @@ class Kind:
     destroyable: tuple[str, ...] = ()
     """The keyed list whose removed members are gone for good."""
 
-    practices: Callable[[], Sequence[Practice]] = _no_practices
+    practices: Callable[[], Sequence[Practice]] = tuple
     """The checks of practice of the kind, which are loaded once one is declared."""
+
+    hygiene: Callable[[], Sequence[Check]] = tuple
+    """The checks of what is declared against what happened, loaded where `audit` asks."""
 
     picture: Picture | None = None
     """What reports draw of it."""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.project.levels import (
+    AUDIT,
     PRACTICE,
     RULE,
     WARNED_OF,
@@ -113,8 +114,9 @@ class Silencing:
             for one in comments:
                 at = (one.file, one.asked.line, one.asked.column)
                 for code in one.asked.codes or ():
-                    # What is off is not looked for, so that nobody can tell.
-                    if (*at, code) in used or not is_on(code, self.levels):
+                    # What is off is not looked for, nor what happened, so that nobody can tell.
+                    is_asked = is_on(code, self.levels) and not code.startswith(AUDIT)
+                    if (*at, code) in used or not is_asked:
                         continue
                     if has_a_level(code, self.rules):
                         said = f"line {one.asked.about} has no complaint {code} to be ignored"
@@ -125,7 +127,7 @@ class Silencing:
 
 def _has_choice(one: Complaint) -> bool:
     """Tell a complaint that may be ignored: an error that breaks something is none."""
-    if one.code.startswith((PRACTICE, RULE)):
+    if one.code.startswith((AUDIT, PRACTICE, RULE)):
         return True
     return one.code in WARNED_OF and not one.is_error
 

@@ -320,6 +320,14 @@ class ProjectFile(Written, _Strict):
             "read from the default branch alone. Protect them: who may push there decides.",
         ),
     ] = []
+    mention_owners: Annotated[
+        bool,
+        Field(
+            alias="mentionOwners",
+            description="Whether the comment of `ci plan` notifies the code owners of what it "
+            "changes; read from the base branch.",
+        ),
+    ] = False
     rules: Annotated[
         list[Rule],
         Field(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 ALERT_EVENTS = "/alerts/events/v3/alert-events"
+_ID_FIELDS = ("alertId", "alert_id", "alertDefId", "alert_def_id")
 
 
 class AlertEvent(Record):
@@ -29,6 +30,38 @@ class AlertEvent(Record):
     cx_event_type: Text = ""
     cx_event_dedup_key: Text = ""
     cx_event_metadata: Any = None
+
+    @property
+    def turn(self) -> str:
+        """Whether its alert `triggered` or `resolved`; "" where the event tells neither.
+
+        Values of `cxEventType` are not documented, so that words in it and in the payload's
+        `status` are looked for (docs/assumptions.md).
+        """
+        payload = self.cx_event_payload
+        status = payload.get("status") if isinstance(payload, dict) else ""
+        for told in (self.cx_event_type, status):
+            word = told.casefold() if isinstance(told, str) else ""
+            if "resolved" in word:
+                return "resolved"
+            if "triggered" in word:
+                return "triggered"
+        return ""
+
+    @property
+    def is_trigger(self) -> bool:
+        """Whether its alert began to fire."""
+        return self.turn == "triggered"
+
+    @property
+    def alert_id(self) -> str:
+        """The id of its alert in small letters; "" where the event tells none."""
+        for told in (self.cx_event_metadata, self.cx_event_payload, self.cx_event_labels):
+            for name in _ID_FIELDS:
+                value = told.get(name) if isinstance(told, dict) else None
+                if isinstance(value, str) and value:
+                    return value.lower()
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +81,11 @@ class EventFilter:
 
 
 async def list_alert_events(
-    api: Api, wanted: EventFilter, limit: int | None = None
+    api: Api, wanted: EventFilter, limit: int | None = None, *, whole: bool = False
 ) -> AsyncIterator[AlertEvent]:
     """Yield events page by page, newest first as far as the service sorts.
 
-    Raises what `Api.read` raises.
+    Raises what `Api.read` raises, and with `whole` UnreadableReply for a listing that is cut.
     """
     spell, label_filter = api.assumptions.parameter, api.assumptions.label_filter
     fixed = [
@@ -64,5 +97,7 @@ async def list_alert_events(
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
         return await api.read(ALERT_EVENTS, [*fixed, *spell("pagination", pagination)])
 
-    async for event in follow(fetch, Listing("events", AlertEvent), limit, wanted.holds):
+    async for event in follow(
+        fetch, Listing("events", AlertEvent), limit, wanted.holds, whole=whole
+    ):
         yield event

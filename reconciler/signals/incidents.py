@@ -172,16 +172,19 @@ def _among(value: str, wanted: Sequence[str]) -> bool:
 
 
 async def list_incidents(
-    api: Api, wanted: IncidentFilter, limit: int | None = None
+    api: Api, wanted: IncidentFilter, limit: int | None = None, *, whole: bool = False
 ) -> AsyncIterator[Incident]:
-    """Yield incidents page by page. Raises what `Api.ask` raises."""
+    """Yield incidents page by page.
+
+    Raises what `Api.ask` raises, and with `whole` UnreadableReply for a listing that is cut.
+    """
     spell = api.assumptions.parameter
     fixed = spell("filter", wanted.document(api.assumptions))
 
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
         return await api.ask(INCIDENTS, {}, [*fixed, *spell("pagination", pagination)])
 
-    async for incident in follow(fetch, LISTED, limit, wanted.holds):
+    async for incident in follow(fetch, LISTED, limit, wanted.holds, whole=whole):
         yield incident
 
 

@@ -152,31 +152,47 @@ async def follow(
     listing: Listing[Kind],
     limit: int | None = None,
     holds: Callable[[Kind], bool] = _all,
+    *,
+    whole: bool = False,
 ) -> AsyncIterator[Kind]:
     """Yield the records that hold, of every page, until the token is empty or `limit` is reached.
 
     `fetch` takes `{pageSize, pageToken?}`. Raises UnreadableReply for a token
-    that comes again, which would never end, and for a page of another form.
+    that comes again, which would never end, and for a page of another form. With `whole`
+    also for less than all: where the last page announces more than all of them held, and
+    where more than `limit` are listed, whether they hold or not.
     """
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
-    count = 0
+    count = read = 0
     while True:
         reply = await fetch(pagination)
-        for item in _page(reply, listing):
+        items = _page(reply, listing)
+        read += len(items)
+        if whole and limit is not None and read > limit:
+            raise UnreadableReply(f"more than {limit:,} are listed, and no more is read")
+        for item in items:
             found = read_record(item, listing.record)
             if holds(found):
                 yield found
                 count += 1
-                if count == limit:
+                if count == limit and not whole:
                     return
         token = _next_token(reply)
         if not token:
+            _check_end(reply, read if whole else None)
             return
         if token in tokens:
             raise UnreadableReply(f"the page token `{token[:40]}` came twice")
         tokens.add(token)
         pagination = {**pagination, "pageToken": token}
+
+
+def _check_end(reply: Json | Missing, read: int | None) -> None:
+    """Raise UnreadableReply where a last page announces more than was read; None will do."""
+    total = value_at(reply, (PAGINATION, "totalSize"))
+    if read is not None and isinstance(total, int) and total > read:
+        raise UnreadableReply(f"the listing ends after {read:,} of {total:,}")
 
 
 def _next_token(reply: Json | Missing) -> str:

@@ -114,6 +114,22 @@ CODES: dict[str, str] = {
     "P104": "an example of a rule is missing, or does not come out as it should",
 }
 
+"""What files tell by themselves."""
+
+AUDITED: dict[str, str] = {
+    "A101": "an alert never fired",
+    "A102": "an alert fires every day",
+    "A103": "incidents of an alert are open for weeks",
+    "A104": "an alert is over within a minute",
+    "A105": "an alert fired and told nobody",
+    "A106": "an alert fired and leads to no runbook",
+    "A107": "two alerts look for the same, with other thresholds",
+    "A108": "an alert is off for long",
+    "A201": "no alert watches an SLO",
+    "A301": "no log meets a policy",
+}
+"""What files tell beside what happened, which `audit` alone asks for."""
+
 
 class Advice(str):
     """What to do about a finding, as a sentence: a suggestion that is no text to write instead."""

@@ -5,9 +5,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from example_change import SUFFIXES, example_reports, without_inline
+from sample_audits import SAMPLES
 from sample_plans import plan_of_new, plan_of_none, plan_of_three, plan_of_three_hundred
 from sample_reasons import said_of_each
 
+from reconciler.report.audited import audit_markdown, audit_text
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
@@ -26,6 +28,11 @@ for name, make in {
     plan = make()
     (GOLDEN / f"plan-{name}.txt").write_text(plan_text(plan, Style()), encoding="utf-8")
     (GOLDEN / f"plan-{name}.md").write_text(plan_markdown(plan), encoding="utf-8")
+
+for name, made in SAMPLES.items():
+    (GOLDEN / f"audit-{name}.txt").write_text(audit_text(made(), Style()), encoding="utf-8")
+    text = audit_markdown(made(), "production")
+    (GOLDEN / f"audit-{name}.md").write_text(text, encoding="utf-8")
 
 from sample_objections import said_of_plans  # noqa: E402 - a neighbour of the guards' tests
 

@@ -20,6 +20,7 @@ from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
 
 if TYPE_CHECKING:
+    from reconciler.kinds.hygiene import Check
     from reconciler.kinds.practice import Practice
 
 # Of the part that belongs to its type: each type has a part of another name.
@@ -60,6 +61,12 @@ def _practices() -> Sequence[Practice]:
     return PRACTICES
 
 
+def _hygiene() -> Sequence[Check]:
+    from reconciler.kinds.alert_definition.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+
+    return HYGIENE
+
+
 def example() -> dict[str, Json]:
     """Give a small `spec` that says something."""
     return {
@@ -83,6 +90,7 @@ ALERT_DEFINITION = Kind(
     write=write,
     check=check,
     practices=_practices,
+    hygiene=_hygiene,
     queries=queries,
     readable=False,
     cannot_create=cannot_create,

@@ -12,6 +12,7 @@ from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.remote import observe, write
 
 if TYPE_CHECKING:
+    from reconciler.kinds.hygiene import Check
     from reconciler.kinds.practice import Practice
 
 
@@ -19,6 +20,12 @@ def _practices() -> Sequence[Practice]:
     from reconciler.kinds.log_policy_set.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
+
+
+def _hygiene() -> Sequence[Check]:
+    from reconciler.kinds.log_policy_set.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+
+    return HYGIENE
 
 
 def example() -> dict[str, Json]:
@@ -51,6 +58,7 @@ LOG_POLICY_SET = Kind(
     write=write,
     check=check,
     practices=_practices,
+    hygiene=_hygiene,
     findable=True,
     singleton=True,
     destroyable=("policies",),

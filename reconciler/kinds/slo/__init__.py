@@ -19,6 +19,7 @@ from reconciler.kinds.slo.remote import (
 )
 
 if TYPE_CHECKING:
+    from reconciler.kinds.hygiene import Check
     from reconciler.kinds.practice import Practice
 
 ESSENTIALS = (
@@ -38,6 +39,12 @@ def _practices() -> Sequence[Practice]:
     from reconciler.kinds.slo.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
+
+
+def _hygiene() -> Sequence[Check]:
+    from reconciler.kinds.slo.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+
+    return HYGIENE
 
 
 def example() -> dict[str, Json]:
@@ -69,6 +76,7 @@ SLO = Kind(
     write=write,
     check=check,
     practices=_practices,
+    hygiene=_hygiene,
     queries=queries,
     cannot_create=cannot_create,
     preflight=preflight,

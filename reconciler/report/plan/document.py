@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.alias_generators import to_camel
@@ -58,6 +58,15 @@ class ChangeDocument(TypedDict):
     destroys: Annotated[list[str], Field(description="What the write removes for good, by name.")]
     notes: Annotated[list[str], Field(description="The reasons in words, for people.")]
     reasons: Annotated[list[ReasonDocument], Field(default=[])]
+    owners: NotRequired[
+        Annotated[
+            list[str],
+            Field(
+                description="The code owners of its manifest by the base branch; only where that "
+                "is known, and empty for what is nobody's."
+            ),
+        ]
+    ]
 
 
 class OrphanDocument(TypedDict):
@@ -172,7 +181,7 @@ def plan_document(plan: Plan) -> PlanDocument:
             "assert": plan.count(Action.ASSERT),
             "blocked": plan.count(Action.BLOCKED),
         },
-        "changes": [change_document(change) for change in plan.changes],
+        "changes": [_owned(change_document(change), change, plan) for change in plan.changes],
         "orphans": [{"ref": str(one.ref), "remoteId": one.remote_id} for one in plan.orphans],
         "unsettled": [
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
@@ -195,6 +204,12 @@ def plan_document(plan: Plan) -> PlanDocument:
     }
     document["sum"] = _sum_of(document)
     return document
+
+
+def _owned(document: ChangeDocument, change: Change, plan: Plan) -> ChangeDocument:
+    """Say whose a resource is, which is no part of what is done with it."""
+    owners = plan.signals.owners.get(change.ref)
+    return document if owners is None else {**document, "owners": [*owners]}
 
 
 def _sum_of(document: Mapping[str, Any]) -> str:
