@@ -15,7 +15,7 @@ from reconciler.guards.open_incidents import Incidents
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Consent, Kind, Weakening
 from reconciler.project import Guards, Limits
-from reconciler.project.settings import OVERWRITES_EDIT, SEEN_LIVE, TAKES_OVER
+from reconciler.project.settings import OVERWRITES_EDIT, POLICY_SAMPLES, REVIEWED, TAKES_OVER
 from reconciler.resource import (
     Action,
     Change,
@@ -31,6 +31,7 @@ from reconciler.resource import (
     Seen,
     TakesOver,
 )
+from reconciler.resource.policy_impact import SampleAnswer
 
 TOO_MANY = "too-many-changes"
 
@@ -146,7 +147,7 @@ LOOKS_LIKE_RENAME = "looks-like-rename"
 
 GUARD_CODES = (
     *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
-    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER),
+    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES),
     *(code for kind in KINDS for code in kind.consents),
 )
 """Every code of an objection; docs/guards.md explains each."""
@@ -185,7 +186,7 @@ class Agreed:
             return self.allow_destroy
         if objection.code == NEW_JOURNAL:
             return self.new_journal
-        return self.override or (self.reviewed and objection.code in SEEN_LIVE)
+        return self.override or (self.reviewed and objection.code in REVIEWED)
 
 
 def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
@@ -201,6 +202,7 @@ def needed_consents(
     Without `incidents` no alert is known to have open ones.
     """
     yield from _without_memory(plan)
+    yield from _failing_samples(plan, guards)
     for change in plan.changes:
         if not change.action.writes:
             continue
@@ -242,6 +244,36 @@ def _without_memory(plan: Plan) -> Iterator[Objection]:
         f"if nothing was applied before: {init}, or apply with `--new-journal`",
     )
     yield Objection(said=said, ways_out=ways_out, code=NEW_JOURNAL)
+
+
+def _failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
+    """Yield one objection where a new list of policies fails samples that say what they expect."""
+    impact = plan.signals.policies
+    if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
+        return
+    failures = impact.failures
+    if not failures:
+        return
+    counted = "1 sample" if len(failures) == 1 else f"{len(failures)} samples"
+    shown = "; ".join(map(_told_otherwise, failures[:MOST_NAMED]))
+    more = f"; and {len(failures) - MOST_NAMED} more" if len(failures) > MOST_NAMED else ""
+    said = f"{counted} of logs would not have the policy that is expected: {shown}{more}"
+    ways_out = (
+        "declare the policies in an order in which each sample meets the expected one",
+        "if the sample is wrong by now, say in it which policy is meant",
+        _REVIEW,
+        allowing(POLICY_SAMPLES, plan.environment),
+        OVERRIDE,
+    )
+    yield Objection(said=said, ways_out=ways_out, code=POLICY_SAMPLES)
+
+
+def _told_otherwise(one: SampleAnswer) -> str:
+    sample, after = one.sample, one.after
+    log = f"{sample.application}/{sample.subsystem} {sample.severity}"
+    expected = f"`{sample.policy}`" if sample.policy else "no policy"
+    got = f"`{after.policy}`" if after is not None and after.policy else "no policy"
+    return f"{log} expects {expected}, and would have {got}"
 
 
 def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Objection]:

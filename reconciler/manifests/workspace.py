@@ -20,9 +20,11 @@ from reconciler.manifests.practice import practice_complaints
 from reconciler.manifests.querying import query_complaints
 from reconciler.manifests.repeating import told_once
 from reconciler.manifests.ruling import rule_complaints
+from reconciler.manifests.sampling import read_samples
 from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
 from reconciler.resource import Manifest, Ref
+from reconciler.resource.policy_impact import Samples
 from reconciler.source.diagnostic import Complaint, Finding, Suppressed, warning
 from reconciler.source.files import File, Files, Sources, display_name, find_files
 from reconciler.waits import Deed, Waits
@@ -159,7 +161,8 @@ class Workspace:
     `elsewhere` are the manifests that `metadata.environments` limits to others, and
     `read` is every file that was read, exports too. `suppressed` is what is not
     complained of, with the reason, and `idle` are comments that ignore nothing here.
-    `left_out` was not selected, and `unheeded` is how many errors are about that.
+    `left_out` was not selected, and `unheeded` is how many errors are about that. `samples` are
+    logs that policies are held against, None where the environment has none.
     """
 
     manifests: tuple[Manifest, ...]
@@ -171,6 +174,7 @@ class Workspace:
     idle: tuple[Complaint, ...] = ()
     left_out: tuple[Manifest, ...] = ()
     unheeded: int = 0
+    samples: Samples | None = None
 
     @property
     def known(self) -> Iterator[Ref]:
@@ -246,6 +250,7 @@ def _load(
     loader.complaints.extend(query_complaints(loader, settings))
     loader.complaints.extend(rule_complaints(loader, settings))
     loader.complaints.extend([*practice_complaints(loader, settings)])
+    samples = _samples_of(loader, settings)
     manifests = tuple(one.manifest for one in declared)
     said = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
     about = [one for one in said.complaints if loader.taken.is_about(one, scope.selection)]
@@ -259,7 +264,19 @@ def _load(
         said.idle,
         tuple(one.manifest for one in declared if not one.selected),
         sum(one.is_error for one in said.complaints) - sum(one.is_error for one in about),
+        samples,
     )
+
+
+def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
+    """Read the samples of the environment, and complain of them."""
+    environment = settings.environments.get(loader.scope.environment)
+    setting = environment.policy_samples if environment is not None else None
+    if setting is None:
+        return None
+    samples, complaints = read_samples(setting, loader.root, loader.sources)
+    all(map(loader.keep, complaints))
+    return samples
 
 
 def wrong_in(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reconciler.resource.policy_impact import PolicyImpact
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
@@ -14,6 +16,9 @@ class Signals:
 
     It moves by itself, so no digest holds it, and no write rests on it.
     """
+
+    policies: PolicyImpact | None = None
+    """What becomes of the samples of logs."""
 
 
 NO_SIGNALS = Signals()
