@@ -71,7 +71,10 @@ class LogPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """A list of policies in its order, and whether the service tells capitals from small letters."""
+    """A list of policies in its order.
+
+    With `any_case` the service takes no notice of capitals in names, which are folded here then.
+    """
 
     listed: tuple[LogPolicy, ...]
     any_case: bool = False

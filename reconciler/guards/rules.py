@@ -153,6 +153,7 @@ GUARD_CODES = (
 """Every code of an objection; docs/guards.md explains each."""
 
 MOST_NAMED = 5
+LONGEST_NAME = 60
 _FILE = "reconciler.yaml"
 _REVIEW = (
     "review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, "
@@ -270,10 +271,15 @@ def _failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
 
 def _told_otherwise(one: SampleAnswer) -> str:
     sample, after = one.sample, one.after
-    log = f"{sample.application}/{sample.subsystem} {sample.severity}"
-    expected = f"`{sample.policy}`" if sample.policy else "no policy"
-    got = f"`{after.policy}`" if after is not None and after.policy else "no policy"
+    severity = sample.severity.removeprefix("SEVERITY_").lower()
+    log = f"{_cut(sample.application)}/{_cut(sample.subsystem)} {severity}"
+    expected = f"`{_cut(sample.policy)}`" if sample.policy else "no policy"
+    got = f"`{_cut(after.policy)}`" if after is not None and after.policy else "no policy"
     return f"{log} expects {expected}, and would have {got}"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
 
 
 def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Objection]:

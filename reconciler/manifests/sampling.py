@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path as File
 
-from reconciler.document import Json
+from reconciler.document import Json, Path
 from reconciler.kinds.judging import Judged
 from reconciler.project.samples import PolicySamples
 from reconciler.project.settings import Environment
@@ -32,7 +32,7 @@ _NEEDED = FIELDS[:3]
 _WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
 
 
-def sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
+def sample_files(root: File, environments: Mapping[str, object]) -> frozenset[File]:
     """Give the real places of the files that hold samples in some environment: no manifests."""
     return frozenset(
         (root / one.policy_samples.file).resolve()
@@ -42,7 +42,7 @@ def sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Pa
 
 
 def read_samples(
-    setting: PolicySamples, root: Path, sources: Sources[Judged]
+    setting: PolicySamples, root: File, sources: Sources[Judged]
 ) -> tuple[Samples, list[Complaint]]:
     """Read the samples of an environment, and everything that is wrong with them."""
     file = root / setting.file
@@ -95,20 +95,22 @@ def _findings(row: Json, index: int) -> Iterator[Finding]:
         if name not in row:
             yield Finding(MALFORMED, (index,), f"`{name}` is required")
     for name in FIELDS:
-        value = row.get(name)
-        if name not in row or (name == "policy" and value is None):
-            continue
-        if not isinstance(value, str):
-            or_none = ", or null for no policy" if name == "policy" else ""
-            yield Finding(MALFORMED, (index, name), f"`{name}` must be text{or_none}")
-        elif len(value) > LONGEST:
-            said = f"`{name}` has {len(value):,} characters, and may have {LONGEST:,}"
-            yield Finding(MALFORMED, (index, name), said)
-        elif name == "severity" and not _severity(value):
-            listed = ", ".join(_plain(one) for one in SEVERITIES.known)
-            said = f"`{value}` is no severity (known: {listed}, or a name of the API whole)"
-            near = _plain(nearest(value.strip().upper(), SEVERITIES.known))
-            yield Finding(MALFORMED, (index, name), said, suggestion=near)
+        if name in row and (name != "policy" or row[name] is not None):
+            yield from _value_findings(row[name], name, (index, name))
+
+
+def _value_findings(value: Json, name: str, path: Path) -> Iterator[Finding]:
+    if not isinstance(value, str):
+        or_none = ", or null for no policy" if name == "policy" else ""
+        yield Finding(MALFORMED, path, f"`{name}` must be text{or_none}")
+    elif len(value) > LONGEST:
+        said = f"`{name}` has {len(value):,} characters, and may have {LONGEST:,}"
+        yield Finding(MALFORMED, path, said)
+    elif name == "severity" and not _severity(value):
+        listed = ", ".join(_plain(one) for one in SEVERITIES.known)
+        said = f"`{value}` is no severity (known: {listed}, or a name of the API whole)"
+        near = _plain(nearest(value.strip().upper(), SEVERITIES.known))
+        yield Finding(MALFORMED, path, said, suggestion=near)
 
 
 def _plain(severity: str) -> str:
