@@ -327,8 +327,7 @@ class Kind:
     """A small `spec` that says something."""
 
     sampled: bool = False
-    """Whether it decides about logs, so that samples of them tell what a change of it does."""
-
+    """Whether it decides about logs, so that samples of them tell what a change does."""
     unsaid: frozenset[str] = frozenset()
     """Steps of a path that only wrap others and tell a reader nothing."""
 

@@ -9,7 +9,7 @@ import os
 import sys
 from random import Random
 
-from evidence.random_policies import emulated, random_case
+from random_policies import emulated, random_case
 
 from reconciler.evidence.policies import policies_in
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 from random import Random
 
-from evidence.random_policies import emulated, random_case
 from hypothesis import given
 from hypothesis import strategies as st
+from random_policies import emulated, random_case
 
 from reconciler.document import Json
 from reconciler.evidence.policies import Policies, policies_in, shadowed

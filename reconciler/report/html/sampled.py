@@ -44,7 +44,7 @@ def policy_impact_section(impact: PolicyImpact | None) -> Markup:
     heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
     said = of_class("p", doubt, _sentence(agreement_words(impact)))
-    notes = [element("li", None, one) for one in remarks(impact)]
+    notes = [element("li", None, _spans(one)) for one in remarks(impact)]
     return element(
         "section",
         {"class": "sampled", "aria-labelledby": "samples"},
@@ -56,6 +56,15 @@ def policy_impact_section(impact: PolicyImpact | None) -> Markup:
     )
 
 
+def _spans(text: str) -> Markup:
+    """Give a text whose words between backticks are code."""
+    parts = text.split("`")
+    return joined(
+        element("code", None, part) if index % 2 and index + 1 < len(parts) else part
+        for index, part in enumerate(parts)
+    )
+
+
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
@@ -63,13 +72,13 @@ def _sentence(text: str) -> str:
 def _flows(impact: PolicyImpact) -> Markup:
     """Draw one line for all samples that go the same way, thick as they are many."""
     ways = Counter((one.before, one.after) for one in impact.answers)
-    failing = {(one.before, one.after) for one in impact.failures}
+    failing = Counter((one.before, one.after) for one in impact.failures)
     # What changes comes first: the rest is only there to compare with.
     ordered = sorted(ways, key=lambda way: (way[0] == way[1], -ways[way], str(way)))
     most = max(ways.values(), default=1)
     items = [
-        _flow(before, after, ways[before, after], most, fails=(before, after) in failing)
-        for before, after in ordered[:MOST_FLOWS]
+        _flow(way, _many(ways[way], failing[way]), ways[way] / most, fails=failing[way] > 0)
+        for way in ordered[:MOST_FLOWS]
     ]
     if len(ordered) > MOST_FLOWS:
         items.append(of_class("li", "quiet", f"and {len(ordered) - MOST_FLOWS:,} more ways"))
@@ -79,11 +88,15 @@ def _flows(impact: PolicyImpact) -> Markup:
     return of_class("ol", "flows", head, *items) if items else NOTHING
 
 
-def _flow(before: Met | None, after: Met | None, count: int, most: int, *, fails: bool) -> Markup:
+def _many(count: int, failing: int) -> str:
+    return plural(count, "sample") + (f", {failing:,} not as expected" if failing else "")
+
+
+def _flow(way: tuple[Met | None, Met | None], told: str, share: float, *, fails: bool) -> Markup:
+    before, after = way
     turns = None not in (before, after) and before != after
     classes = "flow" + (" turns" if turns else "") + (" fails" if fails else "")
-    told = plural(count, "sample") + (", some not as expected" if fails else "")
-    return of_class("li", classes, _policy(before), _line(count, most, told), _policy(after))
+    return of_class("li", classes, _policy(before), _line(share, told), _policy(after))
 
 
 def _policy(met: Met | None) -> Markup:
@@ -94,8 +107,8 @@ def _policy(met: Met | None) -> Markup:
     return of_class("span", classes, of_class("span", "name", name), said)
 
 
-def _line(count: int, most: int, told: str) -> Markup:
-    thick = THINNEST + (THICKEST - THINNEST) * count / most
+def _line(share: float, told: str) -> Markup:
+    thick = THINNEST + (THICKEST - THINNEST) * share
     middle = THICKEST / 2
     bar = shape("rect", "band", x=0, y=middle - thick / 2, width=ROOM, height=thick)
     attributes = {

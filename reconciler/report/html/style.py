@@ -228,7 +228,7 @@ _SAMPLED = """
 .sampled .chip { margin-left: 0.5rem; }
 .flows { list-style: none; margin: 0 0 0.8rem; padding: 0; }
 .flow { display: grid; grid-template-columns: minmax(0, 1fr) 9rem minmax(0, 1fr);
-  align-items: center; margin-bottom: 0.4rem; }
+  align-items: start; margin-bottom: 0.4rem; }
 .flow.head { color: var(--quiet); font-size: 0.8rem; font-weight: 600; }
 .policy { background: var(--grey-soft); border-radius: 5px; padding: 0.3rem 0.6rem;
   box-shadow: inset 0 0 0 1px var(--line); font-size: 0.85rem; overflow-wrap: anywhere; }
@@ -237,7 +237,7 @@ _SAMPLED = """
 .policy.none { background: none; box-shadow: none; outline: 2px dashed var(--quiet);
   outline-offset: -2px; }
 .policy.none .name { font-weight: 400; color: var(--quiet); }
-.way { position: relative; display: block; text-align: center; }
+.way { display: block; text-align: center; padding-top: 0.35rem; }
 .way svg { width: 100%; height: 1.15rem; }
 .way .many { display: block; font-size: 0.75rem; color: var(--quiet); padding: 0 0.3rem; }
 .band { fill: var(--line); }
