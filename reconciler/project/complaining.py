@@ -128,9 +128,7 @@ def _sample_findings(environment: Environment, path: tuple[str, ...]) -> Iterato
         return
     file = environment.policy_samples.file
     said = ""
-    if "\0" in file:
-        said = "`policySamples` must be the name of a file"
-    elif leads_out(file):
+    if leads_out(file):
         said = f"`policySamples` must be inside the folder of the project file: `{file}` is not"
     elif not file.endswith(_SAMPLE_SUFFIXES):
         said = (

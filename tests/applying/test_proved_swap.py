@@ -13,6 +13,7 @@ from harness.sites import Site, answer_with, lost_after, lost_before, policy, po
 
 from reconciler.api.client import Api
 from reconciler.applying.run import Applied
+from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import ExitCode, worst
 from reconciler.evidence.policy_impact import policy_impact
@@ -161,7 +162,7 @@ def test_late_answers(tmp_path: Path) -> None:
     assert code(applied) == ExitCode.DONE
 
 
-def _row(sample: PolicySample) -> dict[str, str]:
+def _row(sample: PolicySample) -> dict[str, Json]:
     return {
         "applicationNameValues": sample.application,
         "subsystemNameValues": sample.subsystem,

@@ -16,6 +16,17 @@ HOWS = ("IS", "IS_NOT", "START_WITH", "INCLUDES", "UNSPECIFIED")
 SEVERITIES = ("DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL", "UNSPECIFIED")
 PRIORITIES = ("BLOCK", "LOW", "MEDIUM", "HIGH")
 MOST_POLICIES = 7
+BARE = LogPolicy(
+    id="",
+    company_id=1,
+    name="",
+    description="",
+    order=1,
+    priority="PRIORITY_TYPE_LOW",
+    enabled=True,
+    created_at="2025-01-31T09:00:00Z",
+    updated_at="2025-01-31T09:00:00Z",
+)
 
 
 @dataclass(frozen=True)
@@ -81,9 +92,11 @@ def emulated(case: Case) -> str:
         policy, rules = item["policy"], item["logRules"]
         assert isinstance(policy, dict)
         assert isinstance(rules, dict)
-        held = LogPolicy.model_construct(
-            application_rule=_held(policy.get("applicationRule")),
-            subsystem_rule=_held(policy.get("subsystemRule")),
+        held = BARE.model_copy(
+            update={
+                "application_rule": _held(policy.get("applicationRule")),
+                "subsystem_rule": _held(policy.get("subsystemRule")),
+            }
         )
         severities = rules["severities"]
         assert isinstance(severities, list)

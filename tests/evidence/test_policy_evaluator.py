@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from random import Random
 
@@ -48,15 +49,18 @@ def _policy(name: str, severities: list[str], **rules: Json) -> Json:
     }
 
 
+def _rule(how: str, names: list[str]) -> Json:
+    return {"name": ",".join(names), "ruleTypeId": f"RULE_TYPE_ID_{how}"}
+
+
 def _rules(longest: dict[str, int]) -> st.SearchStrategy[Json]:
     """Give rules whose names are so short that four letters hold any way to meet them."""
-    by_how = [
-        st.lists(st.text("ab", max_size=longest[how]), min_size=1, max_size=2).map(
-            lambda names, how=how: {"name": ",".join(names), "ruleTypeId": f"RULE_TYPE_ID_{how}"}
-        )
-        for how in HOWS
-    ]
-    return st.one_of(st.none(), *by_how)
+
+    def rule(how: str) -> st.SearchStrategy[Json]:
+        names = st.lists(st.text("ab", max_size=longest[how]), min_size=1, max_size=2)
+        return st.builds(partial(_rule, how), names)
+
+    return st.one_of(st.none(), *map(rule, HOWS))
 
 
 RULES = _rules({"IS": 2, "IS_NOT": 2, "START_WITH": 2, "INCLUDES": 1, "UNSPECIFIED": 0})
