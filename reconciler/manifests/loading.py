@@ -29,6 +29,7 @@ class Loader(Making):
 
     strays: list[File] = field(default_factory=list)
     _strange: set[str] = field(default_factory=set)
+    samples: int = 0
     _samples: frozenset[Path] | None = None
 
     def load(self, file: File) -> None:
@@ -36,6 +37,7 @@ class Loader(Making):
         if self._samples is None:
             self._samples = sample_files(self.root, self.environments)
         if self._samples and file.path.resolve() in self._samples:
+            self.samples += 1
             return
         reading = self.sources.read(file.path, file.name, is_json=file.is_json)
         if isinstance(reading, Complaint):

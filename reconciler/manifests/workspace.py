@@ -258,7 +258,7 @@ def _load(
         tuple(one.manifest for one in declared if one.selected),
         tuple(about),
         tuple(loader.elsewhere),
-        len(found.files),
+        len(found.files) - loader.samples,
         tuple(sources.paths),
         said.suppressed,
         said.idle,
