@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 from harness.sites import Site, answer_with, lost_after, lost_before, policy, policy_set, untouched
 
 from reconciler.api.client import Api
-from reconciler.applying.run import Applied
+from reconciler.applying.run import Applied, Run
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import ExitCode, worst
@@ -315,3 +317,64 @@ def _assert_honest(site: Site, on_mismatch: OnMismatch) -> None:
     applied = site.apply(plan=made)
     assert code(applied) in {ExitCode.DONE, ExitCode.PARTIAL}
     assert live(site) == names if on_mismatch == "rollback" else ["shop", "everything"]
+
+
+def left_at(site: Site, made: Plan, path: str, number: int) -> Applied:
+    """Apply, and leave the run by a second signal while a request to a path is in flight."""
+    journal = site.journal
+
+    async def ask(api: Api) -> Applied:
+        run = Run(api, journal, "run", site.told.append, asyncio.Event())
+        work = asyncio.ensure_future(run.apply(made))
+
+        async def leave(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+            work.cancel()
+            return await inner.handle_async_request(request)
+
+        site.meddle("POST", path, *[untouched] * number, leave)
+        with suppress(asyncio.CancelledError):
+            await work
+        run.leave(made)
+        return run.applied
+
+    with journal.locked():
+        return site.ask(ask)
+
+
+def test_left_before_the_samples_were_asked(tmp_path: Path) -> None:
+    """A run that is left while it asks says that the new list is live, and exits so."""
+    site = deviating(tmp_path)
+    applied = left_at(site, planned(site), TEST, 0)
+
+    assert live(site) == ["shop", "everything"]
+    assert isinstance(applied.outcomes[0], Written)
+    assert code(applied) == ExitCode.PARTIAL
+    impact = planned(site).signals.policies
+    assert impact is not None
+    assert impact.agreement == 1 / len(ROWS)
+
+
+def test_left_while_put_back(tmp_path: Path) -> None:
+    """A run that is left while the list is put back leaves that open, for the next plan to tell."""
+    site = deviating(tmp_path)
+    applied = left_at(site, planned(site), OVERWRITE, 1)
+
+    assert isinstance(applied.outcomes[0], Unconfirmed)
+    _assert_honest(site, "rollback")
+
+
+def test_asked_to_stop(tmp_path: Path) -> None:
+    """One signal lets the check, and the put-back, come to their end."""
+    site = deviating(tmp_path)
+    made = planned(site)
+
+    async def signal(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        assert site.stopping is not None
+        site.stopping.set()
+        return await inner.handle_async_request(request)
+
+    site.meddle("POST", OVERWRITE, signal)
+    applied = site.apply(plan=made)
+
+    assert live(site) == ["everything"]
+    assert isinstance(applied.outcomes[0], Refused)
