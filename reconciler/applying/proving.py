@@ -61,8 +61,14 @@ class Proving:
     run: str
     impact: PolicyImpact
 
-    async def proved(self, kind: Kind, one: Overwritten) -> Proved:
-        """Hold what the service tells now against what was planned. Never raises for an answer."""
+    async def proved(
+        self, kind: Kind, sending: Sending, answer: Written, before: Seen | None
+    ) -> Proved:
+        """Hold what the service tells now against what was planned. Never raises for an answer.
+
+        `before` is the list that was read right before the overwrite.
+        """
+        one = Overwritten(sending, answer, before)
         try:
             wrong = await self._told_otherwise()
         except ReconcilerError as error:

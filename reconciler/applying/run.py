@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.api.client import Api
 from reconciler.applying.applied import Applied, batches, blocked, left, why_skipped
@@ -22,7 +22,6 @@ from reconciler.applying.checks import (
     stored_otherwise,
     was_overtaken,
 )
-from reconciler.applying.proving import Overwritten, Proving
 from reconciler.applying.remembering import (
     Keeping,
     adopting_entries,
@@ -66,6 +65,9 @@ from reconciler.resource import (
 )
 from reconciler.waits import Deed, Step
 
+if TYPE_CHECKING:
+    from reconciler.applying.proving import Proving
+
 __all__ = ["Applied", "Run"]
 
 Told: TypeAlias = Callable[[Outcome], None]
@@ -97,6 +99,8 @@ class Run:
         """
         impact = plan.signals.policies
         if impact is not None:
+            from reconciler.applying.proving import Proving  # noqa: PLC0415 - where there are samples
+
             self._proving = Proving(self.api, self.journal, self.name, impact)
         total = sum(change.action is not Action.KEEP for change in plan.changes)
         with self.api.waits.step(Deed.WRITING, total=total) as self._step:
@@ -339,7 +343,7 @@ class Run:
         if ref in self.applied.overtaken or self.applied.unjournaled:
             return outcome
         self._unproved[ref] = outcome
-        found = await proving.proved(kind, Overwritten(sending, outcome, self._before.get(ref)))
+        found = await proving.proved(kind, sending, outcome, self._before.get(ref))
         del self._unproved[ref]
         if found.said:
             self.applied.unproved[ref] = found.said

@@ -15,8 +15,8 @@ from reconciler.manifests.making import Making
 from reconciler.manifests.repeating import (
     FOR_EACH,
 )
-from reconciler.manifests.sampling import sample_files
 from reconciler.manifests.strangers import stranger_in
+from reconciler.project.settings import sample_files
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Complaint, Finding, Severity
 from reconciler.source.files import File

@@ -12,7 +12,6 @@ from pathlib import Path as File
 from reconciler.document import Json, Path
 from reconciler.kinds.judging import Judged
 from reconciler.project.samples import PolicySamples
-from reconciler.project.settings import Environment
 from reconciler.resource.policy_impact import PolicySample, Samples
 from reconciler.signals.log_policies import SEVERITIES
 from reconciler.slips import nearest
@@ -30,15 +29,6 @@ LONGEST = 1_024
 FIELDS = ("application", "subsystem", "severity", "policy")
 _NEEDED = FIELDS[:3]
 _WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
-
-
-def sample_files(root: File, environments: Mapping[str, object]) -> frozenset[File]:
-    """Give the real places of the files that hold samples in some environment: no manifests."""
-    return frozenset(
-        (root / one.policy_samples.file).resolve()
-        for one in environments.values()
-        if isinstance(one, Environment) and one.policy_samples is not None
-    )
 
 
 def read_samples(

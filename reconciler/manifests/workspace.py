@@ -20,7 +20,6 @@ from reconciler.manifests.practice import practice_complaints
 from reconciler.manifests.querying import query_complaints
 from reconciler.manifests.repeating import told_once
 from reconciler.manifests.ruling import rule_complaints
-from reconciler.manifests.sampling import read_samples
 from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
 from reconciler.resource import Manifest, Ref
@@ -274,6 +273,8 @@ def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
     setting = environment.policy_samples if environment is not None else None
     if setting is None:
         return None
+    from reconciler.manifests.sampling import read_samples  # noqa: PLC0415 - where there are some
+
     samples, complaints = read_samples(setting, loader.root, loader.sources)
     all(map(loader.keep, complaints))
     return samples

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from harness.sites import PLACE, Site, answer_with, policy, policy_set
+from harness.sites import PLACE, Site, answer_with, dashboard, policy, policy_set
 
 from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
@@ -25,9 +25,11 @@ OLD = policy_set(policy("errors", "ERROR"), policy("rest", "ERROR", "INFO"))
 NEW = policy_set(policy("rest", "ERROR", "INFO"), policy("errors", "ERROR"))
 
 
-def told(site: Site, wanted: Manifest, *rows: PolicySample) -> Plan:
+def told(
+    site: Site, wanted: Manifest, *rows: PolicySample, beside: tuple[Manifest, ...] = ()
+) -> Plan:
     """Plan with these samples."""
-    made = site.plan(wanted)
+    made = site.plan(wanted, *beside)
 
     async def ask(api: Api) -> Plan:
         impact = await policy_impact(api, made, Samples(rows))
@@ -92,7 +94,7 @@ def test_an_unread_list(site: Site) -> None:
     """Where the live list cannot be read, nothing is said of any sample."""
     site.apply(OLD)
     site.meddle("GET", POLICIES, *[answer_with(200, {"nothing": []})] * 9)
-    impact = impact_in(told(site, NEW, ERROR))
+    impact = impact_in(told(site, NEW, ERROR, beside=(dashboard(),)))
 
     assert impact.unasked
     assert impact.agreement is None
