@@ -31,7 +31,6 @@ from reconciler.resource import (
     Seen,
     TakesOver,
 )
-from reconciler.resource.policy_impact import SampleAnswer
 
 TOO_MANY = "too-many-changes"
 
@@ -153,9 +152,8 @@ GUARD_CODES = (
 """Every code of an objection; docs/guards.md explains each."""
 
 MOST_NAMED = 5
-LONGEST_NAME = 60
 _FILE = "reconciler.yaml"
-_REVIEW = (
+REVIEW = (
     "review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, "
     "or answer `yes` on a terminal"
 )
@@ -174,12 +172,16 @@ def allowing(code: str, environment: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """What was agreed to: by flags, or by whoever reviewed the very plan that is applied."""
+    """What was agreed to: by flags, or by whoever reviewed the very plan that is applied.
+
+    `shown` are the messages that a reviewed plan file has, None where nobody kept them.
+    """
 
     allow_destroy: bool = False
     new_journal: bool = False
     override: bool = False
     reviewed: bool = False
+    shown: frozenset[str] | None = None
 
     def to(self, objection: Objection) -> bool:
         """Tell whether it lifts an objection. What cannot be brought back has flags of its own."""
@@ -187,7 +189,10 @@ class Agreed:
             return self.allow_destroy
         if objection.code == NEW_JOURNAL:
             return self.new_journal
-        return self.override or (self.reviewed and objection.code in REVIEWED)
+        # Samples are in no digest, so a file of the plan has to show the very objection.
+        is_shown = self.shown is None or objection.message in self.shown
+        told = is_shown or objection.code != POLICY_SAMPLES
+        return self.override or (self.reviewed and told and objection.code in REVIEWED)
 
 
 def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
@@ -203,7 +208,6 @@ def needed_consents(
     Without `incidents` no alert is known to have open ones.
     """
     yield from _without_memory(plan)
-    yield from _failing_samples(plan, guards)
     for change in plan.changes:
         if not change.action.writes:
             continue
@@ -245,41 +249,6 @@ def _without_memory(plan: Plan) -> Iterator[Objection]:
         f"if nothing was applied before: {init}, or apply with `--new-journal`",
     )
     yield Objection(said=said, ways_out=ways_out, code=NEW_JOURNAL)
-
-
-def _failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
-    """Yield one objection where a new list of policies fails samples that say what they expect."""
-    impact = plan.signals.policies
-    if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
-        return
-    failures = impact.failures
-    if not failures:
-        return
-    counted = "1 sample" if len(failures) == 1 else f"{len(failures)} samples"
-    shown = "; ".join(map(_told_otherwise, failures[:MOST_NAMED]))
-    more = f"; and {len(failures) - MOST_NAMED} more" if len(failures) > MOST_NAMED else ""
-    said = f"{counted} of logs would not have the policy that is expected: {shown}{more}"
-    ways_out = (
-        "declare the policies in an order in which each sample meets the expected one",
-        "if the sample is wrong by now, say in it which policy is meant",
-        _REVIEW,
-        allowing(POLICY_SAMPLES, plan.environment),
-        OVERRIDE,
-    )
-    yield Objection(said=said, ways_out=ways_out, code=POLICY_SAMPLES)
-
-
-def _told_otherwise(one: SampleAnswer) -> str:
-    sample, after = one.sample, one.after
-    severity = sample.severity.removeprefix("SEVERITY_").lower()
-    log = f"{_cut(sample.application)}/{_cut(sample.subsystem)} {severity}"
-    expected = f"`{_cut(sample.policy)}`" if sample.policy else "no policy"
-    got = f"`{_cut(after.policy)}`" if after is not None and after.policy else "no policy"
-    return f"{log} expects {expected}, and would have {got}"
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
 
 
 def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Objection]:
@@ -329,7 +298,7 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Obj
 def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment: str) -> Objection:
     who = f" (live was last changed {edit})" if edit.told else ""
     ways_out = (
-        _REVIEW,
+        REVIEW,
         "declare what is live, and plan again",
         allowing(code, environment),
         OVERRIDE,

@@ -21,8 +21,13 @@ environments:
     policySamples: {file: samples/logs.yaml, onMismatch: rollback}
     variables: {auditRetentionId: 3f10373e-3827-4a83-a684-e8185831ca0f}
 """
+CANARY = "canary-8a1f0c3d7e"
 AUDIT = "\n    # Before the rules on severity"
 ERRORS = "    - logRules:\n        severities: [SEVERITY_ERROR, SEVERITY_CRITICAL]\n"
+CRITICAL = (
+    "- {application: shop, subsystem: payments-ledger, severity: critical, "
+    "policy: Keep the payments audit}\n"
+)
 SEARCH = "    # Switch this on for a sale"
 
 
@@ -39,12 +44,14 @@ class Story:
 
     def __init__(self, folder: Path, base_url: str) -> None:
         self.base_url = base_url
+        assert CRITICAL in SAMPLES
         self.workspace = project_at(folder, PROJECT.replace("BASE", base_url), policies=POLICIES)
         self.workspace.write("samples/logs.yaml", SAMPLES)
 
     def run(self, *arguments: str) -> Ran:
         """Run one command."""
-        return in_this_process(self.workspace.root, self.base_url, *arguments)
+        more = {"NOTE": CANARY}
+        return in_this_process(self.workspace.root, self.base_url, *arguments, more=more)
 
     def declare(self, policies: str) -> None:
         """Write the manifest."""
@@ -99,17 +106,33 @@ def test_a_reviewed_plan(tmp_path: Path) -> None:
         assert story.run("apply", "--plan", str(file)).code == 0
 
 
+def test_a_plan_that_was_reviewed_without_it(tmp_path: Path) -> None:
+    """A plan file from before a sample was there is no consent to what the sample tells."""
+    with served() as service:
+        story = Story(tmp_path, service.base_url)
+        story.run("apply", "--yes", "--new-journal")
+        story.declare(_audit_after_errors())
+        story.workspace.write("samples/logs.yaml", SAMPLES.replace(CRITICAL, ""))
+        file = tmp_path / "plan.json"
+        assert story.run("plan", "--out", str(file)).code == 0
+        story.workspace.write("samples/logs.yaml", SAMPLES)
+
+        assert story.run("apply", "--plan", str(file)).code == 11
+
+
 def test_a_service_that_does_otherwise(tmp_path: Path) -> None:
     """A service that compares otherwise than assumed is found out, and the old list put back."""
     with served(profile=Profile(policy_names="any_case")) as service:
         story = Story(tmp_path, service.base_url)
+        secret = POLICIES.replace("Cheap to keep, slower to search.", "${secret:NOTE}")
+        story.declare(secret)
         assert story.run("apply", "--yes", "--new-journal").code == 0
         story.workspace.write(
             "samples/logs.yaml",
             SAMPLES + "- {application: SHOP, subsystem: checkout, severity: info}\n",
         )
         story.declare(
-            POLICIES.replace(
+            secret.replace(
                 "name: Block health checks\n        description",
                 "name: Block health checks\n        applicationRule: "
                 "{name: shop, ruleTypeId: RULE_TYPE_ID_IS}\n        description",
@@ -125,6 +148,11 @@ def test_a_service_that_does_otherwise(tmp_path: Path) -> None:
         assert "put back" in outcome["message"]
         live = service.rows("SELECT record FROM log_policies ORDER BY place")
         assert "checkout" not in live[0][0]
+        assert CANARY in live[-1][0]
+        journal = (tmp_path / ".reconciler" / "shop.jsonl").read_text(encoding="utf-8")
+        assert CANARY not in journal + applied.out + applied.err
+        again = json.loads(story.run("plan", "--format", "json").out)
+        assert again["summary"]["update"] == 1
 
 
 def test_deviation_is_told(tmp_path: Path) -> None:

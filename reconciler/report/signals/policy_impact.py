@@ -187,10 +187,10 @@ def agreement_words(impact: PolicyImpact) -> str:
         return f"of the live list, evaluator and service agree on all {count:,}"
     # Of a thousand samples, one is no reason to say that all agree.
     agreeing = count - len(impact.disagreeing)
-    return (
-        f"of the live list, evaluator and service agree on {agreeing:,} of {count:,} only: "
-        "what is said of tomorrow is as doubtful"
-    )
+    so = "what is said of tomorrow is as doubtful"
+    if not impact.writes:
+        so = "what is live does otherwise than it says, or is read otherwise here"
+    return f"of the live list, evaluator and service agree on {agreeing:,} of {count:,} only: {so}"
 
 
 def counted(impact: PolicyImpact) -> str:
