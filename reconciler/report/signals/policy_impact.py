@@ -23,6 +23,7 @@ NOT_KNOWN = "(not known)"
 SEVERITY, PRIORITY = "SEVERITY_", "PRIORITY_TYPE_"
 MOST_ROWS = 40
 MOST_NAMED = 8
+MOST_DIFFERING = 3
 LONGEST_NAME = 48
 LONGEST_WHY = 300
 TABLE_BYTES = 6_000
@@ -204,6 +205,8 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
     """Yield what else is to be known, as sentences; foreign text, not yet safe."""
     if impact.unasked:
         yield f"not asked: {_short(impact.unasked)}"
+    if impact.disagreeing:
+        yield f"they differ on {'; '.join(map(_differing, impact.disagreeing[:MOST_DIFFERING]))}"
     if impact.unknown:
         names = _names(impact.unknown)
         yield f"nobody knows the severities of {names}: the service does not return them"
@@ -212,15 +215,25 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
     if impact.shadowed:
         takes = "those before take all of their logs"
         yield f"no log can reach {_names(impact.shadowed)}: {takes}"
-    if not impact.writes or impact.unasked:
-        return
+    if impact.writes and not impact.unasked:
+        yield _foretold(impact)
+
+
+def _foretold(impact: PolicyImpact) -> str:
+    """Say what an apply does after the overwrite."""
     asked = "after the overwrite the samples are asked again; "
     if impact.on_mismatch == "report":
-        yield f"{asked}a mismatch is told (exit 3)"
-    elif impact.unknown:
-        yield f"{asked}the list that is live could not be put back, as severities are unknown"
-    else:
-        yield f"{asked}a mismatch puts the list back that is live now (exit 3)"
+        return f"{asked}a mismatch is told (exit 3)"
+    if impact.unknown:
+        return f"{asked}the list that is live could not be put back, as severities are unknown"
+    return f"{asked}a mismatch puts the list back that is live now (exit 3)"
+
+
+def _differing(one: SampleAnswer) -> str:
+    sample = one.sample
+    log = safe(f"{sample.application}/{sample.subsystem}", LONGEST_NAME)
+    told, evaluated = (safe(met_words(met), LONGEST_NAME) for met in (one.before, one.after))
+    return f"{log} {severity_word(sample)}: the service tells {told}, the evaluator {evaluated}"
 
 
 def _names(names: Sequence[str]) -> str:
