@@ -284,5 +284,10 @@ def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> 
         case _:
             style = stdout_style(verbose=verbose)
             return applied_text(
-                applied.outcomes, applied.rewritten, style, applied.overtaken, made.selected
+                applied.outcomes,
+                applied.rewritten,
+                style,
+                applied.overtaken,
+                made.selected,
+                unproved=applied.unproved,
             )

@@ -137,6 +137,24 @@ GUARD_CODES: Final = (
         ),
     ),
     _guard(
+        "policy-samples",
+        "a sample of logs would not have the policy that is expected",
+        "A row of `policySamples` says which policy a log should meet, and under the declared list "
+        "it would meet another one, or none.",
+        "The first policy that takes a log decides, so a new order may block logs that somebody "
+        "needs, without a word in the diff about them.",
+        _says(
+            "A policy that blocks debug logs was moved before the one that keeps those of `audit`.",
+            "reconciler apply --yes",
+        ),
+        _says(
+            "Put the policies in an order in which each sample meets its policy, correct the "
+            "sample, or review the plan and apply just that.",
+            "reconciler plan --out plan.json",
+            "reconciler apply --plan plan.json",
+        ),
+    ),
+    _guard(
         "alert-silenced",
         "an alert with open incidents would be silenced",
         "An alert would be disabled or set to phantom while it has open incidents.",

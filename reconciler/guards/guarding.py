@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reconciler.guards.failing_samples import failing_samples
 from reconciler.guards.open_incidents import Incidents, incidents_of_silenced
 from reconciler.guards.rules import exceeded_limits, needed_consents
 from reconciler.project import Guards
@@ -41,4 +42,8 @@ def objections(
     plan: Plan, guards: Guards, incidents: Incidents | None = None
 ) -> tuple[Objection, ...]:
     """Give what must be consented to before the plan is applied: first what is about many."""
-    return (*exceeded_limits(plan, guards), *needed_consents(plan, guards, incidents))
+    return (
+        *exceeded_limits(plan, guards),
+        *needed_consents(plan, guards, incidents),
+        *failing_samples(plan, guards),
+    )

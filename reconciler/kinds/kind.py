@@ -326,6 +326,8 @@ class Kind:
     example: Callable[[], dict[str, Json]] = dict
     """A small `spec` that says something."""
 
+    sampled: bool = False
+    """Whether it decides about logs, so that samples of them tell what a change does."""
     unsaid: frozenset[str] = frozenset()
     """Steps of a path that only wrap others and tell a reader nothing."""
 

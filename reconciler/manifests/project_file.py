@@ -8,14 +8,14 @@ from pathlib import Path
 
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.project import Project, ProjectFile, project_findings
-from reconciler.project.settings import SEEN_LIVE
+from reconciler.project.settings import REVIEWED
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import read_own_file
 from reconciler.source.parsed import Text, complaints_of_text
 from reconciler.source.reading import read_text
 
-CONSENTS = (*(code for kind in KINDS for code in kind.consents), *SEEN_LIVE)
+CONSENTS = (*(code for kind in KINDS for code in kind.consents), *REVIEWED)
 """What `allow:` may hold."""
 
 

@@ -13,6 +13,7 @@ from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
 from reconciler.project.levels import level_findings
 from reconciler.project.rules import Examples, Rule
+from reconciler.project.samples import PolicySamples
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.settings import (
     DriftIgnore,
@@ -113,12 +114,31 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
     if environment.emulator is not None:
         yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
     yield from _secret_findings(environment.secrets, (*path, "secrets"))
+    yield from _sample_findings(environment, (*path, "policySamples"))
     match parse_journal_place(environment.journal) if environment.journal else None:
         case InFile(path=kept):
             yield from _path_findings("journal", str(kept), (*path, "journal"))
         case _:
             return
 
+
+def _sample_findings(environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield a file of samples that stands outside the project, or is neither YAML nor JSON."""
+    if environment.policy_samples is None:
+        return
+    file = environment.policy_samples.file
+    said = ""
+    if leads_out(file):
+        said = f"`policySamples` must be inside the folder of the project file: `{file}` is not"
+    elif not file.endswith(_SAMPLE_SUFFIXES):
+        said = (
+            f"`policySamples` must be YAML or JSON: `{file}` ends with none of .yaml, .yml, .json"
+        )
+    if said:
+        yield Finding("P101", path, said)
+
+
+_SAMPLE_SUFFIXES = (".yaml", ".yml", ".json")
 
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): ProjectFile,
@@ -129,6 +149,7 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "secrets"): SecretPlace,
     ("secrets",): SecretPlace,
+    ("environments", "policySamples"): PolicySamples,
     ("environments", "guards"): Guards,
     ("environments", "guards", "kinds"): Limits,
     ("environments", "api"): Assumptions,

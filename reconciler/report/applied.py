@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, get_args
 
 from pydantic import ConfigDict, Field, with_config
@@ -47,6 +48,7 @@ _COLOURS: dict[OutcomeWord, Colour] = {
     "skipped": Colour.YELLOW,
     "inDoubt": Colour.MAGENTA,
 }
+NOTHING: Mapping[Ref, str] = MappingProxyType({})
 MOST_REWRITTEN = 5
 MOST_NAMED = 10
 MOST_REASONS = 5
@@ -90,9 +92,13 @@ def applied_text(
     style: Style,
     overtaken: Mapping[Ref, Overtaken] | None = None,
     selected: Selected | None = None,
+    *,
+    unproved: Mapping[Ref, str] = NOTHING,
 ) -> str:
     """Give the closing words of an apply, ending in a line break; commands to copy stay whole."""
     lines: list[str] = []
+    for ref, said in unproved.items():
+        lines.append(fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style))
     for ref, found in rewritten.items():
         lines.extend(_rewritten_lines(ref, found, style))
     for ref, by in (overtaken or {}).items():

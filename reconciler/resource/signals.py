@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reconciler.resource.declared import Ref
+from reconciler.resource.policy_impact import PolicyImpact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,8 @@ class Signals:
 
     owners: Mapping[Ref, tuple[str, ...]] = field(default_factory=dict)
     mentions_owners: bool = False
+    policies: PolicyImpact | None = None
+    """What becomes of the samples of logs."""
 
 
 NO_SIGNALS = Signals()

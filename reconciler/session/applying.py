@@ -50,6 +50,13 @@ class Consent:
         """Whether someone saw the very plan that would be applied."""
         return self.expect is not None or self.reviewed is not None
 
+    @property
+    def shown(self) -> frozenset[str] | None:
+        """The objections that a reviewed plan file has, None without one."""
+        if self.reviewed is None:
+            return None
+        return frozenset(one["message"] for one in self.reviewed["guards"])
+
 
 def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
     """Refuse before anything is written. This is law I7 of docs/reliability.md.
@@ -71,6 +78,7 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
         override=consent.override is not None,
         # Who is asked sees the plan, and these objections in it.
         reviewed=consent.is_reviewed or not consent.given,
+        shown=consent.shown,
     )
     found = unmet(made.guarded, agreed)
     if found:

@@ -33,6 +33,7 @@ from reconciler.report.words import plural
 from reconciler.resource import Drift, Look, Orphan, Plan
 from reconciler.session.opening import Bench, open_api
 from reconciler.session.projects import Asked, today
+from reconciler.session.signals import with_signals
 from reconciler.session.voice import Voice
 
 LARGEST_PLAN_FILE = 256 << 20
@@ -200,6 +201,7 @@ async def plan_now(bench: Bench, history: History) -> Plan:
         )
         if bench.restoring is not None:
             made = with_restored(made, bench.restoring, place)
+        made = await with_signals(api, bench, made)
         guarded = await with_guards(api, made, bench.environment.guards)
     return _ruled(bench, guarded)
 

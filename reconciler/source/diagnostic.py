@@ -80,6 +80,7 @@ CODES: dict[str, str] = {
     "M403": "there is more than one log policy set",
     "M404": "a spec file cannot be used",
     "M405": "references form a cycle",
+    "M406": "a sample of logs is malformed",
     "M501": "an expression names an unknown variable",
     "M502": "an expression names a secret that is not set",
     "M503": "an expression names an unknown resource",

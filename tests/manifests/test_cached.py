@@ -33,6 +33,7 @@ environments:
     emulator: {data: .reconciler/local.db}
     journal: .reconciler/local.journal.jsonl
     variables: {title: Checkout, teams: [a, b]}
+    policySamples: samples.yaml
   other:
     emulator: {data: .reconciler/other.db}
     journal: .reconciler/other.journal.jsonl
@@ -74,6 +75,16 @@ spec:
   name: "Errors of ${each:team}"  # reconciler: ignore[L601] as it is
   timeSelection: ${file:parts/time.yaml}
 """,
+    "policies.yaml": """\
+apiVersion: reconciler/v1
+kind: LogPolicySet
+metadata: {name: all}
+spec:
+  policies:
+    - logRules: {severities: [SEVERITY_ERROR]}
+      policy: {name: a, description: d, priority: PRIORITY_TYPE_HIGH}
+""",
+    "samples.yaml": "- {application: shop, subsystem: till, severity: error, policy: a}\n",
     "parts/time.yaml": "quickSelection: {seconds: 900}\n",
     "board.yaml": """\
 apiVersion: reconciler/v1
@@ -145,6 +156,7 @@ CHANGES: dict[str, Callable[[Workspace], object]] = {
     "a manifest": _replaced("slo.yaml", "99.9", "99.5"),
     "an export": _replaced("board.json", "Board", "Boards"),
     "an included file": _replaced("parts/time.yaml", "900", "901"),
+    "a sample": _replaced("samples.yaml", "policy: a", "policy: b"),
     "a manifest is gone": _removed("board.yaml"),
     "an export is gone": _removed("board.json"),
     "an included file is gone": _removed("parts/time.yaml"),

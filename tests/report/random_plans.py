@@ -27,6 +27,8 @@ from reconciler.resource import (
     Unknown,
     UnsettledCreate,
 )
+from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.resource.signals import NO_SIGNALS, Signals
 
 HOSTILE = (
     *("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "line\nbreak", "\x00", "\x9b2J", "\x7f"),
@@ -137,6 +139,36 @@ def a_change(draw: st.DrawFn) -> Change:
     )
 
 
+METS = st.one_of(st.none(), st.just(Met()), st.builds(Met, TEXTS, TEXTS))
+ANSWERS = st.builds(
+    SampleAnswer,
+    st.builds(PolicySample, TEXTS, TEXTS, TEXTS, TEXTS, st.booleans()),
+    METS,
+    METS,
+)
+NAMES = st.lists(TEXTS, max_size=12).map(tuple)
+
+
+@st.composite
+def an_impact(draw: st.DrawFn) -> PolicyImpact:
+    """Give what becomes of up to some hundred samples."""
+    answers = tuple(draw(st.lists(ANSWERS, max_size=4)) * draw(st.sampled_from([1, 100])))
+    return PolicyImpact(
+        answers=answers,
+        agreement=draw(st.sampled_from([None, 0.0, 0.5, 1.0])),
+        shadowed=draw(NAMES),
+        recalled=draw(NAMES),
+        unknown=draw(NAMES),
+        unasked=draw(st.one_of(st.just(""), TEXTS)),
+        on_mismatch=draw(st.sampled_from(["report", "rollback"])),
+        writes=draw(st.booleans()),
+        disagreeing=answers[:2],
+    )
+
+
+SIGNALS = st.one_of(st.just(NO_SIGNALS), st.builds(Signals, policies=an_impact()))
+
+
 @st.composite
 def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
     """Give a plan: a few drawn changes, repeated under new names up to `most`."""
@@ -153,6 +185,7 @@ def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
         changes,
         tuple(orphans * times),
         tuple(draw(st.lists(lost, max_size=2)) * times),
+        signals=draw(SIGNALS),
     )
 
 

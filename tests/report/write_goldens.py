@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 from example_change import SUFFIXES, example_reports, without_inline
 from sample_audits import SAMPLES
+from sample_impacts import said_of_impacts
 from sample_plans import plan_of_new, plan_of_none, plan_of_three, plan_of_three_hundred
 from sample_reasons import said_of_each
 
@@ -37,6 +38,7 @@ for name, made in SAMPLES.items():
 from sample_objections import said_of_plans  # noqa: E402 - a neighbour of the guards' tests
 
 (GUARDS / "golden" / "objections.txt").write_text(said_of_plans(), encoding="utf-8")
+(GOLDEN / "policy-impact.txt").write_text(said_of_impacts(), encoding="utf-8")
 (GOLDEN / "reasons.txt").write_text(said_of_each(), encoding="utf-8")
 
 with TemporaryDirectory() as folder:

@@ -68,6 +68,7 @@ LOG_POLICY_SET = Kind(
         ("policy", "name"),
         (("policy", "priority"), ("policy", "disabled"), ("logRules", "severities")),
     ),
+    sampled=True,
     unsaid=frozenset(("policy", "logRules")),
     endpoints=ENDPOINTS,
     example=example,

@@ -22,6 +22,7 @@ from reconciler.report.html.cards import (
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
 from reconciler.report.html.page import Made, made_line, page, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
+from reconciler.report.html.sampled import policy_impact_section
 from reconciler.report.pictures.grid import Sides
 from reconciler.report.pictures.sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import notes_of
@@ -78,6 +79,7 @@ def plan_html(plan: Plan, made: Made | None = None) -> str:
             "main",
             None,
             _attention(plan, identities),
+            policy_impact_section(plan.signals.policies),
             filter_bar(shown),
             element("div", {"id": "changes", "tabindex": "-1"}, *_groups(changes, shown)),
             _unchanged(plan),

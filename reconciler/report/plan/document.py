@@ -29,6 +29,10 @@ from reconciler.report.changes.document import (
 )
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
+from reconciler.report.signals.policy_impact import (
+    PolicyImpactDocument,
+    policy_impact_document,
+)
 from reconciler.report.spoken import Place, places_in
 from reconciler.resource import Action, ActionWord, Change, LastEdit, Plan, Reason, Ref, Remark
 
@@ -139,6 +143,7 @@ class PlanHead(TypedDict):
         SelectionDocument | None,
         Field(default=None, description="What the plan is limited to; null for all manifests."),
     ]
+    policyImpact: NotRequired[PolicyImpactDocument]
 
 
 @with_config(ConfigDict(extra="ignore"))
@@ -202,6 +207,8 @@ def plan_document(plan: Plan) -> PlanDocument:
         "selection": selection_document(plan.selected) if plan.selected is not None else None,
         "sum": "",
     }
+    if plan.signals.policies is not None:
+        document["policyImpact"] = policy_impact_document(plan.signals.policies)
     document["sum"] = _sum_of(document)
     return document
 

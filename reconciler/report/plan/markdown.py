@@ -20,6 +20,7 @@ from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.signals.owners import whose_markdown
+from reconciler.report.signals.policy_impact import policy_impact_markdown
 from reconciler.report.spoken import BETWEEN
 from reconciler.report.words import EVIDENCE_MEANINGS, WORST_FIRST, evidence, plural, summary
 from reconciler.resource import Action, Change, Plan
@@ -68,7 +69,8 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     groups = list(_groups(changes))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
     whose = whose_markdown(plan, changes)
-    head = "\n".join((*_head(plan), *_warnings(plan), *counts, *_table(groups), *whose))
+    signals = (*_signals(plan), *whose)
+    head = "\n".join((*_head(plan), *_warnings(plan), *counts, *_table(groups), *signals))
     foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
     folds = [_fold(one) for one in groups if one.lines or one.picture or len(one.changes) > 1]
     room = budget - len((head + foot).encode()) - 1
@@ -101,6 +103,11 @@ def _warnings(plan: Plan) -> Iterator[str]:
     if quoted:
         yield "\n>\n".join(f"> {warning}" for warning in quoted)
         yield ""
+
+
+def _signals(plan: Plan) -> Iterator[str]:
+    if plan.signals.policies is not None:
+        yield from policy_impact_markdown(plan.signals.policies)
 
 
 def _notice(notice: Notice) -> str:

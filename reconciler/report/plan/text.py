@@ -12,6 +12,7 @@ from reconciler.report.changes.fields import FieldChange, essentials_of, field_c
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
+from reconciler.report.signals.policy_impact import policy_impact_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import WORST_FIRST, evidence, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
@@ -59,6 +60,8 @@ def plan_text(plan: Plan, style: Style) -> str:
     lines.append("")
     for kind, changes in groupby(plan.changes, key=lambda change: change.ref.kind):
         lines.extend(_kind_lines(kind, list(changes), room, style))
+    if plan.signals.policies is not None:
+        lines.extend(policy_impact_lines(plan.signals.policies, style))
     lines.extend(_guard_lines(plan, style))
     lines.extend(_orphan_lines(plan, style))
     lines.extend(_unsettled_lines(plan, style))
