@@ -95,10 +95,12 @@ from reconciler.resource.reason import (
     TakesOver,
     WriteLost,
 )
+from reconciler.resource.told import NOTHING_TOLD, Told
 
 __all__ = [
     "API_VERSION",
     "NOBODY",
+    "NOTHING_TOLD",
     "Absent",
     "Action",
     "ActionWord",
@@ -172,6 +174,7 @@ __all__ = [
     "Skipped",
     "Source",
     "TakesOver",
+    "Told",
     "Unchanged",
     "Unconfirmed",
     "Unknown",

@@ -35,6 +35,7 @@ from reconciler.resource import (
     RemoteId,
     Seen,
     Skipped,
+    Told,
     Unchanged,
     Unconfirmed,
     Unknown,
@@ -119,7 +120,8 @@ async def _read(api: Api, remote_id: RemoteId) -> Observation:
     updated = text(found.record, "updatedTime")
     # A version alone proves no write: a service may keep it over one.
     version = f"{text(found.record, 'alertVersionId')}/{updated}" if updated else ""
-    return Seen(remote_id, found.spec, version, edit=LastEdit(at=updated))
+    edit, told = LastEdit(at=updated), _told(found.record)
+    return Seen(remote_id, found.spec, version, edit=edit, told=told)
 
 
 def _no_alert(remote_id: RemoteId | None) -> str:
@@ -165,8 +167,8 @@ async def _replace(api: Api, sendings: Sequence[Sending]) -> list[Outcome]:
         reply = await api.send("PUT", BULK_REPLACE, body, request=Request.REPLACE)
     except ServiceRefused as refused:
         return [refusal(sending, refused) for sending in sendings]
-    accounts, stored = _accounts(reply), _stored(reply)
-    return [_outcome(sending, accounts, stored) for sending in sendings]
+    accounts, records = _accounts(reply), _records(reply)
+    return [_outcome(sending, accounts, records) for sending in sendings]
 
 
 _LISTS = ("replaced", "failed", "not found", "skipped")
@@ -188,22 +190,25 @@ def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
     return accounts
 
 
-def _stored(reply: Json | Missing) -> dict[str, dict[str, Json]]:
-    """Map each id that was replaced, in lower case, to the properties it has now."""
-    return {
-        text(one, "id").lower(): properties
-        for one in any_members(reply, "alertDefs")
-        if isinstance(properties := one.get("alertDefProperties"), dict)
-    }
+def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
+    """Map each id that was replaced, in lower case, to the definition that is stored now."""
+    return {text(one, "id").lower(): one for one in any_members(reply, "alertDefs")}
+
+
+def _told(record: dict[str, Json]) -> Told:
+    return Told(version=text(record, "alertVersionId"), updated=text(record, "updatedTime"))
 
 
 def _outcome(
-    sending: Sending, accounts: dict[str, list[str]], stored: dict[str, dict[str, Json]]
+    sending: Sending, accounts: dict[str, list[str]], records: dict[str, dict[str, Json]]
 ) -> Outcome:
     ref, remote_id = sending.ref, sending.change.remote_id
     match accounts.get(str(remote_id).lower(), []):
         case ["replaced"]:
-            return Written(ref, remote_id, stored=stored.get(str(remote_id).lower()))
+            record = records[str(remote_id).lower()]
+            properties = record.get("alertDefProperties")
+            stored = properties if isinstance(properties, dict) else None
+            return Written(ref, remote_id, stored=stored, told=_told(record))
         case ["skipped"]:
             return Unchanged(ref, remote_id, "the service saw no change")
         case ["failed"]:

@@ -36,6 +36,7 @@ from reconciler.resource import (
     Refused,
     RemoteId,
     Seen,
+    Told,
     Unknown,
     Written,
 )
@@ -95,7 +96,13 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
         version=f"{revision}/{updated}",
         edit=LastEdit(at=updated, revision=revision if updated else ""),
         revision=revision,
+        told=Told(version=revision, updated=updated),
     )
+
+
+def _told(stored: Json | Missing, alerts: Sequence[str] = ()) -> Told:
+    updated = text(stored, "updateTime") if isinstance(stored, dict) else ""
+    return Told(version=_revision(stored), updated=updated, alerts=tuple(alerts))
 
 
 def _revision(stored: Json | Missing) -> str:
@@ -192,8 +199,9 @@ async def _write(api: Api, sending: Sending) -> Outcome:
     alerts = texts(reply, "effectedSloAlertIds")
     count = "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
     told = f"affects {count}: {', '.join(alerts)}" if alerts else ""
-    revision = _revision(value_at(reply, ("slo",)))
-    return Written(sending.ref, sending.change.remote_id, told, revision=revision)
+    stored = value_at(reply, ("slo",))
+    revision, beside = _revision(stored), _told(stored, alerts)
+    return Written(sending.ref, sending.change.remote_id, told, revision=revision, told=beside)
 
 
 async def _create(api: Api, sending: Sending) -> Outcome:
@@ -206,4 +214,4 @@ async def _create(api: Api, sending: Sending) -> Outcome:
     if not is_part(remote_id):
         said = f"holds no id that can be one: {remote_id[:80]!r}" if remote_id else "holds no id"
         return InDoubt(sending.ref, f"the service's answer to the create {said}")
-    return Written(sending.ref, remote_id, revision=_revision(stored))
+    return Written(sending.ref, remote_id, revision=_revision(stored), told=_told(stored))
