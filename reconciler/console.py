@@ -259,11 +259,9 @@ def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> 
 
     match form:
         case "json":
-            return applied_json(applied.outcomes, made.digest, made.selected)
+            return applied_json(applied.outcomes, made.digest, made.selected, made.signals)
         case "junit":
             return applied_junit(made, applied.outcomes)
         case _:
             style = stdout_style(verbose=verbose)
-            return applied_text(
-                applied.outcomes, applied.rewritten, style, applied.overtaken, made.selected
-            )
+            return applied_text(applied.outcomes, applied.rewritten, style, applied.overtaken, made)

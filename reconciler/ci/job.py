@@ -63,6 +63,7 @@ from reconciler.session.planning import (
     write_private,
 )
 from reconciler.session.projects import Asked, made_now
+from reconciler.session.signals import IN_CI
 from reconciler.streams import lost_by, output_lost
 
 
@@ -133,7 +134,7 @@ class Job:
         _remove_earlier(file)
         check_writable(file)
         with self._opened_to_plan() as (bench, compared):
-            made = asyncio.run(plan_now(bench, bench.journal().history))
+            made = asyncio.run(plan_now(bench, bench.journal().history, IN_CI))
         self.result = replace(self.result, plan=made, compared=compared)
         write_private(file, redacted(plan_json(made)))
         data(plan_text(made, stdout_style(verbose=False)))

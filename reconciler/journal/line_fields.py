@@ -74,7 +74,7 @@ def _told(value: Json) -> Told:
         version=str(value.get("version", "")),
         updated=str(value.get("updated", "")),
         ids={name: str(one) for name, one in ids.items()} if isinstance(ids, dict) else {},
-        alerts=tuple(map(str, alerts)) if isinstance(alerts, list) else (),
+        alerts=tuple(map(str, alerts)) if isinstance(alerts, list) else None,
     )
 
 

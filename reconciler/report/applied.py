@@ -17,9 +17,17 @@ from reconciler.report.junit import Case, junit
 from reconciler.report.markdown import code, fenced
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import Colour, Style, fitted
+from reconciler.report.signals.watchers import (
+    ToldWatchersDocument,
+    told_document,
+    told_markdown,
+    told_text,
+    told_watchers,
+)
+from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import place, plural, selection_words, value
 from reconciler.resource import (
+    NO_SIGNALS,
     Action,
     Change,
     InDoubt,
@@ -29,6 +37,7 @@ from reconciler.resource import (
     Ref,
     Refused,
     Selected,
+    Signals,
     Skipped,
     Unchanged,
     Unconfirmed,
@@ -89,7 +98,7 @@ def applied_text(
     rewritten: Mapping[Ref, tuple[Difference, ...]],
     style: Style,
     overtaken: Mapping[Ref, Overtaken] | None = None,
-    selected: Selected | None = None,
+    plan: Plan | None = None,
 ) -> str:
     """Give the closing words of an apply, ending in a line break; commands to copy stay whole."""
     lines: list[str] = []
@@ -102,8 +111,11 @@ def applied_text(
     words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
     lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
-    if selected is not None:
-        said = safe(selection_words(selected))
+    if plan is not None:
+        for told in told_text(outcomes, plan.signals):
+            lines.extend(wrapped(told, style, Colour.CYAN, margin="", hang="  "))
+    if plan is not None and plan.selected is not None:
+        said = safe(selection_words(plan.selected))
         lines.append(fitted(f"{said[0].upper()}{said[1:]}.", style))
     for outcome in outcomes:
         if isinstance(outcome, InDoubt):
@@ -178,6 +190,12 @@ class OutcomeDocument(TypedDict):
             Field(default=[], description="What a person can do about it, where that is known."),
         ]
     ]
+    watchedBy: NotRequired[
+        Annotated[
+            ToldWatchersDocument,
+            Field(description="The alerts that watch what was written, where the service tells."),
+        ]
+    ]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -190,11 +208,16 @@ class AppliedDocument(TypedDict):
     selection: NotRequired[Limited]
 
 
-def applied_json(outcomes: Sequence[Outcome], digest: str, selected: Selected | None = None) -> str:
+def applied_json(
+    outcomes: Sequence[Outcome],
+    digest: str,
+    selected: Selected | None = None,
+    signals: Signals = NO_SIGNALS,
+) -> str:
     """Give the JSON of schemas/applied.schema.json, ending in a line break."""
     document: AppliedDocument = {
         "summary": _counts(outcomes),
-        "outcomes": [_outcome(outcome) for outcome in outcomes],
+        "outcomes": [_outcome(outcome, signals) for outcome in outcomes],
         "digest": digest,
     }
     if selected is not None:
@@ -202,7 +225,7 @@ def applied_json(outcomes: Sequence[Outcome], digest: str, selected: Selected | 
     return json_text(document)
 
 
-def _outcome(outcome: Outcome) -> OutcomeDocument:
+def _outcome(outcome: Outcome, signals: Signals) -> OutcomeDocument:
     document: OutcomeDocument = {
         "ref": str(outcome.ref),
         "outcome": word(outcome),
@@ -211,6 +234,8 @@ def _outcome(outcome: Outcome) -> OutcomeDocument:
     }
     if ways_out := ways_out_of(outcome):
         document["waysOut"] = [*ways_out]
+    if (told := told_watchers(outcome, signals)) is not None:
+        document["watchedBy"] = told_document(told)
     return document
 
 
@@ -311,6 +336,7 @@ def _lines(result: Result) -> Iterator[str]:
         said = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
         yield fenced("text", said)
         yield ""
+    yield from told_markdown(result.outcomes, result.plan.signals)
     yield from _table(result.outcomes)
 
 

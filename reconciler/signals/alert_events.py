@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from reconciler.document import Json, Missing
-from reconciler.signals.record import Labels, Listing, Record, Span, Text, follow, range_filter
+from reconciler.signals.record import (
+    Allowance,
+    Labels,
+    Listing,
+    Record,
+    Span,
+    Text,
+    follow,
+    range_filter,
+)
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 ALERT_EVENTS = "/alerts/events/v3/alert-events"
+
+
+_TRIGGERS = frozenset(("trigger", "triggered", "fire", "fired", "firing"))
+_NO_TRIGGERS = frozenset(
+    ("resolve", "resolved", "closed", "ended", "acknowledged", "suppressed", "snoozed", "muted")
+)
+_ALERT_IDS = ("alertId", "alert_id", "alertDefId", "alert_def_id")
+_VERSION_IDS = ("alertVersionId", "alert_version_id")
+_NAMES = ("alertName", "alert_name", "name")
 
 
 class AlertEvent(Record):
@@ -29,6 +48,36 @@ class AlertEvent(Record):
     cx_event_type: Text = ""
     cx_event_dedup_key: Text = ""
     cx_event_metadata: Any = None
+
+    @property
+    def is_trigger(self) -> bool | None:
+        """Whether an alert fired; None for a type that does not say (docs/assumptions.md)."""
+        told = frozenset(re.split(r"[^a-z]+", self.cx_event_type.lower()))
+        return False if told & _NO_TRIGGERS else True if told & _TRIGGERS else None
+
+    @property
+    def alert_id(self) -> str:
+        """The id of its alert in lower case, wherever it tells that; "" where it does not."""
+        return self._told(_ALERT_IDS).lower()
+
+    @property
+    def alert_version_id(self) -> str:
+        """The version of its alert, in lower case, "" where it does not tell that."""
+        return self._told(_VERSION_IDS).lower()
+
+    @property
+    def alert_name(self) -> str:
+        """What it calls its alert, "" where it does not."""
+        return self._told(_NAMES)
+
+    def _told(self, names: Sequence[str]) -> str:
+        places = (self.cx_event_metadata, self.cx_event_payload, self.cx_event_labels)
+        for told in places:
+            for name in names:
+                value = told.get(name) if isinstance(told, dict) else None
+                if isinstance(value, str) and value:
+                    return value
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +97,7 @@ class EventFilter:
 
 
 async def list_alert_events(
-    api: Api, wanted: EventFilter, limit: int | None = None
+    api: Api, wanted: EventFilter, limit: int | Allowance | None = None
 ) -> AsyncIterator[AlertEvent]:
     """Yield events page by page, newest first as far as the service sorts.
 

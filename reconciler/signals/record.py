@@ -143,6 +143,14 @@ class Listing(Generic[Kind]):
     required: Collection[str] = ()
 
 
+@dataclass(slots=True)
+class Allowance:
+    """Pages that may still be asked for; `cut` says that there was more than that."""
+
+    left: int
+    cut: bool = False
+
+
 def _all(_: Record) -> bool:
     return True
 
@@ -150,18 +158,19 @@ def _all(_: Record) -> bool:
 async def follow(
     fetch: Fetch,
     listing: Listing[Kind],
-    limit: int | None = None,
+    limit: int | Allowance | None = None,
     holds: Callable[[Kind], bool] = _all,
 ) -> AsyncIterator[Kind]:
     """Yield the records that hold, of every page, until the token is empty or `limit` is reached.
 
+    `limit` is a number of records, or an allowance of pages, which it is told of.
     `fetch` takes `{pageSize, pageToken?}`. Raises UnreadableReply for a token
     that comes again, which would never end, and for a page of another form.
     """
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
     count = 0
-    while True:
+    while _may_ask(limit):
         reply = await fetch(pagination)
         for item in _page(reply, listing):
             found = read_record(item, listing.record)
@@ -177,6 +186,17 @@ async def follow(
             raise UnreadableReply(f"the page token `{token[:40]}` came twice")
         tokens.add(token)
         pagination = {**pagination, "pageToken": token}
+
+
+def _may_ask(limit: int | Allowance | None) -> bool:
+    """Take one page of an allowance, and note where there is none left."""
+    if not isinstance(limit, Allowance):
+        return True
+    if limit.left <= 0:
+        limit.cut = True
+        return False
+    limit.left -= 1
+    return True
 
 
 def _next_token(reply: Json | Missing) -> str:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.alias_generators import to_camel
@@ -29,8 +29,19 @@ from reconciler.report.changes.document import (
 )
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
+from reconciler.report.signals.track_record import TrackRecordDocument, track_record_document
 from reconciler.report.spoken import Place, places_in
-from reconciler.resource import Action, ActionWord, Change, LastEdit, Plan, Reason, Ref, Remark
+from reconciler.resource import (
+    Action,
+    ActionWord,
+    Change,
+    LastEdit,
+    Plan,
+    Reason,
+    Ref,
+    Remark,
+    Signals,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -58,6 +69,21 @@ class ChangeDocument(TypedDict):
     destroys: Annotated[list[str], Field(description="What the write removes for good, by name.")]
     notes: Annotated[list[str], Field(description="The reasons in words, for people.")]
     reasons: Annotated[list[ReasonDocument], Field(default=[])]
+    trackRecord: NotRequired[
+        Annotated[
+            TrackRecordDocument,
+            Field(description="Of an alert that the plan touches, where that was asked for."),
+        ]
+    ]
+    watchedBy: NotRequired[
+        Annotated[list[str], Field(description="The alerts known to watch what changes.")]
+    ]
+    watchedByOthers: NotRequired[
+        Annotated[
+            list[str],
+            Field(description="Ids of alerts that the service told of and nobody here knows."),
+        ]
+    ]
 
 
 class OrphanDocument(TypedDict):
@@ -172,7 +198,7 @@ def plan_document(plan: Plan) -> PlanDocument:
             "assert": plan.count(Action.ASSERT),
             "blocked": plan.count(Action.BLOCKED),
         },
-        "changes": [change_document(change) for change in plan.changes],
+        "changes": [_with_signals(change, plan.signals) for change in plan.changes],
         "orphans": [{"ref": str(one.ref), "remoteId": one.remote_id} for one in plan.orphans],
         "unsettled": [
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
@@ -217,6 +243,18 @@ def change_document(change: Change) -> ChangeDocument:
         "notes": list(notes_of(change)),
         "reasons": [reason_document(reason) for reason in change.reasons],
     }
+
+
+def _with_signals(change: Change, signals: Signals) -> ChangeDocument:
+    """Give a change's JSON form with what stands beside it, which is no part of the change."""
+    document = change_document(change)
+    if (record := signals.track_records.get(change.ref)) is not None:
+        document["trackRecord"] = track_record_document(record)
+    if (watchers := signals.watchers.get(change.ref)) is not None:
+        document["watchedBy"] = [str(ref) for ref in watchers.refs]
+        if watchers.others:
+            document["watchedByOthers"] = list(watchers.others)
+    return document
 
 
 def reason_document(reason: Reason | Remark) -> ReasonDocument:
