@@ -31,7 +31,6 @@ MOST_REQUESTS = 20
 """Pages of all listings of one run together; each has a hundred records."""
 
 MOST_OPEN, MOST_INCIDENTS, MOST_INCIDENT_EVENTS, MOST_CASES = 2, 3, 3, 3
-MOST_UNFILTERED = 5
 BATCH = 100
 """Version ids in one question, which stand in its address."""
 
@@ -132,13 +131,13 @@ class Asker:
 
     async def _batches(self, versions: Sequence[str], *, are_all: bool) -> AsyncIterator[Batch]:
         """Yield the events of all alerts where they are needed, then by version what was cut."""
+        parts = [versions[start : start + BATCH] for start in range(0, len(versions), BATCH)]
         if not are_all:
-            most = MOST_UNFILTERED if versions else self.left
-            every = await self._events(most, ())
+            kept = min(2 * len(parts), self.left // 2)
+            every = await self._events(self.left - kept, ())
             yield Batch(versions=frozenset(), listed=every)
             if every.is_complete or every.unread:
                 return
-        parts = [versions[start : start + BATCH] for start in range(0, len(versions), BATCH)]
         for number, part in enumerate(parts):
             fair = max(1, self.left // (len(parts) - number))
             yield Batch(versions=frozenset(part), listed=await self._events(fair, part))

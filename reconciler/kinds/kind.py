@@ -263,9 +263,8 @@ class Kind:
     """One kind of resource. Source: docs/manifests.md.
 
     `noun` is what a command line calls one. `readable`: whether the API document has a read
-    of it. `findable`: whether
-    a create whose answer was lost can be looked up. `check` yields findings on
-    `spec`, `identities` gives what no two manifests may share, `complete` adds
+    of it. `findable`: whether a create whose answer was lost can be looked up. `check` yields
+    findings on `spec`, `identities` gives what no two manifests may share, `complete` adds
     to the declaration what the service needs and nobody writes (a slug, nested
     ids), `cannot_create` says why a resource that is not there stays so.
     `preflight` asks the service about a write: what it objects to, and what hangs on it.

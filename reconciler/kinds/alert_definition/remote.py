@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.api.retrying import Request
-from reconciler.document import ABSENT, Json, Missing, value_at
+from reconciler.document import Json, Missing, value_at
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
@@ -91,11 +91,11 @@ _SLO_ID = ("sloThreshold", "sloDefinition", "sloId")
 def watches(manifest: Manifest) -> Iterator[Watched]:
     """Yield the SLO whose threshold an alert is of, by reference or by its id."""
     declared = value_at(manifest.spec, _SLO_ID)
-    if isinstance(declared, str):
+    references = references_in(declared) if isinstance(declared, str) else ()
+    for ref in references:
+        yield Watched(ref.kind, ref)
+    if isinstance(declared, str) and not references:
         yield Watched("SLO", remote_id=declared)
-    elif declared is not ABSENT:
-        for ref in sorted(references_in(declared)):
-            yield Watched(ref.kind, ref)
 
 
 def _rank(priority: Json | Missing) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -85,17 +85,15 @@ def told_document(told: ToldWatchers) -> ToldWatchersDocument:
     }
 
 
-def told_parts(told: ToldWatchers) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield words and the names that follow them, for one sentence."""
-    if not told.unforeseen and not told.not_told:
-        yield "the service names the alerts that the plan did:", told.told
-        return
-    if told.told:
-        yield "the service names", told.told
+def _told_words(told: ToldWatchers, listed: Callable[[Sequence[str]], str]) -> str:
+    """Say who watches what was written, and what of that nobody foresaw."""
+    by = f"watched by {listed(told.told)}" if told.told else "watched by no alert"
+    beside = []
     if told.unforeseen:
-        yield "not foreseen:", told.unforeseen
+        beside.append(f"not foreseen: {listed(told.unforeseen)}")
     if told.not_told:
-        yield "foreseen, and not named by the service:", told.not_told
+        beside.append(f"foreseen, and not named by the service: {listed(told.not_told)}")
+    return f"{by}; {'; '.join(beside)}" if beside else f"{by}, as foreseen"
 
 
 def told_text(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
@@ -103,8 +101,7 @@ def told_text(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
     for outcome in outcomes:
         told = told_watchers(outcome, signals)
         if told is not None:
-            parts = (f"{words} {_listed(names)}" for words, names in told_parts(told))
-            yield f"{told.ref} is watched: {'; '.join(parts)}"
+            yield f"{told.ref} is {_told_words(told, _listed)}"
 
 
 def told_markdown(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
@@ -115,8 +112,7 @@ def told_markdown(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str
     yield "**Alerts that watch what was written**"
     yield ""
     for told in found[:MOST_SAID]:
-        parts = (f"{words} {_in_code(names)}" for words, names in told_parts(told))
-        yield f"- {code(str(told.ref), LONGEST_NAME)}: {'; '.join(parts)}"
+        yield f"- {code(str(told.ref), LONGEST_NAME)}: {_told_words(told, _in_code)}"
     if len(found) > MOST_SAID:
         yield f"- and {len(found) - MOST_SAID:,} more"
     yield ""
