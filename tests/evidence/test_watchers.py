@@ -70,8 +70,7 @@ def test_what_stays_is_watched_by_nobody(applied: Site) -> None:
 
 def test_told_at_the_last_write(applied: Site) -> None:
     """What the service named at the last write is known, by name where a journal has one."""
-    told = {"slo": {"id": "x", "revision": {"revision": 2}}}
-    named = {**told, "effectedSloAlertIds": [ALERT_ID.upper(), STRANGER]}
+    named: Json = {"effectedSloAlertIds": [ALERT_ID.upper(), STRANGER]}
     applied.meddle("PUT", SLOS, answer_with(200, named, carried_out=True))
     applied.apply(slo(99.5))
 
@@ -80,7 +79,7 @@ def test_told_at_the_last_write(applied: Site) -> None:
 
 def test_told_when_asked(applied: Site) -> None:
     """What the service names when it validates is known, also where it objects to nothing."""
-    items = [{"id": STRANGER, "name": "x", "errorMessage": ""}]
+    items: Json = [{"id": STRANGER, "name": "x", "errorMessage": ""}]
     answer = answer_with(200, {"alertsValidationResult": items})
     applied.meddle("POST", f"{SLOS}/validate", answer)
 
@@ -100,7 +99,7 @@ def test_foreseen_against_told(applied: Site) -> None:
         watchers={CHECKOUT: Watchers(refs=(BUDGET, other))},
         alerts=known_alerts(declared, applied.journal.history),
     )
-    named = {"effectedSloAlertIds": [ALERT_ID, STRANGER]}
+    named: Json = {"effectedSloAlertIds": [ALERT_ID, STRANGER]}
     applied.meddle("PUT", SLOS, answer_with(200, named, carried_out=True))
     applied.apply(*declared)
     (outcome,) = [one for one in applied.told[-2:] if one.ref == CHECKOUT]

@@ -10,11 +10,11 @@ from typing_extensions import TypedDict
 
 from reconciler.kinds import BY_NAME
 from reconciler.report.markdown import code
+from reconciler.report.signals.items import listed_items
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import WORST_FIRST, plural
 from reconciler.resource import Change, Plan, TrackRecord
 
-MOST_SAID = 20
 LONGEST_NAME = 80
 
 
@@ -124,14 +124,9 @@ def track_record_markdown(plan: Plan) -> Iterator[str]:
     """Yield a list for a comment, those that fired most often first."""
     records = plan.signals.track_records
     found = [(one, records[one.ref]) for one in plan.changes if one.ref in records]
-    if not found:
-        return
     found.sort(key=lambda pair: (-(pair[1].events or 0), WORST_FIRST.index(pair[0].action)))
-    yield "**What these alerts did**"
-    yield ""
-    for change, record in found[:MOST_SAID]:
-        named = code(str(change.ref), LONGEST_NAME)
-        yield f"- {named}: {track_record_words(change, record)}"
-    if len(found) > MOST_SAID:
-        yield f"- and {len(found) - MOST_SAID:,} more"
-    yield ""
+    items = [
+        f"{code(str(change.ref), LONGEST_NAME)}: {track_record_words(change, record)}"
+        for change, record in found
+    ]
+    yield from listed_items("What these alerts did", items)

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from reconciler.report.markdown import code
 from reconciler.report.safe import safe
+from reconciler.report.signals.items import listed_items
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import plural
 from reconciler.resource import (
@@ -24,7 +25,6 @@ from reconciler.resource import (
     watchers_named,
 )
 
-MOST_SAID = 20
 MOST_NAMED = 10
 LONGEST_NAME = 80
 
@@ -107,15 +107,8 @@ def told_text(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
 def told_markdown(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
     """Yield a list for the comment of an apply."""
     found = [told for one in outcomes if (told := told_watchers(one, signals)) is not None]
-    if not found:
-        return
-    yield "**Alerts that watch what was written**"
-    yield ""
-    for told in found[:MOST_SAID]:
-        yield f"- {code(str(told.ref), LONGEST_NAME)}: {_told_words(told, _in_code)}"
-    if len(found) > MOST_SAID:
-        yield f"- and {len(found) - MOST_SAID:,} more"
-    yield ""
+    items = [f"{code(str(one.ref), LONGEST_NAME)}: {_told_words(one, _in_code)}" for one in found]
+    yield from listed_items("Alerts that watch what was written", items)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -141,12 +134,7 @@ def watchers_markdown(plan: Plan) -> Iterator[str]:
     """Yield a list for a comment, those with most watchers first."""
     watched: Mapping[Ref, Watchers] = plan.signals.watchers
     found = sorted(watched.items(), key=lambda pair: (-len(names_of(pair[1])), pair[0]))
-    if not found:
-        return
-    yield "**Alerts that watch what changes**"
-    yield ""
-    for ref, watchers in found[:MOST_SAID]:
-        yield f"- {code(str(ref), LONGEST_NAME)}: {_in_code(names_of(watchers))}"
-    if len(found) > MOST_SAID:
-        yield f"- and {len(found) - MOST_SAID:,} more"
-    yield ""
+    items = [
+        f"{code(str(ref), LONGEST_NAME)}: {_in_code(names_of(watchers))}" for ref, watchers in found
+    ]
+    yield from listed_items("Alerts that watch what changes", items)
