@@ -180,9 +180,9 @@ async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Re
     """
     asked = await asyncio.gather(*(kind.preflight(api, one) for one in sendings))
     return [
-        Refused(sending.ref, "; ".join(objections))
-        for sending, objections in zip(sendings, asked, strict=True)
-        if objections
+        Refused(sending.ref, "; ".join(foreseen.objections))
+        for sending, foreseen in zip(sendings, asked, strict=True)
+        if foreseen.objections
     ]
 
 

@@ -23,6 +23,7 @@ from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Answer, Sending
 from reconciler.resource import (
+    NOTHING_TOLD,
     Action,
     AnotherObject,
     Change,
@@ -37,6 +38,7 @@ from reconciler.resource import (
     RenamedFrom,
     Seen,
     Skipped,
+    Told,
     Unchanged,
     Unconfirmed,
     Written,
@@ -99,6 +101,7 @@ def closing_entry(change: Change, outcome: Outcome, run: str, at: str) -> Entry 
                 message=message,
                 revision=revision,
                 instead_of=instead_of,
+                told=outcome.told,
             )
         case Unchanged(ref=ref, remote_id=remote_id, message=message):
             return WrittenEntry(run=run, at=at, ref=ref, remote_id=remote_id, message=message)
@@ -251,6 +254,7 @@ def adopting_entries(
                 adopted=True,
                 revision=_revision(change.observation),
                 instead_of=not_given(change, remote_id),
+                told=_told(change.observation),
             )
         )
         if last is not None and last.rewritten:
@@ -267,6 +271,10 @@ def _is_news(change: Change, last: LastWrite | None, declared: dict[str, Json]) 
         # Written before journals kept it: from here on it tells whether somebody else wrote.
         return True
     return change.turns_protection and isinstance(change.observation, Seen | Remembered)
+
+
+def _told(observation: Observation) -> Told:
+    return observation.told if isinstance(observation, Seen) else NOTHING_TOLD
 
 
 def _revision(observation: Observation) -> str:

@@ -48,6 +48,7 @@ from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Answer, Kind, Sending
 from reconciler.points import Point, reached
 from reconciler.resource import (
+    NOTHING_TOLD,
     Absent,
     Action,
     Change,
@@ -236,8 +237,10 @@ class Run:
         hide = self.api.redaction
         self.journal.append(
             [
-                replace(entry, message=hide(entry.message))
-                if isinstance(entry, WrittenEntry | RefusedEntry)
+                replace(entry, message=hide(entry.message), told=entry.told.hiding(hide))
+                if isinstance(entry, WrittenEntry)
+                else replace(entry, message=hide(entry.message))
+                if isinstance(entry, RefusedEntry)
                 else entry
                 for entry in entries
             ]
@@ -359,7 +362,10 @@ class Run:
         change, at = sending.change, self.journal.now()
         stale = now is not None and is_stale_read(change.observation, now)
         told_later = now.revision if now is not None and not stale else ""
-        acknowledged = replace(answer, revision=answer.revision or told_later)
+        seen = now.told if now is not None and not stale else NOTHING_TOLD
+        acknowledged = replace(
+            answer, revision=answer.revision or told_later, told=answer.told.or_else(seen)
+        )
         entry = closing_entry(change, acknowledged, self.name, at)
         entries = [entry] if entry is not None else []
         if stale:

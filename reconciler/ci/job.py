@@ -64,6 +64,7 @@ from reconciler.session.planning import (
     write_private,
 )
 from reconciler.session.projects import Asked, made_now
+from reconciler.session.signals import IN_CI, NO_EVIDENCE
 from reconciler.streams import lost_by, output_lost
 
 
@@ -134,7 +135,9 @@ class Job:
         _remove_earlier(file)
         check_writable(file)
         with self._opened_to_plan() as (bench, compared):
-            made = asyncio.run(plan_now(bench, bench.journal().history))
+            # Without the service there are no records of what happened, but an emulator's.
+            wanted = IN_CI if compared is Compared.LIVE else NO_EVIDENCE
+            made = asyncio.run(plan_now(bench, bench.journal().history, wanted))
             made, untold = with_owners(made, self.talk.event, bench.project)
         if untold:
             words(safe(untold))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -26,6 +27,7 @@ from reconciler.session.planning import (
     write_private,
 )
 from reconciler.session.projects import Asked, manifest_paths, project_file, read_project
+from reconciler.session.signals import DAYS, MOST_DAYS, Evidence
 
 CLEARED = "\x1b[H\x1b[2J"
 
@@ -48,6 +50,16 @@ CLEARED = "\x1b[H\x1b[2J"
     metavar="REV",
     help="Examine only what changed since the last commit in common with REV.",
 )
+@click.option(
+    "--track-record",
+    "days",
+    metavar="[DAYS]",
+    type=click.IntRange(0, MOST_DAYS),
+    is_flag=False,
+    flag_value=DAYS,
+    default=0,
+    help=f"Say what each alert that is touched did in the last DAYS, {DAYS} unless told.",
+)
 def plan(
     *,
     asked: Asked,
@@ -55,13 +67,14 @@ def plan(
     out: Path | None,
     exit_code: bool,
     since: str | None,
+    days: int,
     watch: bool,
 ) -> int:
     """Show what apply would do. Nothing is written, neither to the service nor to the journal."""
     if watch:
         _check_watching(form, out, exit_code=exit_code)
-        return _watch(asked, since)
-    return _plan(asked, form, out, since, exit_code=exit_code)
+        return _watch(asked, since, days)
+    return _plan(_Wanted(asked, form, out, since, days, exit_code=exit_code))
 
 
 def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
@@ -71,7 +84,7 @@ def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
         raise UsageError("--watch is for a terminal: nobody reads along here")
 
 
-def _watch(asked: Asked, since: str | None) -> int:
+def _watch(asked: Asked, since: str | None, days: int) -> int:
     """Plan now and after every save, until a signal ends it."""
     from reconciler.session.watching import Watch, watched  # noqa: PLC0415 - for --watch only
 
@@ -86,7 +99,7 @@ def _watch(asked: Asked, since: str | None) -> int:
     def planned() -> None:
         data(CLEARED if stdout_style(verbose=False).terminal else "")
         try:
-            _plan(asked, "text", None, since, exit_code=False)
+            _plan(_Wanted(asked, "text", None, since, days, exit_code=False))
         except ReconcilerError as error:
             words(f"error: {safe(str(error))}", laid_out=True)
         except ExceptionGroup as group:
@@ -98,14 +111,27 @@ def _watch(asked: Asked, since: str | None) -> int:
     return 0
 
 
-def _plan(asked: Asked, form: str, out: Path | None, since: str | None, *, exit_code: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What was asked for: of what, in which form, since when, and beside it for how many days."""
+
+    asked: Asked
+    form: str
+    out: Path | None
+    since: str | None
+    days: int
+    exit_code: bool
+
+
+def _plan(wanted: _Wanted) -> int:
+    asked, out = wanted.asked, wanted.out
     bench = open_bench(asked)
     if out is not None:
         check_writable(out)
-    changed = find_changed(bench, asked, since) if since is not None else None
+    changed = find_changed(bench, asked, wanted.since) if wanted.since is not None else None
     bench = part_of(bench, changed) if changed is not None else bench
     history = bench.journal().history
-    made = asyncio.run(plan_now(bench, history))
+    made = asyncio.run(plan_now(bench, history, Evidence(track_record=wanted.days)))
     if changed is not None:
         made = as_part(made, changed, history)
         if not asked.quiet:
@@ -113,9 +139,9 @@ def _plan(asked: Asked, form: str, out: Path | None, since: str | None, *, exit_
     if out is not None:
         write_private(out, redacted(plan_json(made)))
     code = worst(failures_of(made))
-    if not code and exit_code and (made.has_changes or made.is_noted):
+    if not code and wanted.exit_code and (made.has_changes or made.is_noted):
         code = ExitCode.DIFFERENT
-    data(plan_words(made, form, bench.project, verbose=asked.verbose), ending=code)
+    data(plan_words(made, wanted.form, bench.project, verbose=asked.verbose), ending=code)
     if made.unsettled and not asked.quiet:
         words("nothing can be applied before the unsettled creates are settled")
     return code

@@ -18,6 +18,7 @@ from pydantic.alias_generators import to_camel
 
 from reconciler.document import ABSENT
 from reconciler.journal import line_fields as of
+from reconciler.resource import NOTHING_TOLD
 
 FORMAT = 1
 _ADOPTED_BEFORE = "live was already as declared"
@@ -70,7 +71,8 @@ class LastWrite(Line):
     """The last write that the service acknowledged.
 
     `revision` is what a read shows until somebody writes again, where it was told, and
-    `origin` that of an `Imported`, where nothing was written.
+    `origin` that of an `Imported`, where nothing was written. `told` is what else the
+    service said of it.
     """
 
     remote_id: of.MaybeId
@@ -79,6 +81,21 @@ class LastWrite(Line):
     rewritten: _Pairs
     revision: of.Said = ""
     origin: of.Said = ""
+    told: of.ToldField = NOTHING_TOLD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownVersion(Line):
+    """A version of a resource that a write made, and when that was journaled."""
+
+    version: of.Text
+    at: of.Text
+
+
+_Versions = Annotated[
+    tuple[KnownVersion, ...],
+    BeforeValidator(lambda value: value if isinstance(value, list) else []),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +178,8 @@ class WrittenEntry(_OfWrite):
 
     `adopted` says that nothing was sent, as live was already as declared, and
     `revision` is what a read shows until somebody writes again, where it was told.
-    `instead_of` is the id that was declared, where the service gave another.
+    `instead_of` is the id that was declared, where the service gave another, and `told` is
+    what else the answer said that later questions need.
     """
 
     entry: Literal["written"] = "written"
@@ -170,6 +188,7 @@ class WrittenEntry(_OfWrite):
     adopted: of.Flag = False
     revision: of.Said = ""
     instead_of: of.MaybeId = None
+    told: of.ToldField = NOTHING_TOLD
 
     @model_validator(mode="before")
     @classmethod
@@ -232,7 +251,8 @@ class Override(_Entry):
 class Kept(_OfResource):
     """What a compacted journal keeps of one resource, beside the writes in doubt before it.
 
-    `last` is None where no write was ever acknowledged.
+    `last` is None where no write was ever acknowledged. `versions` are those that its
+    writes made, the oldest first.
     """
 
     entry: Literal["kept"] = "kept"
@@ -243,6 +263,7 @@ class Kept(_OfResource):
     instead_of: of.MaybeId = None
     # What is left out is None here, and null is refused.
     last: Annotated[LastWrite | None, GetPydanticSchema(lambda _, read: read(LastWrite))] = None
+    versions: _Versions = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

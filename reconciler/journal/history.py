@@ -16,6 +16,7 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
+    KnownVersion,
     LastWrite,
     Moved,
     Override,
@@ -30,6 +31,9 @@ from reconciler.journal.entries import (
 )
 from reconciler.resource import Ref, RemoteId
 
+MOST_VERSIONS = 100
+"""Versions that are remembered of one resource, the newest: a question asks for all of them."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Memory:
@@ -41,7 +45,8 @@ class Memory:
     or a person, told that there is one. `protected` is `metadata.protect` of the
     last acknowledged write. `instead_of` is an id that was declared, where the service
     gave `remote_id` to what was made; `formerly` is what the name was about before
-    another id was declared.
+    another id was declared. `versions` are those that writes of it made, as far as the
+    service told them, the oldest first.
     """
 
     remote_id: RemoteId | None = None
@@ -53,6 +58,7 @@ class Memory:
     protected: bool = False
     instead_of: RemoteId | None = None
     formerly: RemoteId | None = None
+    versions: tuple[KnownVersion, ...] = ()
 
     @property
     def is_blank(self) -> bool:
@@ -212,12 +218,21 @@ def _take_written(memory: Memory, entry: WrittenEntry) -> None:
             declared=memory.pending.declared,
             rewritten=(),
             revision=entry.revision,
+            told=entry.told,
         )
         memory.protected = memory.pending.protect
+    _take_version(memory, entry)
     memory.remote_id, memory.exists = entry.remote_id, True
     memory.instead_of = entry.instead_of
     memory.pending, memory.earlier = None, ()
     memory.attempts += 1
+
+
+def _take_version(memory: Memory, entry: WrittenEntry) -> None:
+    version = entry.told.version
+    if version and version not in [one.version for one in memory.versions]:
+        known = (*memory.versions, KnownVersion(version=version, at=entry.at))
+        memory.versions = known[-MOST_VERSIONS:]
 
 
 def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
@@ -263,6 +278,6 @@ def _take_kept(memory: Memory, entry: Kept) -> None:
     """Take what a compacted journal says; the writes in doubt stand in lines before it."""
     memory.remote_id, memory.exists = entry.remote_id, entry.exists
     memory.attempts, memory.protected = entry.attempts, entry.protect
-    memory.instead_of = entry.instead_of
+    memory.instead_of, memory.versions = entry.instead_of, entry.versions
     if entry.last is not None:
         memory.last = entry.last

@@ -12,7 +12,7 @@ from pydantic_core import core_schema
 from reconciler.addresses import is_part
 from reconciler.document import Json, Missing, Path
 from reconciler.errors import JournalError
-from reconciler.resource import Ref, RemoteId
+from reconciler.resource import NOTHING_TOLD, Ref, RemoteId, Told
 
 _SHOWN = 80
 
@@ -65,6 +65,20 @@ def _paths(value: Json) -> tuple[Path, ...]:
     return tuple(map(_path, value))
 
 
+def _told(value: Json) -> Told:
+    """Read what the service told; what has another form tells nothing, and stands in no way."""
+    if not isinstance(value, dict):
+        return NOTHING_TOLD
+    version, updated = value.get("version"), value.get("updated")
+    ids, alerts = value.get("ids"), value.get("alerts")
+    return Told(
+        version=version if isinstance(version, str) else "",
+        updated=updated if isinstance(updated, str) else "",
+        ids={name: str(one) for name, one in ids.items()} if isinstance(ids, dict) else {},
+        alerts=tuple(map(str, alerts)) if isinstance(alerts, list) else None,
+    )
+
+
 Text = Annotated[str, _instance_of(str)]
 Said = Annotated[str, _read_by(str)]
 Flag = Annotated[bool, _read_by(lambda value: value is True)]
@@ -82,4 +96,5 @@ MaybeId = Annotated[RemoteId | None, _read_by(_remote_id)]
 KnownId = Annotated[RemoteId, _read_by(_known_id)]
 Value = Annotated[Union[Json, Missing], _instance_of(object)]  # noqa: UP007 - `Json` is a forward reference
 PathField = Annotated[Path, _read_by(_path)]
+ToldField = Annotated[Told, _read_by(_told)]
 PathsField = Annotated[tuple[Path, ...], _read_by(_paths)]

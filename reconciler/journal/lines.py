@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter
 from reconciler.errors import JournalError
 from reconciler.journal import line_fields as of
 from reconciler.journal.entries import FORMAT, Entry, Header, Line, in_lines
-from reconciler.resource import Ref
+from reconciler.resource import Ref, Told
 
 
 @cache
@@ -23,7 +23,7 @@ def _reader() -> Callable[[of.Document], Entry]:
 
 
 @cache
-def _fields(kind: type[Line]) -> list[tuple[str, str, object]]:
+def _fields(kind: type[Line | Told]) -> list[tuple[str, str, object]]:
     """Give each field of a line by its name here and there, and the value that is left out."""
     return [
         (one.name, in_lines(one.name), {} if one.default_factory is dict else one.default)
@@ -32,7 +32,7 @@ def _fields(kind: type[Line]) -> list[tuple[str, str, object]]:
     ]
 
 
-def _document(line: Line) -> of.Document:
+def _document(line: Line | Told) -> of.Document:
     """Give the fields of a line. pydantic would write what no document may hold, as a secret."""
     known = _fields(type(line))  # type: ignore[arg-type]  # mypy knows no class as hashable here
     values = ((key, getattr(line, name), left_out) for name, key, left_out in known)
@@ -45,7 +45,7 @@ def _json(value: Any) -> Any:
             return str(value)
         case tuple():
             return [_json(one) for one in value]
-        case Line():
+        case Line() | Told():
             return _document(value)
         case _:
             return value

@@ -254,4 +254,5 @@ def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:
         protect=memory.protected,
         instead_of=memory.instead_of,
         last=memory.last,
+        versions=memory.versions,
     )

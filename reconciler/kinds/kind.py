@@ -16,6 +16,7 @@ from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, Un
 from reconciler.journal.history import Memory
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
+from reconciler.kinds.hanging import Foreseen, Watched, nothing_foreseen, watches_nothing
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.queries import Query
 from reconciler.resource import (
@@ -254,21 +255,16 @@ def _creatable(_: Manifest) -> str:
     return ""
 
 
-async def _no_problems(_: Api, __: Sending) -> Sequence[str]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of resource. Source: docs/manifests.md.
 
     `noun` is what a command line calls one. `readable`: whether the API document has a read
-    of it. `findable`: whether
-    a create whose answer was lost can be looked up. `check` yields findings on
-    `spec`, `identities` gives what no two manifests may share, `complete` adds
+    of it. `findable`: whether a create whose answer was lost can be looked up. `check` yields
+    findings on `spec`, `identities` gives what no two manifests may share, `complete` adds
     to the declaration what the service needs and nobody writes (a slug, nested
     ids), `cannot_create` says why a resource that is not there stays so.
-    `preflight` asks the service about a write and gives its objections.
+    `preflight` asks the service about a write: what it objects to, and what hangs on it.
     `weakens` yields what a change takes away from whoever relies on it.
     """
 
@@ -294,8 +290,14 @@ class Kind:
 
     complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = _as_declared
     cannot_create: Callable[[Manifest], str] = _creatable
-    preflight: Callable[[Api, Sending], Awaitable[Sequence[str]]] = _no_problems
+    preflight: Callable[[Api, Sending], Awaitable[Foreseen]] = nothing_foreseen
     weakens: Callable[[Change], Iterator[Weakening]] = _weakens_nothing
+    fires: bool = False
+    """Whether it triggers events, incidents and cases: its track record."""
+
+    watches: Callable[[Manifest], Iterator[Watched]] = watches_nothing
+    """Yields what one watches, so that a change of that is a change for it."""
+
     consents: tuple[str, ...] = ()
     """The codes of `weakens` that need consent, so that a project file can give it."""
 

@@ -58,6 +58,7 @@ from reconciler.resource import (
     RuleWarns,
     SameObject,
     SecretsLost,
+    SignalsUnread,
     TakesOver,
     WayOut,
     WriteLost,
@@ -271,6 +272,9 @@ def remark_words(remark: Remark) -> str:
             return f"the target answers, and the key may not list policies ({said})"
         case RollsBack():
             return _rolling_back(remark)
+        case SignalsUnread(what=what, why=why):
+            told = "; ".join(f"{one}: {said}" for one, said in zip(what, why, strict=True))
+            return f"the track record is not complete, as the service did not tell all: {told}"
         case _:
             assert_never(remark)
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from reconciler.document import Json, Path
 from reconciler.resource.declared import RemoteId
+from reconciler.resource.told import NOTHING_TOLD, Told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class Seen:
     are known from the journal, `unseen` are not, and of these `overwritten` were ours
     until somebody wrote again. `edit` says who edited last and when, where the service
     tells, and `by_hand` that it was a person in the web interface. `revision` is told
-    by the answer to a write too.
+    by the answer to a write too. `told` is what else is known of this state, for later.
     """
 
     remote_id: RemoteId | None
@@ -53,6 +54,7 @@ class Seen:
     revision: str = ""
     unseen: tuple[Path, ...] = ()
     overwritten: tuple[Path, ...] = ()
+    told: Told = NOTHING_TOLD
 
     def cannot_tell(self, path: Path) -> bool:
         """Tell whether nobody knows what is at a place.

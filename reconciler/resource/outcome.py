@@ -10,6 +10,7 @@ from reconciler.errors import ExitCode
 from reconciler.resource.declared import Ref, RemoteId
 from reconciler.resource.observation import LastEdit
 from reconciler.resource.reason import Reason
+from reconciler.resource.told import NOTHING_TOLD, Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,8 @@ class Written:
     """The service acknowledged the write.
 
     `stored` is the document it says it has now, and `revision` the one that a
-    read shows until somebody writes again, where the answer tells it.
+    read shows until somebody writes again, where the answer tells it. `told` is what
+    else the answer says that later questions need.
     """
 
     ref: Ref
@@ -25,6 +27,7 @@ class Written:
     message: str = ""
     stored: dict[str, Json] | None = None
     revision: str = ""
+    told: Told = NOTHING_TOLD
 
 
 @dataclass(frozen=True, slots=True)

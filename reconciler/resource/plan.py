@@ -64,7 +64,8 @@ class Change:
     open in both. `before` is what is live as it may be shown, and
     `lost` what is destroyed so: hidden wherever a secret belongs, or did.
     `destroys` names what the write removes for good. `protected` says that the
-    last apply of it asked that nothing changes it.
+    last apply of it asked that nothing changes it. `alerts` are those that the service
+    named when it was asked about the write.
     """
 
     manifest: Manifest
@@ -82,6 +83,7 @@ class Change:
     request_id: str = ""
     protected: bool = False
     before: Json = None
+    alerts: tuple[str, ...] = ()
 
     @property
     def ref(self) -> Ref:

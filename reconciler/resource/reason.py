@@ -375,5 +375,14 @@ class RollsBack:
     refs: tuple[Ref, ...] = ()
 
 
-Remark: TypeAlias = NoJournal | NotPermitted | RollsBack
+@dataclass(frozen=True, slots=True)
+class SignalsUnread:
+    """What the platform was asked for as evidence, and did not tell; `why` says it for each."""
+
+    code: ClassVar[str] = "signals-unread"
+    what: tuple[str, ...]
+    why: tuple[str, ...]
+
+
+Remark: TypeAlias = NoJournal | NotPermitted | RollsBack | SignalsUnread
 """What is to be said of a plan as a whole."""

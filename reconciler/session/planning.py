@@ -33,7 +33,7 @@ from reconciler.report.words import plural
 from reconciler.resource import Drift, Look, Orphan, Plan
 from reconciler.session.opening import Bench, open_api
 from reconciler.session.projects import Asked, today
-from reconciler.session.signals import with_signals
+from reconciler.session.signals import NO_EVIDENCE, Evidence, with_signals
 from reconciler.session.voice import Voice
 
 LARGEST_PLAN_FILE = 256 << 20
@@ -181,8 +181,11 @@ def failures_of(made: Plan) -> set[int]:
     return unread | ({Unsettled.exit_code} if made.unsettled else set())
 
 
-async def plan_now(bench: Bench, history: History) -> Plan:
-    """Observe and decide, over a door of its own, and tell what an apply would refuse."""
+async def plan_now(bench: Bench, history: History, wanted: Evidence = NO_EVIDENCE) -> Plan:
+    """Observe and decide, over a door of its own, and tell what an apply would refuse.
+
+    `wanted` is what else is asked for, for a reviewer.
+    """
     place = Place(
         bench.name,
         bench.target.name,
@@ -201,7 +204,7 @@ async def plan_now(bench: Bench, history: History) -> Plan:
         )
         if bench.restoring is not None:
             made = with_restored(made, bench.restoring, place)
-        made = await with_signals(api, bench, made)
+        made = await with_signals(api, bench, made, history, wanted)
         guarded = await with_guards(api, made, bench.environment.guards)
     return _ruled(bench, guarded)
 

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from reconciler.document import Json, Missing
-from reconciler.signals.record import Labels, Listing, Record, Span, Text, follow, range_filter
+from reconciler.signals.record import (
+    Allowance,
+    Labels,
+    Listing,
+    Record,
+    Span,
+    Text,
+    follow,
+    range_filter,
+)
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 ALERT_EVENTS = "/alerts/events/v3/alert-events"
-_ID_FIELDS = ("alertId", "alert_id", "alertDefId", "alert_def_id")
+
+
+_TRIGGERS = frozenset(("trigger", "triggered", "fire", "fired", "firing"))
+_ENDS = frozenset(("resolve", "resolved", "closed", "ended"))
+_NO_TRIGGERS = _ENDS | frozenset(("acknowledged", "suppressed", "snoozed", "muted"))
+_ALERT_IDS = ("alertId", "alert_id", "alertDefId", "alert_def_id")
+_VERSION_IDS = ("alertVersionId", "alert_version_id")
+_NAMES = ("alertName", "alert_name", "name")
 
 
 class AlertEvent(Record):
@@ -32,35 +49,52 @@ class AlertEvent(Record):
     cx_event_metadata: Any = None
 
     @property
-    def turn(self) -> str:
-        """Whether its alert `triggered` or `resolved`; "" where the event tells neither.
+    def is_trigger(self) -> bool | None:
+        """Whether an alert fired; None for an event that does not say (docs/assumptions.md)."""
+        for told in self._words():
+            if told & _NO_TRIGGERS:
+                return False
+            if told & _TRIGGERS:
+                return True
+        return None
 
-        Values of `cxEventType` are not documented, so that words in it and in the payload's
-        `status` are looked for (docs/assumptions.md).
-        """
+    @property
+    def turn(self) -> str:
+        """Whether its alert `triggered` or `resolved`; "" where the event tells neither."""
+        if self.is_trigger:
+            return "triggered"
+        return "resolved" if any(told & _ENDS for told in self._words()) else ""
+
+    def _words(self) -> Iterator[frozenset[str]]:
+        """Yield the words of its type, and of the payload's status where the type says nothing."""
         payload = self.cx_event_payload
         status = payload.get("status") if isinstance(payload, dict) else ""
         for told in (self.cx_event_type, status):
-            word = told.casefold() if isinstance(told, str) else ""
-            if "resolved" in word:
-                return "resolved"
-            if "triggered" in word:
-                return "triggered"
-        return ""
-
-    @property
-    def is_trigger(self) -> bool:
-        """Whether its alert began to fire."""
-        return self.turn == "triggered"
+            if isinstance(told, str):
+                yield frozenset(re.split(r"[^a-z]+", told.lower()))
 
     @property
     def alert_id(self) -> str:
-        """The id of its alert in small letters; "" where the event tells none."""
-        for told in (self.cx_event_metadata, self.cx_event_payload, self.cx_event_labels):
-            for name in _ID_FIELDS:
+        """The id of its alert in lower case, wherever it tells that; "" where it does not."""
+        return self._told(_ALERT_IDS).lower()
+
+    @property
+    def alert_version_id(self) -> str:
+        """The version of its alert, in lower case, "" where it does not tell that."""
+        return self._told(_VERSION_IDS).lower()
+
+    @property
+    def alert_name(self) -> str:
+        """What it calls its alert, "" where it does not."""
+        return self._told(_NAMES)
+
+    def _told(self, names: Sequence[str]) -> str:
+        places = (self.cx_event_metadata, self.cx_event_payload, self.cx_event_labels)
+        for told in places:
+            for name in names:
                 value = told.get(name) if isinstance(told, dict) else None
                 if isinstance(value, str) and value:
-                    return value.lower()
+                    return value
         return ""
 
 
@@ -81,7 +115,7 @@ class EventFilter:
 
 
 async def list_alert_events(
-    api: Api, wanted: EventFilter, limit: int | None = None, *, whole: bool = False
+    api: Api, wanted: EventFilter, limit: int | Allowance | None = None, *, whole: bool = False
 ) -> AsyncIterator[AlertEvent]:
     """Yield events page by page, newest first as far as the service sorts.
 

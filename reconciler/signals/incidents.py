@@ -14,6 +14,7 @@ from reconciler.document import Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown
 from reconciler.signals.record import (
     PAGINATION,
+    Allowance,
     Enumeration,
     KeyValue,
     Labels,
@@ -172,7 +173,11 @@ def _among(value: str, wanted: Sequence[str]) -> bool:
 
 
 async def list_incidents(
-    api: Api, wanted: IncidentFilter, limit: int | None = None, *, whole: bool = False
+    api: Api,
+    wanted: IncidentFilter,
+    limit: int | Allowance | None = None,
+    *,
+    whole: bool = False,
 ) -> AsyncIterator[Incident]:
     """Yield incidents page by page.
 
@@ -222,7 +227,7 @@ class IncidentEventFilter:
 
 
 async def list_incident_events(
-    api: Api, wanted: IncidentEventFilter, limit: int | None = None
+    api: Api, wanted: IncidentEventFilter, limit: int | Allowance | None = None
 ) -> AsyncIterator[ExtendedIncidentEvent]:
     """Yield incident events page by page. Raises what `Api.read` raises."""
     spell = api.assumptions.parameter

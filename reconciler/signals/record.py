@@ -143,6 +143,14 @@ class Listing(Generic[Kind]):
     required: Collection[str] = ()
 
 
+@dataclass(slots=True)
+class Allowance:
+    """Pages that may still be asked for; `cut` says that there was more than that."""
+
+    left: int
+    cut: bool = False
+
+
 def _all(_: Record) -> bool:
     return True
 
@@ -150,13 +158,14 @@ def _all(_: Record) -> bool:
 async def follow(
     fetch: Fetch,
     listing: Listing[Kind],
-    limit: int | None = None,
+    limit: int | Allowance | None = None,
     holds: Callable[[Kind], bool] = _all,
     *,
     whole: bool = False,
 ) -> AsyncIterator[Kind]:
     """Yield the records that hold, of every page, until the token is empty or `limit` is reached.
 
+    `limit` is a number of records, or an allowance of pages, which it is told of.
     `fetch` takes `{pageSize, pageToken?}`. Raises UnreadableReply for a token
     that comes again, which would never end, and for a page of another form. With `whole`
     also for less than all: where the last page announces more than all of them held, and
@@ -165,11 +174,11 @@ async def follow(
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
     count = read = 0
-    while True:
+    while _may_ask(limit):
         reply = await fetch(pagination)
         items = _page(reply, listing)
         read += len(items)
-        if whole and limit is not None and read > limit:
+        if whole and isinstance(limit, int) and read > limit:
             raise UnreadableReply(f"more than {limit:,} are listed, and no more is read")
         for item in items:
             found = read_record(item, listing.record)
@@ -193,6 +202,17 @@ def _check_end(reply: Json | Missing, read: int | None) -> None:
     total = value_at(reply, (PAGINATION, "totalSize"))
     if read is not None and isinstance(total, int) and total > read:
         raise UnreadableReply(f"the listing ends after {read:,} of {total:,}")
+
+
+def _may_ask(limit: int | Allowance | None) -> bool:
+    """Take one page of an allowance, and note where there is none left."""
+    if not isinstance(limit, Allowance):
+        return True
+    if limit.left <= 0:
+        limit.cut = True
+        return False
+    limit.left -= 1
+    return True
 
 
 def _next_token(reply: Json | Missing) -> str:

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from harness.doors import KEY
-from harness.routes import API_ROOT
+from harness.routes import API_ROOT, READING_POSTS
 from harness.sites import ALERT_ID
 from reconciler.emulator import Faults, Profile, Rule, create_app, utc_now
 from reconciler.emulator.fault_injection import FaultInjection
@@ -57,7 +57,7 @@ class Served:
         return [
             f"{one.method} {one.path.removeprefix(API_ROOT)}"
             for one in self.switch.app.state.requests
-            if one.method != "GET" and not one.path.endswith("/validate")
+            if one.method != "GET" and one.path.removeprefix(API_ROOT) not in READING_POSTS
         ]
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:

@@ -17,6 +17,7 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
+    KnownVersion,
     LastWrite,
     Moved,
     Override,
@@ -32,7 +33,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import OUTCOMES
-from reconciler.resource import Ref
+from reconciler.resource import Ref, Told
 
 AT = "2025-01-31T09:00:00Z"
 RUN = "00000000-0000-4000-8000-000000000001"
@@ -101,6 +102,13 @@ rewritten = st.builds(
     documents | st.just(ABSENT),
     documents | st.just(ABSENT),
 )
+told = st.builds(
+    Told,
+    version=texts,
+    updated=texts,
+    ids=st.dictionaries(texts, texts, max_size=2),
+    alerts=st.none() | st.lists(texts, max_size=2).map(tuple),
+)
 seen_drifts = st.builds(SeenDrift, ref=refs, how=texts, since=texts)
 entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(
@@ -138,6 +146,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         message=texts,
         revision=texts,
         instead_of=st.none() | remote_ids,
+        told=told,
     ),
     st.builds(
         WrittenEntry,
@@ -205,6 +214,7 @@ last_writes = st.builds(
     rewritten=st.lists(rewritten, max_size=2).map(tuple),
     revision=texts,
     origin=st.sampled_from(["", "live", "export"]),
+    told=told,
 )
 kept_entries = st.builds(
     Kept,
@@ -216,5 +226,6 @@ kept_entries = st.builds(
     protect=st.booleans(),
     instead_of=st.none() | remote_ids,
     last=st.none() | last_writes,
+    versions=st.lists(st.builds(KnownVersion, version=texts, at=texts), max_size=3).map(tuple),
 )
 """What compacting alone writes."""

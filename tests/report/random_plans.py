@@ -23,12 +23,14 @@ from reconciler.resource import (
     Ref,
     Remembered,
     Seen,
+    Signals,
     Source,
+    TrackRecord,
     Unknown,
     UnsettledCreate,
+    Watchers,
 )
 from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
-from reconciler.resource.signals import NO_SIGNALS, Signals
 
 HOSTILE = (
     *("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "line\nbreak", "\x00", "\x9b2J", "\x7f"),
@@ -166,9 +168,6 @@ def an_impact(draw: st.DrawFn) -> PolicyImpact:
     )
 
 
-SIGNALS = st.one_of(st.just(NO_SIGNALS), st.builds(Signals, policies=an_impact()))
-
-
 @st.composite
 def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
     """Give a plan: a few drawn changes, repeated under new names up to `most`."""
@@ -185,7 +184,41 @@ def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
         changes,
         tuple(orphans * times),
         tuple(draw(st.lists(lost, max_size=2)) * times),
-        signals=draw(SIGNALS),
+        signals=draw(signals_beside(changes)),
+    )
+
+
+RECORDS = st.builds(
+    TrackRecord,
+    days=st.integers(1, 90),
+    events=st.none() | st.integers(0, 10**9),
+    incidents=st.none() | st.integers(0, 10**9),
+    open_incidents=st.none() | st.integers(0, 10**9),
+    cases=st.none() | st.integers(0, 10**9),
+    complete=st.booleans(),
+    unclear=st.integers(0, 9),
+    by_name=st.integers(0, 9),
+    cases_by_priority=st.dictionaries(st.sampled_from(["P1", "other"]), st.integers(1, 10**9)),
+    last_acknowledged=st.sampled_from(["", "2026-02-25T01:00:00.000Z"]),
+    daily=st.lists(st.integers(0, 10**6), max_size=90).map(tuple),
+)
+WATCHERS = st.builds(
+    Watchers,
+    refs=st.lists(st.builds(Ref, TEXTS, TEXTS), max_size=15).map(tuple),
+    others=st.lists(TEXTS, max_size=15).map(tuple),
+)
+
+
+@st.composite
+def signals_beside(draw: st.DrawFn, changes: tuple[Change, ...]) -> Signals:
+    """Give signals of some changes, with ids as a hostile service tells them."""
+    if not draw(st.booleans()):
+        return Signals()
+    record, watchers = draw(RECORDS), draw(WATCHERS)
+    return Signals(
+        track_records={one.ref: record for one in changes if one.ref.kind in BY_NAME},
+        watchers={one.ref: watchers for one in changes},
+        policies=draw(st.none() | an_impact()),
     )
 
 

@@ -21,9 +21,13 @@ from reconciler.resource import (
     Ref,
     Remembered,
     Seen,
+    Signals,
+    SignalsUnread,
     Source,
+    TrackRecord,
     Unknown,
     UnsettledCreate,
+    Watchers,
 )
 
 CANNOT_READ = "the API has no way to read an alert definition"
@@ -223,6 +227,40 @@ def plan_of_three() -> Plan:
             *(kept("SLO", name) for name in ("checkout-success", "search-latency")),
             kept("AlertDefinition", "search-lag"),
         ]
+    )
+
+
+def plan_with_signals() -> Plan:
+    """Give an alert that is made quieter, and an SLO whose alerts are known."""
+    noisy = rewritten("search-lag", alert("Search lag"), alert("Search lag", priority="P4"))
+    unseen = asserted("checkout-errors", alert("Checkout errors"))
+    slo: dict[str, Json] = {"name": "Checkout", "targetThresholdPercentage": 99.9}
+    lower = updated("SLO", "checkout", slo, {**slo, "targetThresholdPercentage": 99.5})
+    watching = Watchers(
+        refs=(Ref("AlertDefinition", "checkout-errors"), Ref("AlertDefinition", "checkout-fast")),
+        others=("7d1f0a52-6a0c-4f0e-9a55-0d5a3f6f1a01",),
+    )
+    fired = TrackRecord(
+        days=14,
+        events=41,
+        incidents=3,
+        open_incidents=1,
+        cases=1,
+        complete=True,
+        cases_by_priority={"P1": 1},
+        last_acknowledged="2026-02-25T01:00:00.000Z",
+        daily=(0, 2, 9, 0, 0, 1, 12, 3, 0, 0, 5, 0, 8, 1),
+    )
+    refused = TrackRecord(
+        days=14, events=None, incidents=0, open_incidents=0, cases=0, complete=False
+    )
+    return replace(
+        plan_of([noisy, unseen, lower]),
+        signals=Signals(
+            track_records={noisy.ref: fired, unseen.ref: refused},
+            watchers={lower.ref: watching},
+        ),
+        remarks=(SignalsUnread(("alert events",), ("403 the key may not list them",)),),
     )
 
 

@@ -20,6 +20,7 @@ from sample_plans import (
     plan_of_none,
     plan_of_three,
     plan_of_three_hundred,
+    plan_with_signals,
     rewritten,
 )
 
@@ -33,6 +34,7 @@ PLANS = {
     "new": plan_of_new,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
+    "signals": plan_with_signals,
 }
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(

@@ -20,6 +20,7 @@ from sample_plans import (
     plan_of_none,
     plan_of_three,
     plan_of_three_hundred,
+    plan_with_signals,
     policy_change,
     rewritten,
 )
@@ -35,6 +36,7 @@ PLANS = {
     "new": plan_of_new,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
+    "signals": plan_with_signals,
 }
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 NARROW = Style(width=60)

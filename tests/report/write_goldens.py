@@ -7,7 +7,13 @@ from tempfile import TemporaryDirectory
 from example_change import SUFFIXES, example_reports, without_inline
 from sample_audits import SAMPLES
 from sample_impacts import said_of_impacts
-from sample_plans import plan_of_new, plan_of_none, plan_of_three, plan_of_three_hundred
+from sample_plans import (
+    plan_of_new,
+    plan_of_none,
+    plan_of_three,
+    plan_of_three_hundred,
+    plan_with_signals,
+)
 from sample_reasons import said_of_each
 
 from reconciler.report.audited import audit_markdown, audit_text
@@ -25,6 +31,7 @@ for name, make in {
     "new": plan_of_new,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
+    "signals": plan_with_signals,
 }.items():
     plan = make()
     (GOLDEN / f"plan-{name}.txt").write_text(plan_text(plan, Style()), encoding="utf-8")

@@ -13,6 +13,7 @@ from reconciler.kinds.alert_definition.remote import (
     NAME,
     cannot_create,
     observe,
+    watches,
     weakens,
     write,
 )
@@ -97,6 +98,8 @@ ALERT_DEFINITION = Kind(
     batch_size=BULK_LIMIT,
     weakens=weakens,
     consents=CONSENTS,
+    fires=True,
+    watches=watches,
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,
     example=example,

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.api.retrying import Request
-from reconciler.document import Json, Missing
+from reconciler.document import Json, Missing, value_at
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
 from reconciler.kinds.answers import any_members, text, texts
 from reconciler.kinds.assumed_reads import Found, read_record
+from reconciler.kinds.hanging import Watched
 from reconciler.kinds.kind import (
     REQUIRED_UUID,
     Answer,
@@ -35,11 +36,13 @@ from reconciler.resource import (
     RemoteId,
     Seen,
     Skipped,
+    Told,
     Unchanged,
     Unconfirmed,
     Unknown,
     Written,
 )
+from reconciler.sealed import references_in
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -82,6 +85,19 @@ def weakens(change: Change) -> Iterator[Weakening]:
                 yield Weakening(LOWERED, said, "lowered in priority")
 
 
+_SLO_ID = ("sloThreshold", "sloDefinition", "sloId")
+
+
+def watches(manifest: Manifest) -> Iterator[Watched]:
+    """Yield the SLO whose threshold an alert is of, by reference or by its id."""
+    declared = value_at(manifest.spec, _SLO_ID)
+    references = references_in(declared) if isinstance(declared, str) else ()
+    for ref in references:
+        yield Watched(ref.kind, ref)
+    if isinstance(declared, str) and not references:
+        yield Watched("SLO", remote_id=declared)
+
+
 def _rank(priority: Json | Missing) -> int:
     """Give 1 for P1 to 5 for P5, and 0 for a value that nobody here knows."""
     if not isinstance(priority, str):
@@ -119,7 +135,8 @@ async def _read(api: Api, remote_id: RemoteId) -> Observation:
     updated = text(found.record, "updatedTime")
     # A version alone proves no write: a service may keep it over one.
     version = f"{text(found.record, 'alertVersionId')}/{updated}" if updated else ""
-    return Seen(remote_id, found.spec, version, edit=LastEdit(at=updated))
+    edit, told = LastEdit(at=updated), _told(found.record)
+    return Seen(remote_id, found.spec, version, edit=edit, told=told)
 
 
 def _no_alert(remote_id: RemoteId | None) -> str:
@@ -165,8 +182,8 @@ async def _replace(api: Api, sendings: Sequence[Sending]) -> list[Outcome]:
         reply = await api.send("PUT", BULK_REPLACE, body, request=Request.REPLACE)
     except ServiceRefused as refused:
         return [refusal(sending, refused) for sending in sendings]
-    accounts, stored = _accounts(reply), _stored(reply)
-    return [_outcome(sending, accounts, stored) for sending in sendings]
+    accounts, records = _accounts(reply), _records(reply)
+    return [_outcome(sending, accounts, records) for sending in sendings]
 
 
 _LISTS = ("replaced", "failed", "not found", "skipped")
@@ -188,22 +205,25 @@ def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
     return accounts
 
 
-def _stored(reply: Json | Missing) -> dict[str, dict[str, Json]]:
-    """Map each id that was replaced, in lower case, to the properties it has now."""
-    return {
-        text(one, "id").lower(): properties
-        for one in any_members(reply, "alertDefs")
-        if isinstance(properties := one.get("alertDefProperties"), dict)
-    }
+def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
+    """Map each id that was replaced, in lower case, to the definition that is stored now."""
+    return {text(one, "id").lower(): one for one in any_members(reply, "alertDefs")}
+
+
+def _told(record: dict[str, Json]) -> Told:
+    return Told(version=text(record, "alertVersionId"), updated=text(record, "updatedTime"))
 
 
 def _outcome(
-    sending: Sending, accounts: dict[str, list[str]], stored: dict[str, dict[str, Json]]
+    sending: Sending, accounts: dict[str, list[str]], records: dict[str, dict[str, Json]]
 ) -> Outcome:
     ref, remote_id = sending.ref, sending.change.remote_id
     match accounts.get(str(remote_id).lower(), []):
         case ["replaced"]:
-            return Written(ref, remote_id, stored=stored.get(str(remote_id).lower()))
+            record = records[str(remote_id).lower()]
+            properties = record.get("alertDefProperties")
+            stored = properties if isinstance(properties, dict) else None
+            return Written(ref, remote_id, stored=stored, told=_told(record))
         case ["skipped"]:
             return Unchanged(ref, remote_id, "the service saw no change")
         case ["failed"]:

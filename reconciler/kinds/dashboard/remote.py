@@ -44,6 +44,7 @@ from reconciler.resource import (
     Refused,
     RemoteId,
     Seen,
+    Told,
     Unconfirmed,
     Written,
 )
@@ -134,7 +135,8 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
     updated, who = text(record, "updatedAt"), text(record, "updaterName")
     origin = text(record, "updatedOriginType")
     edit = LastEdit(who=who, at=updated, how=_ORIGINS.get(origin, ""))
-    return Seen(remote_id, own, updated, edit=edit, by_hand=origin == BY_HAND)
+    by_hand = origin == BY_HAND
+    return Seen(remote_id, own, updated, edit=edit, by_hand=by_hand, told=Told(updated=updated))
 
 
 def complete(manifest: Manifest, observation: Observation, memory: Memory) -> dict[str, Json]:

@@ -37,7 +37,16 @@ from reconciler.kinds.answers import all_members, members, text
 from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
-from reconciler.resource import LastEdit, Manifest, Observation, Outcome, Seen, Unconfirmed, Written
+from reconciler.resource import (
+    LastEdit,
+    Manifest,
+    Observation,
+    Outcome,
+    Seen,
+    Told,
+    Unconfirmed,
+    Written,
+)
 from reconciler.slips import nearest
 
 if TYPE_CHECKING:
@@ -148,6 +157,15 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
         revision=_revision(stored),
         unseen=tuple(unseen),
         overwritten=tuple(overwritten),
+        told=_told(stored),
+    )
+
+
+def _told(stored: Sequence[dict[str, Json]]) -> Told:
+    """Give the id of each policy by its name, and when the last of them was edited."""
+    return Told(
+        updated=max((text(one, "updatedAt") for one in stored), default=""),
+        ids={text(one, "name"): text(one, "id") for one in stored if text(one, "id")},
     )
 
 
@@ -226,10 +244,11 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
             return await _write(api, sending, again=False)
         if covers(now.document, sending.document, shape_of(LogPolicySetSpec)):
             told = "the answer was lost; the list shows it was written"
-            return Written(sending.ref, None, told, revision=now.revision)
+            return Written(sending.ref, None, told, revision=now.revision, told=now.told)
         said = "the answer was lost, and the list is neither the old nor the new one"
         return Unconfirmed(sending.ref, said, exit_code=ExitCode.STALE)
-    return Written(sending.ref, None, revision=_told_revision(sending, reply))
+    beside, revision = _told(_created(reply)), _told_revision(sending, reply)
+    return Written(sending.ref, None, revision=revision, told=beside)
 
 
 def _told_revision(sending: Sending, reply: Json) -> str:

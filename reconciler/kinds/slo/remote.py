@@ -12,6 +12,7 @@ from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import any_members, member, text, texts
+from reconciler.kinds.hanging import Foreseen
 from reconciler.kinds.kind import (
     UUID,
     Answer,
@@ -36,6 +37,7 @@ from reconciler.resource import (
     Refused,
     RemoteId,
     Seen,
+    Told,
     Unknown,
     Written,
 )
@@ -95,6 +97,14 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
         version=f"{revision}/{updated}",
         edit=LastEdit(at=updated, revision=revision if updated else ""),
         revision=revision,
+        told=Told(version=revision, updated=updated),
+    )
+
+
+def _told(stored: Json | Missing, alerts: Sequence[str] | None = None) -> Told:
+    updated = text(stored, "updateTime") if isinstance(stored, dict) else ""
+    return Told(
+        version=_revision(stored), updated=updated, alerts=None if alerts is None else tuple(alerts)
     )
 
 
@@ -129,23 +139,26 @@ def _undocumented(api: Api, sending: Sending) -> str:
     return f"{deed} an SLO is not documented for `{wrong}` (setting `documentedSliOnly`)"
 
 
-async def preflight(api: Api, sending: Sending) -> Sequence[str]:
-    """Ask endpoint 14 what a write would break; it only reads."""
+async def preflight(api: Api, sending: Sending) -> Foreseen:
+    """Ask endpoint 14 what a write would break, and which alerts it names; it only reads."""
     objection = _undocumented(api, sending)
     if objection:
-        return [objection]
+        return Foreseen((objection,))
     if not _is_validated(api, sending):
-        return ()
+        return Foreseen()
     body = _with_id(sending)
     try:
         reply = await api.ask(VALIDATE, body)
     except ServiceRefused as refused:
-        return [str(refused)]
-    return [
+        return Foreseen((str(refused),))
+    items = any_members(reply, "alertsValidationResult")
+    objections = (
         f"alert {text(item, 'name') or text(item, 'id')}: {text(item, 'errorMessage')}"
-        for item in any_members(reply, "alertsValidationResult")
+        for item in items
         if text(item, "errorMessage")
-    ]
+    )
+    named = (text(item, "id") for item in items)
+    return Foreseen(tuple(objections), tuple(filter(None, named)))
 
 
 def _is_validated(api: Api, sending: Sending) -> bool:
@@ -192,8 +205,10 @@ async def _write(api: Api, sending: Sending) -> Outcome:
     alerts = texts(reply, "effectedSloAlertIds")
     count = "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
     told = f"affects {count}: {', '.join(alerts)}" if alerts else ""
-    revision = _revision(value_at(reply, ("slo",)))
-    return Written(sending.ref, sending.change.remote_id, told, revision=revision)
+    stored = value_at(reply, ("slo",))
+    is_told = isinstance(value_at(reply, ("effectedSloAlertIds",)), list)
+    revision, beside = _revision(stored), _told(stored, alerts if is_told else None)
+    return Written(sending.ref, sending.change.remote_id, told, revision=revision, told=beside)
 
 
 async def _create(api: Api, sending: Sending) -> Outcome:
@@ -206,4 +221,4 @@ async def _create(api: Api, sending: Sending) -> Outcome:
     if not is_part(remote_id):
         said = f"holds no id that can be one: {remote_id[:80]!r}" if remote_id else "holds no id"
         return InDoubt(sending.ref, f"the service's answer to the create {said}")
-    return Written(sending.ref, remote_id, revision=_revision(stored))
+    return Written(sending.ref, remote_id, revision=_revision(stored), told=_told(stored))

@@ -23,6 +23,7 @@ from reconciler.report.html.element import NOTHING, Markup, element, joined, of_
 from reconciler.report.html.page import Made, made_line, page, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
 from reconciler.report.html.sampled import policy_impact_section
+from reconciler.report.html.signals import signals_of
 from reconciler.report.pictures.grid import Sides
 from reconciler.report.pictures.sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import notes_of
@@ -61,7 +62,7 @@ OPEN_UP_TO = 5
 def plan_html(plan: Plan, made: Made | None = None) -> str:
     """Give the page, ending in a line break. Every change is in it, whole."""
     changes = [change for change in plan.changes if change.action is not Action.KEEP]
-    shown = [_card(change, f"change-{number}") for number, change in enumerate(changes, 1)]
+    shown = [_card(plan, change, f"change-{number}") for number, change in enumerate(changes, 1)]
     identities = {one.ref: one.identity for one in shown}
     title = f"Plan for {plan.environment}"
     return page(
@@ -157,7 +158,7 @@ def _groups(changes: Sequence[Change], shown: Sequence[Card]) -> Iterator[Markup
         yield group(kind, plural(len(cards), "change"), cards)
 
 
-def _card(change: Change, identity: str) -> Card:
+def _card(plan: Plan, change: Change, identity: str) -> Card:
     team = change.manifest.labels.get(TEAM, "")
     facets = [("kind", change.ref.kind), ("action", change.action.word)]
     facets += [("evidence", evidence(change)), (TEAM, team)]
@@ -165,6 +166,7 @@ def _card(change: Change, identity: str) -> Card:
     body = (
         notes(notes_of(change)),
         _destroyed(change),
+        signals_of(plan, change),
         picture_of(drawing_of(change)),
         fields_table(found, SIDES) if change.action is Action.UPDATE else new_table(found),
     )

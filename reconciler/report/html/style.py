@@ -172,6 +172,14 @@ text { fill: var(--ink); font-family: system-ui, -apple-system, "Segoe UI", Robo
 .end { text-anchor: end; }
 text.quiet, text.place, text.note { fill: var(--quiet); }
 .cell { fill: var(--grey-soft); stroke: var(--line); stroke-width: 1; }
+.track { flex-basis: 100%; max-width: 440px; }
+.strip { width: 100%; border-bottom: 1.5px solid var(--quiet); }
+.fired { fill: var(--amber); }
+.silent { fill: var(--line); }
+.ends { display: flex; justify-content: space-between; margin: 0.2rem 0 0; font-size: 0.8rem;
+  color: var(--quiet); gap: 0.8rem; }
+.watched p { margin: 0.7rem 0 0.2rem; font-size: 0.9rem; font-weight: 600; }
+.watched ul { margin: 0; padding-left: 1.1rem; overflow-wrap: anywhere; }
 .order { flex-basis: 100%; display: grid; align-items: start;
   grid-template-columns: minmax(0, 1fr) 10rem minmax(0, 1fr); }
 .order h4, .links { margin: 0; }
@@ -276,7 +284,7 @@ _PAPER = """
   button, .change > summary { transition: background 0.12s, border-color 0.12s; }
 }
 @media (forced-colors: active) {
-  .cell, .window, .link, .axis, .band { forced-color-adjust: none; }
+  .cell, .window, .link, .axis, .band, .fired, .silent { forced-color-adjust: none; }
 }
 @media print {
   html { background: #ffffff; font-size: 11px; }

@@ -33,8 +33,19 @@ from reconciler.report.signals.policy_impact import (
     PolicyImpactDocument,
     policy_impact_document,
 )
+from reconciler.report.signals.track_record import TrackRecordDocument, track_record_document
 from reconciler.report.spoken import Place, places_in
-from reconciler.resource import Action, ActionWord, Change, LastEdit, Plan, Reason, Ref, Remark
+from reconciler.resource import (
+    Action,
+    ActionWord,
+    Change,
+    LastEdit,
+    Plan,
+    Reason,
+    Ref,
+    Remark,
+    Signals,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -69,6 +80,21 @@ class ChangeDocument(TypedDict):
                 description="The code owners of its manifest by the base branch; only where that "
                 "is known, and empty for what is nobody's."
             ),
+        ]
+    ]
+    trackRecord: NotRequired[
+        Annotated[
+            TrackRecordDocument,
+            Field(description="Of an alert that the plan touches, where that was asked for."),
+        ]
+    ]
+    watchedBy: NotRequired[
+        Annotated[list[str], Field(description="The alerts known to watch what changes.")]
+    ]
+    watchedByOthers: NotRequired[
+        Annotated[
+            list[str],
+            Field(description="Ids of alerts that the service told of and nobody here knows."),
         ]
     ]
 
@@ -186,7 +212,9 @@ def plan_document(plan: Plan) -> PlanDocument:
             "assert": plan.count(Action.ASSERT),
             "blocked": plan.count(Action.BLOCKED),
         },
-        "changes": [_owned(change_document(change), change, plan) for change in plan.changes],
+        "changes": [
+            _owned(_with_signals(change, plan.signals), change, plan) for change in plan.changes
+        ],
         "orphans": [{"ref": str(one.ref), "remoteId": one.remote_id} for one in plan.orphans],
         "unsettled": [
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
@@ -239,6 +267,18 @@ def change_document(change: Change) -> ChangeDocument:
         "notes": list(notes_of(change)),
         "reasons": [reason_document(reason) for reason in change.reasons],
     }
+
+
+def _with_signals(change: Change, signals: Signals) -> ChangeDocument:
+    """Give a change's JSON form with what stands beside it, which is no part of the change."""
+    document = change_document(change)
+    if (record := signals.track_records.get(change.ref)) is not None:
+        document["trackRecord"] = track_record_document(record)
+    if (watchers := signals.watchers.get(change.ref)) is not None:
+        document["watchedBy"] = [str(ref) for ref in watchers.refs]
+        if watchers.others:
+            document["watchedByOthers"] = list(watchers.others)
+    return document
 
 
 def reason_document(reason: Reason | Remark) -> ReasonDocument:

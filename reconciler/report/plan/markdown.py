@@ -21,6 +21,8 @@ from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.signals.owners import whose_markdown
 from reconciler.report.signals.policy_impact import policy_impact_markdown
+from reconciler.report.signals.track_record import track_record_markdown
+from reconciler.report.signals.watchers import watchers_markdown
 from reconciler.report.spoken import BETWEEN
 from reconciler.report.words import EVIDENCE_MEANINGS, WORST_FIRST, evidence, plural, summary
 from reconciler.resource import Action, Change, Plan
@@ -69,8 +71,10 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     groups = list(_groups(changes))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
     whose = whose_markdown(plan, changes)
-    signals = (*_signals(plan), *whose)
-    head = "\n".join((*_head(plan), *_warnings(plan), *counts, *_table(groups), *signals))
+    beside = [*track_record_markdown(plan), *watchers_markdown(plan), *_signals(plan), *whose]
+    # What is said beside the table takes its room from that, so that both fit any comment.
+    table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
+    head = "\n".join((*_head(plan), *_warnings(plan), *counts, *table, *beside))
     foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
     folds = [_fold(one) for one in groups if one.lines or one.picture or len(one.changes) > 1]
     room = budget - len((head + foot).encode()) - 1
@@ -162,12 +166,12 @@ def _kinds(changes: Sequence[Change]) -> Iterator[str]:
     yield ""
 
 
-def _table(groups: Sequence[_Group]) -> Iterator[str]:
+def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
     if not groups:
         return
     yield "| action | resource | what | evidence | note |"
     yield "|---|---|---|---|---|"
-    room, shown = TABLE_BYTES, 0
+    shown = 0
     for group in groups[:MOST_ROWS]:
         row = _row(group.first, len(group.changes) - 1)
         room -= len(row.encode()) + 1
