@@ -80,7 +80,14 @@ class Keeping:
     place: str
 
 
-Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping
+@dataclass(frozen=True, slots=True)
+class Thawing:
+    """The environment is frozen; `said` is why."""
+
+    said: str
+
+
+Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping | Thawing
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ from reconciler.session.planning import (
     write_private,
 )
 from reconciler.session.projects import Asked, made_now
+from reconciler.session.thawing import wait_for_thaw
 from reconciler.streams import lost_by, output_lost
 
 
@@ -163,6 +164,8 @@ class Job:
         _, use = self._judged(os.environ)
         _refuse_to_write(use, "an apply is")
         with self._admitted(use) as bench:
+            if self.talk.inputs.thaw.seconds:
+                wait_for_thaw(bench, self.talk.inputs.thaw)
             made, applied = self._apply_reviewed(bench)
         self.result = replace(self.result, plan=made, applied=applied)
         tell_applied(applied, made, "text", verbose=False)

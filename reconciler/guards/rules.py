@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from reconciler.advice import on_journal
 from reconciler.document import value_at
+from reconciler.guards.freeze import FROZEN
 from reconciler.guards.open_incidents import Incidents
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Consent, Kind, Weakening
@@ -146,7 +147,7 @@ LOOKS_LIKE_RENAME = "looks-like-rename"
 
 GUARD_CODES = (
     *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
-    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER),
+    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER, FROZEN),
     *(code for kind in KINDS for code in kind.consents),
 )
 """Every code of an objection; docs/guards.md explains each."""
@@ -177,14 +178,17 @@ class Agreed:
     allow_destroy: bool = False
     new_journal: bool = False
     override: bool = False
+    break_glass: bool = False
     reviewed: bool = False
 
     def to(self, objection: Objection) -> bool:
-        """Tell whether it lifts an objection. What cannot be brought back has flags of its own."""
+        """Tell whether it lifts an objection. Freezes, and what is lost for good, have flags."""
         if objection.code in (DESTROYS, DESTROYS_ALL):
             return self.allow_destroy
         if objection.code == NEW_JOURNAL:
             return self.new_journal
+        if objection.code == FROZEN:
+            return self.break_glass
         return self.override or (self.reviewed and objection.code in SEEN_LIVE)
 
 

@@ -21,6 +21,7 @@ from reconciler.journal.entries import (
     Drifted,
     Entry,
     Forgotten,
+    GlassBroken,
     Header,
     Moved,
     Override,
@@ -118,7 +119,8 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_UNSENT = (Started, Backup, RunEntry, Override, Drifted, Renamed, Forgotten, Moved, Arrived)
+_SAID = (RunEntry, Override, GlassBroken, Drifted, Renamed, Forgotten, Moved, Arrived)
+_UNSENT = (Started, Backup, *_SAID)
 
 
 def rescued(entries: Sequence[Entry]) -> str:

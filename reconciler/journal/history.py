@@ -13,6 +13,7 @@ from reconciler.journal.entries import (
     Drifted,
     Entry,
     Forgotten,
+    GlassBroken,
     Identified,
     Imported,
     Kept,
@@ -110,7 +111,7 @@ class History:
         """Take entries in, in the order of the journal."""
         for entry in entries:
             match entry:
-                case Override() | RunEntry() | Moved() | Arrived() | Backup():
+                case Override() | GlassBroken() | RunEntry() | Moved() | Arrived() | Backup():
                     pass
                 case Drifted():
                     self._take_drift(entry)

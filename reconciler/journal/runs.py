@@ -15,6 +15,7 @@ from reconciler.journal.entries import (
     Drifted,
     Entry,
     Forgotten,
+    GlassBroken,
     Identified,
     Imported,
     Kept,
@@ -58,6 +59,7 @@ class RunSummary:
     digest: str = ""
     command: str = ""
     overrides: list[Override] = field(default_factory=list)
+    glass_broken: list[GlassBroken] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
     begins: int = 0
@@ -86,7 +88,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
             runs.append(_summary(entry, at))
         elif isinstance(entry, Moved | Arrived | Backup | Drifted):
             continue
-        elif isinstance(entry, Override) or at > folded:
+        elif isinstance(entry, Override | GlassBroken) or at > folded:
             own = _run_of(entry)
             if not runs or own not in (None, runs[-1].run):
                 runs.append(RunSummary(run=own or "", at=entry.at, begins=at))
@@ -112,7 +114,9 @@ def _summary(entry: RunEntry, begins: int) -> RunSummary:
 def _run_of(entry: Entry) -> str | None:
     """Give the run that an entry names; None where it is of the one before it."""
     match entry:
-        case Override() | Settled() | Kept() | Forgotten() | Renamed(run="") | Drifted():
+        case Override() | GlassBroken() | Settled() | Kept() | Forgotten() | Drifted():
+            return None
+        case Renamed(run=""):
             return None
         case _:
             return entry.run
@@ -122,6 +126,8 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
+        case GlassBroken():
+            run.glass_broken.append(entry)
         case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup() | Drifted():
             pass
         case WrittenEntry(adopted=True) | Imported(adopted=True):
@@ -152,8 +158,8 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
         match entry:
             case RunEntry():
                 yield f"{entry.command} by {entry.actor}".strip()
-            case Override():
-                yield "guard overridden"
+            case Override() | GlassBroken():
+                yield _LIFTED[type(entry)]
             case Moved():
                 yield f"moved to {entry.to}"
             case Arrived():
@@ -164,6 +170,9 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
                 pass
+
+
+_LIFTED: dict[type[Entry], str] = {Override: "guard overridden", GlassBroken: "freeze broken"}
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:

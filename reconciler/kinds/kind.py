@@ -14,6 +14,7 @@ from reconciler.advice import on_journal
 from reconciler.document import ABSENT, Json, Missing, Shape
 from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
+from reconciler.kinds.bearing import UNKNOWN_BEARING, Bearing
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
 from reconciler.kinds.shape import exact_shape_of, shape_of
@@ -301,6 +302,9 @@ class Kind:
     weakens: Callable[[Change], Iterator[Weakening]] = _weakens_nothing
     consents: tuple[str, ...] = ()
     """The codes of `weakens` that need consent, so that a project file can give it."""
+
+    bearing: Bearing = UNKNOWN_BEARING
+    """By what incidents of it are known."""
 
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
     """Turns the content of a `spec.file` into `spec`, where the kind has exports."""

@@ -16,6 +16,7 @@ from reconciler.journal.entries import (
     Drifted,
     Entry,
     Forgotten,
+    GlassBroken,
     Identified,
     Imported,
     Kept,
@@ -73,6 +74,7 @@ class RunDocument(TypedDict):
     digest: Annotated[str, Field(description="Of the plan.")]
     outcomes: Annotated[dict[str, int], Field(description="How many ended in which way.")]
     overrides: Annotated[list[str], Field(description="Reasons of --override-guard.")]
+    glassBroken: Annotated[list[str], Field(description="Reasons of --break-glass.")]
     outcome: NotRequired[
         Annotated[str, Field(description="Of the one resource that was asked for.")]
     ]
@@ -113,6 +115,7 @@ def _run_document(run: RunSummary, wanted: Ref | None) -> RunDocument:
         "digest": run.digest,
         "outcomes": run.counts,
         "overrides": [one.reason for one in run.overrides],
+        "glassBroken": [one.reason for one in run.glass_broken],
     }
     if wanted is not None:
         document["outcome"] = run.outcomes[wanted]
@@ -173,13 +176,16 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
     if wanted is not None:
         told = [run.outcomes[wanted]]
     told += [f"guard overridden: {one.reason}" for one in run.overrides]
+    told += [f"freeze broken: {one.reason}" for one in run.glass_broken]
     return ", ".join(told) or "nothing"
 
 
-def _words(entry: Entry) -> str:
+def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
     match entry:
-        case Override():
-            said = entry.reason
+        case Override(reason=reason):
+            said = reason
+        case GlassBroken(reason=reason, frozen=frozen):
+            said = f"{reason} ({frozen})"
         case RunEntry():
             commit = f" from {entry.commit}" if entry.commit else ""
             said = f"{entry.command} by {entry.actor}{commit}"

@@ -17,6 +17,7 @@ from reconciler.waits import (
     Noted,
     Now,
     Step,
+    Thawing,
 )
 
 NAMED_AFTER = 1.0
@@ -108,6 +109,8 @@ def _wait(noted: Noted, now: float, hide: Hide) -> _Words:
             return _Words("", _request(method, path, hide), after)
         case Locking(said=said):
             return _Words(f"waiting for the journal's lock{long} (", safe(hide(said)), ")")
+        case Thawing(said=said):
+            return _Words(f"waiting for the end of a freeze{long} (", safe(hide(said)), ")")
         case Keeping(place=place):
             return _Words("waiting for the journal ", safe(hide(place)), long)
         case _:

@@ -352,6 +352,14 @@ class NotPermitted:
 
 
 @dataclass(frozen=True, slots=True)
+class FreezeUnknown:
+    """Nobody can tell whether the environment is frozen, and it lets that pass."""
+
+    code: ClassVar[str] = "freeze-unknown"
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class RollsBack:
     """It puts back what was before a run, and no manifest is changed by that.
 
@@ -375,5 +383,5 @@ class RollsBack:
     refs: tuple[Ref, ...] = ()
 
 
-Remark: TypeAlias = NoJournal | NotPermitted | RollsBack
+Remark: TypeAlias = NoJournal | NotPermitted | FreezeUnknown | RollsBack
 """What is to be said of a plan as a whole."""

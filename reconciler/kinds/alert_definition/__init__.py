@@ -16,6 +16,7 @@ from reconciler.kinds.alert_definition.remote import (
     weakens,
     write,
 )
+from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
 
@@ -89,6 +90,7 @@ ALERT_DEFINITION = Kind(
     batch_size=BULK_LIMIT,
     weakens=weakens,
     consents=CONSENTS,
+    bearing=Bearing((("entityLabels",),)),
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,
     example=example,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
+from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.kind import UUID, Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check, queries
@@ -74,6 +75,7 @@ SLO = Kind(
     preflight=preflight,
     batch_size=16,
     weakens=weakens,
+    bearing=Bearing((("labels",),)),
     consents=(TARGET_LOWERED,),
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.alias_generators import to_camel
@@ -30,7 +30,17 @@ from reconciler.report.changes.document import (
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
 from reconciler.report.spoken import Place, places_in
-from reconciler.resource import Action, ActionWord, Change, LastEdit, Plan, Reason, Ref, Remark
+from reconciler.resource import (
+    Action,
+    ActionWord,
+    Change,
+    LastEdit,
+    Objection,
+    Plan,
+    Reason,
+    Ref,
+    Remark,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -84,6 +94,9 @@ class GuardDocument(TypedDict):
     ]
     message: str
     waysOut: list[str]
+    until: NotRequired[
+        Annotated[str, Field(description="When it ends by itself; left out where nobody knows.")]
+    ]
 
 
 SummaryDocument = TypedDict(
@@ -178,15 +191,7 @@ def plan_document(plan: Plan) -> PlanDocument:
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
             for one in plan.unsettled
         ],
-        "guards": [
-            {
-                "code": one.code,
-                "ref": str(one.ref) if one.ref is not None else None,
-                "message": one.message,
-                "waysOut": list(one.ways_out),
-            }
-            for one in plan.guarded
-        ],
+        "guards": [_guard_document(one) for one in plan.guarded],
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
@@ -194,6 +199,18 @@ def plan_document(plan: Plan) -> PlanDocument:
         "sum": "",
     }
     document["sum"] = _sum_of(document)
+    return document
+
+
+def _guard_document(one: Objection) -> GuardDocument:
+    document: GuardDocument = {
+        "code": one.code,
+        "ref": str(one.ref) if one.ref is not None else None,
+        "message": one.message,
+        "waysOut": list(one.ways_out),
+    }
+    if one.until:
+        document["until"] = one.until
     return document
 
 
