@@ -53,14 +53,15 @@ async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
     held = holding(freeze.windows, asked.now)
     if held is not None:
         told.append(_in_window(held, plan.environment))
-    elif freeze.windows and (why := _clock_doubt(api)):
-        unknown.append(why)
     if freeze.incidents is not None:
         try:
             stopping = await _stopping(api, plan, freeze)
             told.extend(_while_open(stopping, plan.environment) if stopping else ())
         except ReconcilerError as error:
             unknown.append(f"its open incidents cannot be told: {error}")
+    # Last, as whatever was asked tells what time it is there.
+    if freeze.windows and held is None and (why := _clock_doubt(api)):
+        unknown.append(why)
     if not unknown:
         return _guarded(plan, told)
     if freeze.on_unknown == "allow":

@@ -21,13 +21,13 @@ from reconciler.journal.entries import (
     Drifted,
     Entry,
     Forgotten,
-    GlassBroken,
     Header,
     Moved,
     Override,
     Renamed,
     RunEntry,
     Started,
+    Unfrozen,
 )
 from reconciler.journal.lines import entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
@@ -119,7 +119,7 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_SAID = (RunEntry, Override, GlassBroken, Drifted, Renamed, Forgotten, Moved, Arrived)
+_SAID = (RunEntry, Override, Unfrozen, Drifted, Renamed, Forgotten, Moved, Arrived)
 _UNSENT = (Started, Backup, *_SAID)
 
 

@@ -229,10 +229,10 @@ class Override(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GlassBroken(_Entry):
+class Unfrozen(_Entry):
     """A person applied what was frozen, and why; `frozen` says what stood against it."""
 
-    entry: Literal["glassBroken"] = "glassBroken"
+    entry: Literal["unfrozen"] = "unfrozen"
     reason: of.Text
     frozen: of.Said = ""
 
@@ -338,7 +338,7 @@ Entry: TypeAlias = (
     | Forgotten
     | RunEntry
     | Override
-    | GlassBroken
+    | Unfrozen
     | Drifted
     | Moved
     | Arrived

@@ -13,7 +13,6 @@ from reconciler.journal.entries import (
     Drifted,
     Entry,
     Forgotten,
-    GlassBroken,
     Identified,
     Imported,
     Kept,
@@ -27,6 +26,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     WrittenEntry,
 )
 from reconciler.resource import Ref, RemoteId
@@ -111,7 +111,7 @@ class History:
         """Take entries in, in the order of the journal."""
         for entry in entries:
             match entry:
-                case Override() | GlassBroken() | RunEntry() | Moved() | Arrived() | Backup():
+                case Override() | Unfrozen() | RunEntry() | Moved() | Arrived() | Backup():
                     pass
                 case Drifted():
                     self._take_drift(entry)

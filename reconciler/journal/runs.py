@@ -15,7 +15,6 @@ from reconciler.journal.entries import (
     Drifted,
     Entry,
     Forgotten,
-    GlassBroken,
     Identified,
     Imported,
     Kept,
@@ -27,6 +26,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     WrittenEntry,
 )
 from reconciler.journal.history import History, Memory
@@ -59,7 +59,7 @@ class RunSummary:
     digest: str = ""
     command: str = ""
     overrides: list[Override] = field(default_factory=list)
-    glass_broken: list[GlassBroken] = field(default_factory=list)
+    unfrozen: list[Unfrozen] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
     begins: int = 0
@@ -88,7 +88,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
             runs.append(_summary(entry, at))
         elif isinstance(entry, Moved | Arrived | Backup | Drifted):
             continue
-        elif isinstance(entry, Override | GlassBroken) or at > folded:
+        elif isinstance(entry, Override | Unfrozen) or at > folded:
             own = _run_of(entry)
             if not runs or own not in (None, runs[-1].run):
                 runs.append(RunSummary(run=own or "", at=entry.at, begins=at))
@@ -114,7 +114,7 @@ def _summary(entry: RunEntry, begins: int) -> RunSummary:
 def _run_of(entry: Entry) -> str | None:
     """Give the run that an entry names; None where it is of the one before it."""
     match entry:
-        case Override() | GlassBroken() | Settled() | Kept() | Forgotten() | Drifted():
+        case Override() | Unfrozen() | Settled() | Kept() | Forgotten() | Drifted():
             return None
         case Renamed(run=""):
             return None
@@ -126,8 +126,8 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
-        case GlassBroken():
-            run.glass_broken.append(entry)
+        case Unfrozen():
+            run.unfrozen.append(entry)
         case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup() | Drifted():
             pass
         case WrittenEntry(adopted=True) | Imported(adopted=True):
@@ -158,7 +158,7 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
         match entry:
             case RunEntry():
                 yield f"{entry.command} by {entry.actor}".strip()
-            case Override() | GlassBroken():
+            case Override() | Unfrozen():
                 yield _LIFTED[type(entry)]
             case Moved():
                 yield f"moved to {entry.to}"
@@ -172,7 +172,7 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
                 pass
 
 
-_LIFTED: dict[type[Entry], str] = {Override: "guard overridden", GlassBroken: "freeze broken"}
+_LIFTED: dict[type[Entry], str] = {Override: "guard overridden", Unfrozen: "freeze broken"}
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:

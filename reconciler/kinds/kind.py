@@ -273,7 +273,7 @@ class Kind:
     to the declaration what the service needs and nobody writes (a slug, nested
     ids), `cannot_create` says why a resource that is not there stays so.
     `preflight` asks the service about a write and gives its objections.
-    `weakens` yields what a change takes away from whoever relies on it.
+    `weakens` yields what a change takes away from people, `bearing` is how incidents tell of it.
     """
 
     name: str
@@ -304,8 +304,6 @@ class Kind:
     """The codes of `weakens` that need consent, so that a project file can give it."""
 
     bearing: Bearing = UNKNOWN_BEARING
-    """By what incidents of it are known."""
-
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
     """Turns the content of a `spec.file` into `spec`, where the kind has exports."""
 

@@ -13,7 +13,7 @@ from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import FROZEN, Agreed, unmet
-from reconciler.journal.entries import GlassBroken, Override, RunEntry
+from reconciler.journal.entries import Override, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.report.plan.document import PlanDocument, changed_since
@@ -143,7 +143,7 @@ def _note_broken_glass(journal: Journal, made: Plan, consent: Consent) -> None:
     frozen = [one.message for one in made.guarded if one.code == FROZEN]
     if consent.break_glass is not None and frozen:
         reason, said = consent.break_glass.strip(), "; ".join(frozen)
-        journal.append([GlassBroken(at=journal.now(), reason=reason, frozen=said)])
+        journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
 
 
 def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:

@@ -35,7 +35,10 @@ def wait_for_thaw(bench: Bench, patience: Patience) -> None:
             while frozen := _frozen(bench):
                 left = deadline - patience.monotonic()
                 until = _known_end(frozen)
-                if left <= 0 or (until is not None and _seconds_to(until) > left):
+                is_later = until is not None and _seconds_to(until) > left
+                if is_later:
+                    bench.voice.say("the freeze ends later than that, so nothing is waited for")
+                if is_later or left <= 0:
                     raise GuardRefused(*map(refusal, frozen))
                 said = "; ".join(one.message for one in frozen)
                 if said != told:
