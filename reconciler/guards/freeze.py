@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.signals.incidents import Incident
 
-FROZEN: Final = "frozen"
+FROZEN = "frozen"
 MOST_CLOCKS_DIFFER: Final = 300.0
 """Seconds by which the service's clock and ours may differ."""
 

@@ -11,6 +11,7 @@ import pytest
 from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
+    NO_TIME,
     SLO_SPEC,
     Meddler,
     Site,
@@ -294,7 +295,7 @@ def dated(at: str) -> Meddler:
 )
 def test_other_clock(site: Site, minutes: int, *, doubtful: bool) -> None:
     """A service whose clock is five minutes off ours leaves nobody sure of windows."""
-    at = format_datetime(datetime.now(UTC) + timedelta(minutes=minutes), usegmt=True)
+    at = format_datetime(NO_TIME + timedelta(minutes=minutes), usegmt=True)
     site.meddle("POST", INCIDENTS, dated(at))
     asked = {"windows": [window("0 1 * * *", "5m")], "incidents": {}}
 
