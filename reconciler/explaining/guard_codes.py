@@ -139,8 +139,8 @@ GUARD_CODES: Final = (
     _guard(
         "frozen",
         "it is no time to write anything",
-        "A window of the environment's `freeze:` holds, incidents are open for which it freezes, or "
-        "nobody can tell whether it is frozen.",
+        "A window of the environment's `freeze:` holds, incidents are open for which it freezes, "
+        "or nobody can tell whether it is frozen.",
         "While people fight a fire, or nobody is there to see what a change does, a change does "
         "more harm than it does good.",
         _says("It is Friday evening, and a window holds until Monday morning."),

@@ -202,7 +202,7 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
     Kept are where it came from, the runs with the counts of their outcomes and
-    their overrides, of each resource its last backup, the writes in doubt and one entry
+    what was lifted, of each resource its last backup, the writes in doubt and one entry
     for all the rest, and what had drifted at the last look.
     """
     history = History()
@@ -248,6 +248,7 @@ def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
             outcomes=run.counts,
         )
         yield from run.overrides
+        yield from run.unfrozen
 
 
 def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:

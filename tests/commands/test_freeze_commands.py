@@ -141,9 +141,13 @@ class Time:
         self.slept.append(seconds)
         self.now += timedelta(seconds=seconds)
 
+    def seconds(self) -> float:
+        """Give the time as seconds that never go back."""
+        return self.now.timestamp()
+
     def patience(self, hours: float) -> Patience:
         """Give so much time to whoever waits."""
-        return Patience(hours * 3600, lambda: self.now.timestamp(), self.sleep)
+        return Patience(hours * 3600, self.seconds, self.sleep)
 
 
 def waits(shop: Workspace, patience: Patience) -> None:

@@ -1,4 +1,4 @@
-"""When windows of a freeze hold, against a walk through all minutes that shares no code with them."""
+"""When windows of a freeze hold, against a walk through all minutes that shares no code."""
 
 from __future__ import annotations
 

@@ -120,7 +120,9 @@ def test_open_incidents(
     assert all("`Payments are slow`" in one.message for one in made.guarded)
 
 
-LABELLED = {"contextualLabels": {"applicationName": "shop", "subsystemName": "cart"}}
+LABELLED: dict[str, Json] = {
+    "contextualLabels": {"applicationName": "shop", "subsystemName": "cart"}
+}
 SHOP: dict[str, Json] = {"applicationRule": {"name": "Shop", "ruleTypeId": "RULE_TYPE_ID_IS"}}
 PAY: dict[str, Json] = {"applicationRule": {"name": "pay", "ruleTypeId": "RULE_TYPE_ID_START_WITH"}}
 NOT_SHOP: dict[str, Json] = {
@@ -176,7 +178,7 @@ def test_matching_incidents(
 
     One that tells none of these freezes everything.
     """
-    told = {"incidentEvent": {"id": "e1"}, "incidentEventExtendedMetadata": event}
+    told: Json = {"incidentEvent": {"id": "e1"}, "incidentEventExtendedMetadata": event}
     incidents(site, {**OPEN, **incident}, events=(told,) if event else ())
 
     made = frozen(site, {"incidents": {"scope": "matching"}}, declared)
