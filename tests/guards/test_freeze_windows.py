@@ -101,7 +101,7 @@ def test_minute_by_minute(zone: str, seed: int) -> None:
     random = Random(f"{zone} {seed}")  # noqa: S311 - the same each time
     day = random.choice(ZONES[zone])
     since, until = day - timedelta(days=2), day + timedelta(days=3)
-    windows = []
+    windows: list[tuple[Drawn, Window, timedelta]] = []
     while len(windows) < 2:
         try:
             windows.append(drawn_window(random, zone))

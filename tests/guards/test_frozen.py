@@ -11,7 +11,6 @@ import pytest
 from harness.sites import (
     ALERT_ID,
     ALERT_SPEC,
-    NO_TIME,
     SLO_SPEC,
     Meddler,
     Site,
@@ -21,6 +20,7 @@ from harness.sites import (
     policy_set,
     unreachable,
 )
+from harness.stores import NO_TIME
 
 from reconciler.api.client import Api
 from reconciler.document import Json
@@ -59,7 +59,7 @@ def window(cron: str, lasts: str, zone: str = "UTC", reason: str = "quiet days")
 
 def incidents(site: Site, *listed: Json, events: tuple[Json, ...] = ()) -> None:
     """Let the service list these."""
-    page = {"incidents": list(listed), "pagination": {}}
+    page: Json = {"incidents": list(listed), "pagination": {}}
     site.meddle("POST", INCIDENTS, answer_with(200, page))
     site.meddle("GET", EVENTS, answer_with(200, {"items": list(events)}))
 

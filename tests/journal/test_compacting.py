@@ -114,7 +114,12 @@ def test_runs() -> None:
 def test_broken_glass_is_kept() -> None:
     """A compacted journal still says who broke a freeze, why, and in which run."""
     broken = Unfrozen(at=AT, reason="it burns", frozen="until monday")
-    listed = [run_entry("one"), broken, replace(written(), run="one"), run_entry("two")]
+    listed: list[Entry] = [
+        run_entry("one"),
+        broken,
+        replace(written(), run="one"),
+        run_entry("two"),
+    ]
 
     first, second = runs_of(compacted(compacted(listed, AT), AT))
 
