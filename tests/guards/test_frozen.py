@@ -21,13 +21,19 @@ from harness.sites import (
     unreachable,
 )
 from harness.stores import NO_TIME
+from markdown_it import MarkdownIt
 
 from reconciler.api.client import Api
 from reconciler.document import Json
+from reconciler.forge.comments import Marker
 from reconciler.guards import FROZEN, Agreed, FreezeNow, freeze_incidents, unmet, with_guards
 from reconciler.guards.rules import GUARD_CODES
 from reconciler.project import Guards
 from reconciler.project.freeze import Freeze
+from reconciler.report.comment import Origin, plan_comment
+from reconciler.report.html import plan_html
+from reconciler.report.plan.text import plan_text
+from reconciler.report.table import Style
 from reconciler.resource import FreezeUnknown, Manifest, Objection, Plan
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
@@ -314,3 +320,25 @@ def test_what_lifts_it() -> None:
     assert [one.code for one in unmet(every, all_else)] == [FROZEN]
     left = [one.code for one in unmet(every, Agreed(break_glass=True))]
     assert left == [code for code in GUARD_CODES if code != FROZEN]
+
+
+HOSTILE = "\x1b[2J@team ::error::<img src=x> [a](http://b) `x` \u202e|\n## head " + "y" * 9_000
+
+
+def test_hostile_names(site: Site) -> None:
+    """The name of an incident reaches a terminal, a comment and an error as nothing but text."""
+    incidents(site, {**OPEN, "name": HOSTILE})
+
+    made = frozen(site, {"incidents": {}})
+
+    (objection,) = made.guarded
+    comment = plan_comment(made, Marker("local", "all"), Origin())
+    page = plan_html(made)
+    for text in (plan_text(made, Style()), comment, page):
+        assert not {"\x1b", "\u202e"} & set(text)
+        assert "y" * 100 not in text
+    assert "<img src=x>" not in page
+    rendered = MarkdownIt("commonmark", {"html": True}).render(comment)
+    assert "<img" not in rendered
+    assert "<h2>head" not in rendered
+    assert "y" * 100 not in objection.message
