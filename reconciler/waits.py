@@ -80,7 +80,14 @@ class Keeping:
     place: str
 
 
-Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping
+@dataclass(frozen=True, slots=True)
+class Thawing:
+    """The environment is frozen; `said` is why."""
+
+    said: str
+
+
+Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping | Thawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,7 @@ class Spent:
         self.done += done
 
 
-Sort: TypeAlias = tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping]
+Sort: TypeAlias = tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping | Thawing]
 """What time is added up by: a deed and its things, or what was waited for."""
 
 

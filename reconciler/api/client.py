@@ -38,6 +38,7 @@ from reconciler.api.retrying import (
     Wait,
     next_step,
     retry_after_seconds,
+    seconds_between,
 )
 from reconciler.api.secret import Redaction, Secret
 from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
@@ -180,6 +181,7 @@ class Api:
     sent: int = 0
     _exchange: Exchange | None = None
     _route_proof: asyncio.Task[bool] | None = None
+    _told: tuple[str, datetime] | None = None
 
     async def __aenter__(self) -> Self:
         """Open the connections lazily: nothing is sent yet.
@@ -373,7 +375,15 @@ class Api:
         if self._exchange is None:
             raise RuntimeError("the Api is not open: use `async with`")
         self.sent += 1
-        return await self._exchange.attempt(call)
+        attempt = await self._exchange.attempt(call)
+        if attempt.reply is not None and attempt.reply.date:
+            self._told = attempt.reply.date, self.patience.now()
+        return attempt
+
+    @property
+    def clock_difference(self) -> float | None:
+        """By how many seconds the service's clock is before ours, None where it told no time."""
+        return None if self._told is None else seconds_between(*self._told)
 
 
 def _answer(attempt: Attempt) -> Reply:

@@ -65,6 +65,7 @@ from reconciler.session.planning import (
 )
 from reconciler.session.projects import Asked, made_now
 from reconciler.session.signals import IN_CI, NO_EVIDENCE
+from reconciler.session.thawing import wait_for_thaw
 from reconciler.streams import lost_by, output_lost
 
 
@@ -170,6 +171,8 @@ class Job:
         _, use = self._judged(os.environ)
         _refuse_to_write(use, "an apply is")
         with self._admitted(use) as bench:
+            if self.talk.inputs.thaw.seconds:
+                wait_for_thaw(bench, self.talk.inputs.thaw)
             made, applied = self._apply_reviewed(bench)
         self.result = replace(self.result, plan=made, applied=applied)
         tell_applied(applied, made, "text", verbose=False)

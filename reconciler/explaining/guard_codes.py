@@ -155,6 +155,20 @@ GUARD_CODES: Final = (
         ),
     ),
     _guard(
+        "frozen",
+        "it is no time to write anything",
+        "A window of the environment's `freeze:` holds, incidents are open for which it freezes, "
+        "or nobody can tell whether it is frozen.",
+        "While people fight a fire, or nobody is there to see what a change does, a change does "
+        "more harm than it does good.",
+        _says("It is Friday evening, and a window holds until Monday morning."),
+        _says(
+            "Wait for its end, or break the glass in an emergency; it lifts nothing else.",
+            "reconciler apply --yes --wait-freeze 2h",
+            "reconciler apply --yes --break-glass 'the alert pages the wrong team'",
+        ),
+    ),
+    _guard(
         "alert-silenced",
         "an alert with open incidents would be silenced",
         "An alert would be disabled or set to phantom while it has open incidents.",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reconciler.guards.failing_samples import failing_samples
+from reconciler.guards.freeze import FreezeNow, with_freeze
 from reconciler.guards.open_incidents import Incidents, incidents_of_silenced
 from reconciler.guards.rules import exceeded_limits, needed_consents
 from reconciler.project import Guards
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
 
 
-async def with_guards(api: Api, plan: Plan, guards: Guards) -> Plan:
+async def with_guards(
+    api: Api, plan: Plan, guards: Guards, freeze: FreezeNow | None = None
+) -> Plan:
     """Fill in what an apply of the plan would need consent for.
 
     Incidents are listed only where the plan silences an alert. A listing that
-    cannot be read is noted on the alert's line and stands in no way.
+    cannot be read is noted on the alert's line and stands in no way. A freeze is decided
+    at the moment that `freeze` tells; without one there is none.
     """
     incidents = await incidents_of_silenced(api, plan)
     noted = plan
@@ -35,7 +39,8 @@ async def with_guards(api: Api, plan: Plan, guards: Guards) -> Plan:
                 for change in plan.changes
             ),
         )
-    return replace(noted, guarded=objections(plan, guards, incidents))
+    guarded = replace(noted, guarded=objections(plan, guards, incidents))
+    return guarded if freeze is None else await with_freeze(api, guarded, freeze)
 
 
 def objections(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from reconciler.advice import on_journal
 from reconciler.document import value_at
+from reconciler.guards.freeze import FROZEN
 from reconciler.guards.open_incidents import Incidents
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Consent, Kind, Weakening
@@ -146,7 +147,7 @@ LOOKS_LIKE_RENAME = "looks-like-rename"
 
 GUARD_CODES = (
     *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
-    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES),
+    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES, FROZEN),
     *(code for kind in KINDS for code in kind.consents),
 )
 """Every code of an objection; docs/guards.md explains each."""
@@ -180,15 +181,18 @@ class Agreed:
     allow_destroy: bool = False
     new_journal: bool = False
     override: bool = False
+    break_glass: bool = False
     reviewed: bool = False
     shown: frozenset[str] | None = None
 
     def to(self, objection: Objection) -> bool:
-        """Tell whether it lifts an objection. What cannot be brought back has flags of its own."""
+        """Tell whether it lifts an objection. Freezes, and what is lost for good, have flags."""
         if objection.code in (DESTROYS, DESTROYS_ALL):
             return self.allow_destroy
         if objection.code == NEW_JOURNAL:
             return self.new_journal
+        if objection.code == FROZEN:
+            return self.break_glass
         # Samples are in no digest, so a file of the plan has to show the very objection.
         is_shown = self.shown is None or objection.message in self.shown
         told = is_shown or objection.code != POLICY_SAMPLES

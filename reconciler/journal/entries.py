@@ -248,6 +248,15 @@ class Override(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unfrozen(_Entry):
+    """A person applied what was frozen, and why; `frozen` says what stood against it."""
+
+    entry: Literal["unfrozen"] = "unfrozen"
+    reason: of.Text
+    frozen: of.Said = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kept(_OfResource):
     """What a compacted journal keeps of one resource, beside the writes in doubt before it.
 
@@ -344,7 +353,16 @@ AboutWrites: TypeAlias = (
     Started | Identified | WrittenEntry | Stored | Imported | RefusedEntry | Settled | Kept
 )
 Entry: TypeAlias = (
-    AboutWrites | Backup | Renamed | Forgotten | RunEntry | Override | Drifted | Moved | Arrived
+    AboutWrites
+    | Backup
+    | Renamed
+    | Forgotten
+    | RunEntry
+    | Override
+    | Unfrozen
+    | Drifted
+    | Moved
+    | Arrived
 )
 ENTRY_NAMES: tuple[str, ...] = tuple(
     one.__dataclass_fields__["entry"].default for one in get_args(Entry)

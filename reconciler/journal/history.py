@@ -27,6 +27,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     WrittenEntry,
 )
 from reconciler.resource import Ref, RemoteId
@@ -116,7 +117,7 @@ class History:
         """Take entries in, in the order of the journal."""
         for entry in entries:
             match entry:
-                case Override() | RunEntry() | Moved() | Arrived() | Backup():
+                case Override() | Unfrozen() | RunEntry() | Moved() | Arrived() | Backup():
                     pass
                 case Drifted():
                     self._take_drift(entry)

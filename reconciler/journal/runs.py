@@ -26,6 +26,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     WrittenEntry,
 )
 from reconciler.journal.history import History, Memory
@@ -58,6 +59,7 @@ class RunSummary:
     digest: str = ""
     command: str = ""
     overrides: list[Override] = field(default_factory=list)
+    unfrozen: list[Unfrozen] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
     begins: int = 0
@@ -86,7 +88,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
             runs.append(_summary(entry, at))
         elif isinstance(entry, Moved | Arrived | Backup | Drifted):
             continue
-        elif isinstance(entry, Override) or at > folded:
+        elif isinstance(entry, Override | Unfrozen) or at > folded:
             own = _run_of(entry)
             if not runs or own not in (None, runs[-1].run):
                 runs.append(RunSummary(run=own or "", at=entry.at, begins=at))
@@ -112,7 +114,9 @@ def _summary(entry: RunEntry, begins: int) -> RunSummary:
 def _run_of(entry: Entry) -> str | None:
     """Give the run that an entry names; None where it is of the one before it."""
     match entry:
-        case Override() | Settled() | Kept() | Forgotten() | Renamed(run="") | Drifted():
+        case Override() | Unfrozen() | Settled() | Kept() | Forgotten() | Drifted():
+            return None
+        case Renamed(run=""):
             return None
         case _:
             return entry.run
@@ -122,6 +126,8 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
+        case Unfrozen():
+            run.unfrozen.append(entry)
         case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup() | Drifted():
             pass
         case WrittenEntry(adopted=True) | Imported(adopted=True):
@@ -152,8 +158,8 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
         match entry:
             case RunEntry():
                 yield f"{entry.command} by {entry.actor}".strip()
-            case Override():
-                yield "guard overridden"
+            case Override() | Unfrozen():
+                yield _LIFTED[type(entry)]
             case Moved():
                 yield f"moved to {entry.to}"
             case Arrived():
@@ -164,6 +170,9 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
                 pass
+
+
+_LIFTED: dict[type[Entry], str] = {Override: "guard overridden", Unfrozen: "freeze broken"}
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:
@@ -193,7 +202,7 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
     Kept are where it came from, the runs with the counts of their outcomes and
-    their overrides, of each resource its last backup, the writes in doubt and one entry
+    what was lifted, of each resource its last backup, the writes in doubt and one entry
     for all the rest, and what had drifted at the last look.
     """
     history = History()
@@ -239,6 +248,7 @@ def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
             outcomes=run.counts,
         )
         yield from run.overrides
+        yield from run.unfrozen
 
 
 def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:

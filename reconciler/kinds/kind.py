@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -11,12 +10,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.advice import on_journal
-from reconciler.document import ABSENT, Json, Missing, Shape
-from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
+from reconciler.document import Json, Shape
+from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
+from reconciler.kinds.bearing import UNKNOWN_BEARING, Bearing
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
+from reconciler.kinds.fields import Part
 from reconciler.kinds.hanging import Foreseen, Watched, nothing_foreseen, watches_nothing
+from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.queries import Query
 from reconciler.resource import (
@@ -109,46 +110,6 @@ def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
         f"if it was deleted and is wanted: {again}",
         f"if it was deleted for good: {forget}",
     )
-
-
-MOST_DIGITS = len(str(INT32_MAX))
-
-
-@dataclass(frozen=True, slots=True)
-class IdForm:
-    """How `metadata.id` of a kind is written. `parse` gives None for any other form.
-
-    `counted` ids are given out in order, so that every service has the same ones.
-    """
-
-    parse: Callable[[Json], RemoteId | None]
-    words: str
-    schema: Mapping[str, Json]
-    required: bool = False
-    counted: bool = False
-
-    def normal(self, remote_id: RemoteId) -> RemoteId:
-        """Give an id in its one spelling; a service may write a uuid in capitals."""
-        known = self.parse(remote_id)
-        return remote_id if known is None else known
-
-    def typed(self, text: str) -> RemoteId | None:
-        """Read an id as somebody types it; None for any other form."""
-        is_number = (
-            self.counted and text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
-        )
-        return self.parse(int(text) if is_number else text)
-
-    def check(self, asked: RemoteId, told: Json | Missing) -> None:
-        """Raise AnotherRecord where an answer tells another id than was asked for.
-
-        One that tells none is about what was asked for, as nothing says otherwise.
-        """
-        if told in (ABSENT, None, ""):
-            return
-        is_id = isinstance(told, str | int) and not isinstance(told, bool)
-        if not is_id or self.normal(told) != self.normal(asked):  # type: ignore[arg-type]  # checked
-            raise AnotherRecord(f"asked for {asked}, the service answered with {str(told)[:80]!r}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -265,7 +226,7 @@ class Kind:
     to the declaration what the service needs and nobody writes (a slug, nested
     ids), `cannot_create` says why a resource that is not there stays so.
     `preflight` asks the service about a write: what it objects to, and what hangs on it.
-    `weakens` yields what a change takes away from whoever relies on it.
+    `weakens` yields what a change takes away from people, `bearing` is how incidents tell of it.
     """
 
     name: str
@@ -301,6 +262,7 @@ class Kind:
     consents: tuple[str, ...] = ()
     """The codes of `weakens` that need consent, so that a project file can give it."""
 
+    bearing: Bearing = UNKNOWN_BEARING
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
     """Turns the content of a `spec.file` into `spec`, where the kind has exports."""
 
@@ -350,43 +312,6 @@ class Kind:
     def exact_shape(self) -> Shape:
         """How what is declared is compared with what was: a zero is not absent there."""
         return exact_shape_of(self.spec)
-
-
-_UUID = re.compile(UUID_PATTERN)
-_SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-def _uuid(value: Json) -> RemoteId | None:
-    return value.lower() if isinstance(value, str) and _UUID.fullmatch(value) else None
-
-
-def _int32(value: Json) -> RemoteId | None:
-    is_integer = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_integer and 1 <= value <= INT32_MAX else None  # type: ignore[operator,return-value]  # checked above
-
-
-def _short(value: Json) -> RemoteId | None:
-    return value if isinstance(value, str) and _SHORT.fullmatch(value) else None
-
-
-def _none(_: Json) -> RemoteId | None:
-    return None
-
-
-UUID = IdForm(_uuid, "a uuid", {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
-REQUIRED_UUID = IdForm(UUID.parse, UUID.words, UUID.schema, required=True)
-INT32 = IdForm(
-    _int32,
-    "an integer from 1 to 2147483647",
-    {"type": "integer", "minimum": 1, "maximum": INT32_MAX},
-    counted=True,
-)
-DASHBOARD_ID = IdForm(
-    _short,
-    "1 to 64 of the characters A-Z, a-z, 0-9, _ and -",
-    {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
-)
-NO_ID = IdForm(_none, "left out: there is only one", {})
 
 
 async def observe(

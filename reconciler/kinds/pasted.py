@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from reconciler.document import Json, Path, value_at
 from reconciler.kinds.fields import Fate, Part, ReadOnly, Wrapper
-from reconciler.kinds.kind import IdForm
+from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.repairs import (
     Drop,
     MoveId,

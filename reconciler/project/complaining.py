@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from pydantic import BaseModel, ValidationError
 
 from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
 from reconciler.document import Json
 from reconciler.project.choosing import unsafe_base_url
+from reconciler.project.freeze import Freeze, Incidents, Window
 from reconciler.project.levels import level_findings
 from reconciler.project.rules import Examples, Rule
 from reconciler.project.samples import PolicySamples
@@ -152,6 +154,9 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("environments", "policySamples"): PolicySamples,
     ("environments", "guards"): Guards,
     ("environments", "guards", "kinds"): Limits,
+    ("environments", "freeze"): Freeze,
+    ("environments", "freeze", "windows"): Window,
+    ("environments", "freeze", "incidents"): Incidents,
     ("environments", "api"): Assumptions,
     ("environments", "api", "parameterNames"): ParameterNames,
     ("environments", "api", "reads"): Read,
@@ -170,7 +175,9 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
                 words = f"the variable `{path[-1]}` must not be null"
                 yield Finding("P101", path, words)
         else:
-            yield _finding(error["type"], error["msg"], path)
+            found = _finding(error["type"], error["msg"], path)
+            near = error.get("ctx", {}).get("near")
+            yield replace(found, suggestion=near) if near else found
         said.add(path)
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
+from reconciler.project.freeze import Freeze
 from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
 from reconciler.project.samples import SampleSetting
@@ -209,6 +210,8 @@ class Environment(_Strict):
     ] = {}
     guards: Guards = Guards()
     """What an apply of this environment may do without consent."""
+    freeze: Freeze = Freeze()
+    """When an apply of this environment writes nothing."""
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
     ] = Assumptions()

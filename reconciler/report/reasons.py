@@ -25,6 +25,7 @@ from reconciler.resource import (
     DependsOn,
     Drift,
     EditedBy,
+    FreezeUnknown,
     GoneSince,
     Imported,
     IncidentsUnread,
@@ -270,6 +271,8 @@ def remark_words(remark: Remark) -> str:
             )
         case NotPermitted(said=said):
             return f"the target answers, and the key may not list policies ({said})"
+        case FreezeUnknown(said=said):
+            return f"nobody can tell whether this environment is frozen, and it allows that: {said}"
         case RollsBack():
             return _rolling_back(remark)
         case SignalsUnread(what=what, why=why):

@@ -133,8 +133,9 @@ class Objection:
     """What an apply would need consent for, and how to give it.
 
     `ref` is None where it is about many resources; else `said` goes on after its name. `said`
-    names the figures and the limit. `code` names the guard for good: docs/guards.md. `destroys`
-    are all that it says would be gone.
+    names the figures and the limit. `until` is when it ends by itself, as an
+    ISO 8601 time, "" where nobody knows. `code` names the guard for good: docs/guards.md.
+    `destroys` are all that it says would be gone.
     """
 
     ref: Ref | None = None
@@ -142,6 +143,7 @@ class Objection:
     ways_out: tuple[str, ...]
     code: str
     destroys: tuple[str, ...] = ()
+    until: str = ""
 
     @property
     def message(self) -> str:

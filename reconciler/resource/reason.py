@@ -352,6 +352,14 @@ class NotPermitted:
 
 
 @dataclass(frozen=True, slots=True)
+class FreezeUnknown:
+    """Nobody can tell whether the environment is frozen, and it lets that pass."""
+
+    code: ClassVar[str] = "freeze-unknown"
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class RollsBack:
     """It puts back what was before a run, and no manifest is changed by that.
 
@@ -384,5 +392,5 @@ class SignalsUnread:
     why: tuple[str, ...]
 
 
-Remark: TypeAlias = NoJournal | NotPermitted | RollsBack | SignalsUnread
+Remark: TypeAlias = NoJournal | NotPermitted | FreezeUnknown | RollsBack | SignalsUnread
 """What is to be said of a plan as a whole."""

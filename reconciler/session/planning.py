@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
-from reconciler.guards import with_guards
+from reconciler.guards import FreezeNow, with_guards
 from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
@@ -32,7 +32,7 @@ from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Drift, Look, Orphan, Plan
 from reconciler.session.opening import Bench, open_api
-from reconciler.session.projects import Asked, today
+from reconciler.session.projects import Asked, now, today
 from reconciler.session.signals import NO_EVIDENCE, Evidence, with_signals
 from reconciler.session.voice import Voice
 
@@ -205,7 +205,8 @@ async def plan_now(bench: Bench, history: History, wanted: Evidence = NO_EVIDENC
         if bench.restoring is not None:
             made = with_restored(made, bench.restoring, place)
         made = await with_signals(api, bench, made, history, wanted)
-        guarded = await with_guards(api, made, bench.environment.guards)
+        frozen = FreezeNow(bench.environment.freeze, now())
+        guarded = await with_guards(api, made, bench.environment.guards, frozen)
     return _ruled(bench, guarded)
 
 

@@ -24,6 +24,7 @@ from reconciler.signals.record import (
     Span,
     Text,
     follow,
+    follow_whole,
     range_filter,
     read_record,
 )
@@ -191,6 +192,33 @@ async def list_incidents(
 
     async for incident in follow(fetch, LISTED, limit, wanted.holds, whole=whole):
         yield incident
+
+
+async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], bool]:
+    """Give all incidents, open or not, and whether these are all.
+
+    Nothing is filtered by the service, as a filter that it understands otherwise would leave
+    some out in silence. Raises what `follow_whole` and `Api.ask` raise.
+    """
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.ask(INCIDENTS, {}, api.assumptions.parameter("pagination", pagination))
+
+    return await follow_whole(fetch, LISTED, most_pages)
+
+
+async def every_incident_event(
+    api: Api, most_pages: int
+) -> tuple[list[ExtendedIncidentEvent], bool]:
+    """Give all incident events, and whether these are all.
+
+    Raises what `follow_whole` and `Api.read` raise.
+    """
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.read(EVENTS, api.assumptions.parameter("pagination", pagination))
+
+    return await follow_whole(fetch, EVENTS_LISTED, most_pages)
 
 
 @dataclass(frozen=True, slots=True)

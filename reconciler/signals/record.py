@@ -215,6 +215,53 @@ def _may_ask(limit: int | Allowance | None) -> bool:
     return True
 
 
+async def follow_whole(
+    fetch: Fetch, listing: Listing[Kind], most_pages: int
+) -> tuple[list[Kind], bool]:
+    """Give the records of a listing, and whether these are all.
+
+    They are not where there are more pages than `most_pages`. Raises UnreadableReply where an
+    answer announces more than all of them hold, and as `follow` does.
+    """
+    pages, announced = 0, 0
+
+    async def counted(pagination: dict[str, Json]) -> Json | Missing:
+        nonlocal pages, announced
+        if pages == most_pages:
+            raise _MorePages
+        pages += 1
+        reply = await fetch(pagination)
+        announced = max(announced, _announced(reply))
+        return reply
+
+    found: list[Kind] = []
+    try:
+        async for one in follow(counted, listing):
+            found.append(one)  # noqa: PERF401 - what came before an error is kept
+    except _MorePages:
+        return found, False
+    if announced > len(found):
+        raise UnreadableReply(
+            f"the answers announce {announced} of `{listing.member}` and hold {len(found)}"
+        )
+    return found, True
+
+
+class _MorePages(Exception):
+    """There are more pages than anybody wants."""
+
+
+def _announced(reply: Json | Missing) -> int:
+    """Give how many records there are as an answer says, 0 where it does not."""
+    told = value_at(reply, (PAGINATION, "totalSize"))
+    if isinstance(told, bool):
+        return 0
+    # A service may write a whole number as text.
+    if isinstance(told, str) and told.isascii() and told.isdecimal():
+        return int(told[:18])
+    return int(told) if isinstance(told, int) else 0
+
+
 def _next_token(reply: Json | Missing) -> str:
     token = value_at(reply, (PAGINATION, "nextPageToken"))
     if isinstance(token, str):

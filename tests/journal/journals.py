@@ -29,6 +29,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     WrittenEntry,
 )
 from reconciler.journal.journal import Journal
@@ -187,6 +188,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         ),
     ),
     st.builds(Override, at=texts, reason=texts),
+    st.builds(Unfrozen, at=texts, reason=texts, frozen=texts),
     st.builds(
         RunEntry,
         run=texts,

@@ -33,6 +33,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     WrittenEntry,
 )
 from reconciler.journal.lines import entry_document
@@ -89,6 +90,7 @@ ENTRIES: list[Entry] = [
     RefusedEntry(run="r", at="at", ref=REF, message="no"),
     Settled(at="at", ref=REF, remote_id=7),
     Override(at="at", reason="because"),
+    Unfrozen(at="at", reason="because", frozen="it was"),
     Renamed(at="at", ref=REF, was=Ref("SLO", "b"), run="r"),
     Forgotten(at="at", ref=REF),
     Drifted(at="at", found=(SeenDrift(ref=REF, how="sha256:0", since="at"),), over=(REF,)),

@@ -17,8 +17,10 @@ from reconciler.kinds.alert_definition.remote import (
     weakens,
     write,
 )
+from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
+from reconciler.kinds.id_forms import REQUIRED_UUID
+from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 
 if TYPE_CHECKING:
     from reconciler.kinds.hygiene import Check
@@ -100,6 +102,7 @@ ALERT_DEFINITION = Kind(
     consents=CONSENTS,
     fires=True,
     watches=watches,
+    bearing=Bearing((("entityLabels",),)),
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,
     example=example,

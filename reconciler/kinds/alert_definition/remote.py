@@ -13,8 +13,8 @@ from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
 from reconciler.kinds.answers import any_members, text, texts
 from reconciler.kinds.assumed_reads import Found, read_record
 from reconciler.kinds.hanging import Watched
+from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import (
-    REQUIRED_UUID,
     Answer,
     Consent,
     Identified,

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
+from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.kind import NO_ID, Essential, Kind, Ranking
+from reconciler.kinds.id_forms import NO_ID
+from reconciler.kinds.kind import Essential, Kind, Ranking
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
+from reconciler.kinds.log_policy_set.reaching import takes_logs_of
 from reconciler.kinds.log_policy_set.remote import observe, write
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ LOG_POLICY_SET = Kind(
     hygiene=_hygiene,
     findable=True,
     singleton=True,
+    bearing=Bearing(takes_logs_of=takes_logs_of),
     destroyable=("policies",),
     essentials=(Essential(("policies",)),),
     picture=Ranking(

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
+from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.kind import UUID, Essential, Kind, Objective
+from reconciler.kinds.id_forms import UUID
+from reconciler.kinds.kind import Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check, queries
 from reconciler.kinds.slo.remote import (
     TARGET_LOWERED,
@@ -82,6 +84,7 @@ SLO = Kind(
     preflight=preflight,
     batch_size=16,
     weakens=weakens,
+    bearing=Bearing((("labels",),)),
     consents=(TARGET_LOWERED,),
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),

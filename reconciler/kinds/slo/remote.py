@@ -13,8 +13,8 @@ from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import any_members, member, text, texts
 from reconciler.kinds.hanging import Foreseen
+from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import (
-    UUID,
     Answer,
     Consent,
     Identified,

@@ -40,6 +40,7 @@ from reconciler.resource import (
     ActionWord,
     Change,
     LastEdit,
+    Objection,
     Plan,
     Reason,
     Ref,
@@ -123,6 +124,9 @@ class GuardDocument(TypedDict):
     ]
     message: str
     waysOut: list[str]
+    until: NotRequired[
+        Annotated[str, Field(description="When it ends by itself; left out where nobody knows.")]
+    ]
 
 
 SummaryDocument = TypedDict(
@@ -220,15 +224,7 @@ def plan_document(plan: Plan) -> PlanDocument:
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
             for one in plan.unsettled
         ],
-        "guards": [
-            {
-                "code": one.code,
-                "ref": str(one.ref) if one.ref is not None else None,
-                "message": one.message,
-                "waysOut": list(one.ways_out),
-            }
-            for one in plan.guarded
-        ],
+        "guards": [_guard_document(one) for one in plan.guarded],
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
@@ -245,6 +241,18 @@ def _owned(document: ChangeDocument, change: Change, plan: Plan) -> ChangeDocume
     """Say whose a resource is, which is no part of what is done with it."""
     owners = plan.signals.owners.get(change.ref)
     return document if owners is None else {**document, "owners": [*owners]}
+
+
+def _guard_document(one: Objection) -> GuardDocument:
+    document: GuardDocument = {
+        "code": one.code,
+        "ref": str(one.ref) if one.ref is not None else None,
+        "message": one.message,
+        "waysOut": list(one.ways_out),
+    }
+    if one.until:
+        document["until"] = one.until
+    return document
 
 
 def _sum_of(document: Mapping[str, Any]) -> str:
