@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,6 +29,10 @@ from reconciler.session.planning import (
 )
 from reconciler.session.projects import Asked, manifest_paths, project_file, read_project
 
+if TYPE_CHECKING:
+    from reconciler.project import Project
+    from reconciler.resource import Plan
+
 CLEARED = "\x1b[H\x1b[2J"
 
 
@@ -43,6 +49,11 @@ CLEARED = "\x1b[H\x1b[2J"
 @click.option("--exit-code", is_flag=True, help="Exit with 2 where there are changes.")
 @click.option("--watch", is_flag=True, help="Plan again whenever a file is saved; on a terminal.")
 @click.option(
+    "--against",
+    metavar="REV",
+    help="Compare with the manifests of the last commit in common with REV, without a service.",
+)
+@click.option(
     "--changed-since",
     "since",
     metavar="REV",
@@ -54,14 +65,29 @@ def plan(
     form: str,
     out: Path | None,
     exit_code: bool,
+    against: str | None,
     since: str | None,
     watch: bool,
 ) -> int:
     """Show what apply would do. Nothing is written, neither to the service nor to the journal."""
+    if against is not None and since is not None:
+        raise UsageError(
+            "--against compares everything with a revision, so --changed-since has nothing to "
+            "leave out: give one of them"
+        )
+    revisions = _Revisions(against, since)
     if watch:
         _check_watching(form, out, exit_code=exit_code)
-        return _watch(asked, since)
-    return _plan(asked, form, out, since, exit_code=exit_code)
+        return _watch(asked, revisions)
+    return _plan(asked, form, out, revisions, exit_code=exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Revisions:
+    """What was asked to stand for the service, and since when changes count; one at most."""
+
+    against: str | None
+    since: str | None
 
 
 def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
@@ -71,7 +97,7 @@ def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
         raise UsageError("--watch is for a terminal: nobody reads along here")
 
 
-def _watch(asked: Asked, since: str | None) -> int:
+def _watch(asked: Asked, revisions: _Revisions) -> int:
     """Plan now and after every save, until a signal ends it."""
     from reconciler.session.watching import Watch, watched  # noqa: PLC0415 - for --watch only
 
@@ -86,7 +112,7 @@ def _watch(asked: Asked, since: str | None) -> int:
     def planned() -> None:
         data(CLEARED if stdout_style(verbose=False).terminal else "")
         try:
-            _plan(asked, "text", None, since, exit_code=False)
+            _plan(asked, "text", None, revisions, exit_code=False)
         except ReconcilerError as error:
             words(f"error: {safe(str(error))}", laid_out=True)
         except ExceptionGroup as group:
@@ -98,8 +124,18 @@ def _watch(asked: Asked, since: str | None) -> int:
     return 0
 
 
-def _plan(asked: Asked, form: str, out: Path | None, since: str | None, *, exit_code: bool) -> int:
-    bench = open_bench(asked)
+def _plan(
+    asked: Asked, form: str, out: Path | None, revisions: _Revisions, *, exit_code: bool
+) -> int:
+    if revisions.against is not None:
+        from reconciler.session.against import opened_against  # noqa: PLC0415 - for this only
+
+        if out is not None:
+            check_writable(out)
+        with opened_against(asked, revisions.against) as offline:
+            made = offline.plan()
+        return _shown(made, offline.bench.project, asked, form, out, exit_code=exit_code)
+    bench, since = open_bench(asked), revisions.since
     if out is not None:
         check_writable(out)
     changed = find_changed(bench, asked, since) if since is not None else None
@@ -110,12 +146,19 @@ def _plan(asked: Asked, form: str, out: Path | None, since: str | None, *, exit_
         made = as_part(made, changed, history)
         if not asked.quiet:
             tell_part(changed, asked.voice)
+    return _shown(made, bench.project, asked, form, out, exit_code=exit_code)
+
+
+def _shown(
+    made: Plan, project: Project, asked: Asked, form: str, out: Path | None, *, exit_code: bool
+) -> int:
+    """Print a plan, keep it where that is asked for, and give the exit code."""
     if out is not None:
         write_private(out, redacted(plan_json(made)))
     code = worst(failures_of(made))
     if not code and exit_code and (made.has_changes or made.is_noted):
         code = ExitCode.DIFFERENT
-    data(plan_words(made, form, bench.project, verbose=asked.verbose), ending=code)
+    data(plan_words(made, form, project, verbose=asked.verbose), ending=code)
     if made.unsettled and not asked.quiet:
         words("nothing can be applied before the unsettled creates are settled")
     return code

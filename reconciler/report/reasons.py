@@ -17,6 +17,7 @@ from reconciler.resource import (
     Action,
     AnotherId,
     AnotherObject,
+    BaseRefused,
     CannotBeAsked,
     CannotBeCreated,
     Change,
@@ -43,6 +44,7 @@ from reconciler.resource import (
     NotSeenThen,
     NotSelected,
     Objected,
+    OnlyLiveKnows,
     Outcome,
     OverwritesEdit,
     OverwrittenSince,
@@ -271,8 +273,23 @@ def remark_words(remark: Remark) -> str:
             return f"the target answers, and the key may not list policies ({said})"
         case RollsBack():
             return _rolling_back(remark)
+        case BaseRefused(refs=refs):
+            return (
+                "the revision declares these, and an emulator did not take them, so they count as "
+                f"not there: {_named(refs)}"
+            )
+        case OnlyLiveKnows(refs=refs):
+            return (
+                "these are declared with an id of the service that the revision does not name: "
+                f"they may be there already, and are planned as new: {_named(refs)}"
+            )
         case _:
             assert_never(remark)
+
+
+def _named(refs: Sequence[Ref]) -> str:
+    more = f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else ""
+    return f"{', '.join(map(str, refs[:MOST_NAMED]))}{more}"
 
 
 def _rolling_back(remark: RollsBack) -> str:

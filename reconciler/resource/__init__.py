@@ -44,6 +44,7 @@ from reconciler.resource.outcome import (
 from reconciler.resource.plan import (
     Action,
     ActionWord,
+    Against,
     Change,
     Drift,
     Evidence,
@@ -58,6 +59,7 @@ from reconciler.resource.plan import (
 from reconciler.resource.reason import (
     AnotherId,
     AnotherObject,
+    BaseRefused,
     CannotBeAsked,
     CannotBeCreated,
     CouldNotBeRead,
@@ -80,6 +82,7 @@ from reconciler.resource.reason import (
     NotSeenThen,
     NotSelected,
     Objected,
+    OnlyLiveKnows,
     OverwritesEdit,
     OverwrittenSince,
     ProtectionTurns,
@@ -95,6 +98,7 @@ from reconciler.resource.reason import (
     TakesOver,
     WriteLost,
 )
+from reconciler.resource.signals import BesideBase, FieldBeside, Strayed
 
 __all__ = [
     "API_VERSION",
@@ -106,8 +110,11 @@ __all__ = [
     "Adoption",
     "AdoptionRun",
     "AdoptionState",
+    "Against",
     "AnotherId",
     "AnotherObject",
+    "BaseRefused",
+    "BesideBase",
     "CannotBeAsked",
     "CannotBeCreated",
     "Change",
@@ -120,6 +127,7 @@ __all__ = [
     "EditedText",
     "Evidence",
     "Exemption",
+    "FieldBeside",
     "Fork",
     "GoneSince",
     "Ignored",
@@ -146,6 +154,7 @@ __all__ = [
     "Objected",
     "Objection",
     "Observation",
+    "OnlyLiveKnows",
     "Orphan",
     "Outcome",
     "Overtaken",
@@ -171,6 +180,7 @@ __all__ = [
     "Side",
     "Skipped",
     "Source",
+    "Strayed",
     "TakesOver",
     "Unchanged",
     "Unconfirmed",

@@ -51,7 +51,7 @@ class ChangeDocument(TypedDict):
     kind: str
     name: str
     action: ActionWord
-    evidence: Literal["live", "journal", "none"]
+    evidence: Literal["live", "journal", "none", "base"]
     remoteId: str | int | None
     source: SourceDocument
     fields: list[FieldDocument]
@@ -100,6 +100,14 @@ class PlanHead(TypedDict):
     formatVersion: Literal[1]
     environment: str
     target: str
+    against: Annotated[
+        str,
+        Field(
+            default="",
+            description="The revision and its commit that stood for the service, which was not "
+            "asked; empty where it was.",
+        ),
+    ]
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
     sum: Annotated[
         str,
@@ -164,6 +172,7 @@ def plan_document(plan: Plan) -> PlanDocument:
         "formatVersion": 1,
         "environment": plan.environment,
         "target": plan.target,
+        "against": str(plan.against) if plan.against is not None else "",
         "digest": plan.digest,
         "summary": {
             "keep": plan.count(Action.KEEP),

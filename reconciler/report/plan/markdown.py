@@ -20,7 +20,14 @@ from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.spoken import BETWEEN
-from reconciler.report.words import EVIDENCE_MEANINGS, WORST_FIRST, evidence, plural, summary
+from reconciler.report.words import (
+    EVIDENCE_MEANINGS,
+    SHOWN_COMMIT,
+    WORST_FIRST,
+    evidence,
+    plural,
+    summary,
+)
 from reconciler.resource import Action, Change, Plan
 
 MOST_ROWS = 50
@@ -74,7 +81,11 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
 
 
 def _head(plan: Plan) -> Iterator[str]:
-    yield f"### Plan for {code(plan.environment, LONGEST_CELL)}: {summary(plan)}"
+    where = code(plan.environment, LONGEST_CELL)
+    if plan.against is not None:
+        commit = code(plan.against.commit[:SHOWN_COMMIT])
+        where = f"{where} against {commit} (nothing live was asked)"
+    yield f"### Plan for {where}: {summary(plan)}"
     yield ""
     if not plan.changes:
         yield emptiness(plan)

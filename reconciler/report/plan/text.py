@@ -13,7 +13,7 @@ from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
 from reconciler.report.table import INDENT, Colour, Style, wrapped
-from reconciler.report.words import WORST_FIRST, evidence, plural, summary
+from reconciler.report.words import WORST_FIRST, evidence, heading, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
 
 _COLOURS = {
@@ -84,7 +84,7 @@ def _room(plan: Plan, style: Style) -> _Room:
 
 
 def _title(plan: Plan) -> str:
-    return f"Plan for {plan.environment} ({plan.target}): {summary(plan)}"
+    return f"{heading(plan)}: {summary(plan)}"
 
 
 def _bold(text: str, style: Style) -> Iterator[str]:
