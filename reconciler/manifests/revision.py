@@ -177,7 +177,7 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes | None:
     try:
         return ask(folder, os.environ, *arguments, given=given)
     except GitStuck as error:
-        raise UsageError(f"--changed-since and --against need git: {error}") from error
+        raise UsageError(f"comparing with a revision needs git: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

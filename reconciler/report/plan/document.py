@@ -29,6 +29,7 @@ from reconciler.report.changes.document import (
 )
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
+from reconciler.report.signals.base import BesideBaseDocument, base_document
 from reconciler.report.spoken import Place, places_in
 from reconciler.resource import Action, ActionWord, Change, LastEdit, Plan, Reason, Ref, Remark
 
@@ -134,6 +135,14 @@ class PlanHead(TypedDict):
     notExamined: Annotated[
         int, Field(default=0, ge=0, description="How many resources the plan of a part left out.")
     ]
+    besideBase: Annotated[
+        BesideBaseDocument | None,
+        Field(
+            default=None,
+            description="Where live is not as the base branch declares it; null where that was "
+            "not asked for.",
+        ),
+    ]
     selection: Annotated[
         SelectionDocument | None,
         Field(default=None, description="What the plan is limited to; null for all manifests."),
@@ -168,6 +177,7 @@ PlanLine: TypeAlias = Annotated[
 
 def plan_document(plan: Plan) -> PlanDocument:
     """Give a plan's JSON form. Every resource is in it; secrets are sealed."""
+    base = plan.signals.base
     document: PlanDocument = {
         "formatVersion": 1,
         "environment": plan.environment,
@@ -199,6 +209,7 @@ def plan_document(plan: Plan) -> PlanDocument:
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
+        "besideBase": base_document(base) if base is not None else None,
         "selection": selection_document(plan.selected) if plan.selected is not None else None,
         "sum": "",
     }

@@ -19,6 +19,7 @@ from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
+from reconciler.report.signals.base import base_markdown
 from reconciler.report.spoken import BETWEEN
 from reconciler.report.words import (
     EVIDENCE_MEANINGS,
@@ -41,6 +42,7 @@ LONGEST_SAID = 300
 LONGEST_WHAT = 160
 LONGEST_TURNS = 100
 TABLE_BYTES = 30_000
+BESIDE_BYTES = 8_000
 LIVE = "live"
 
 _SHOWN = tuple(action for action in WORST_FIRST if action is not Action.KEEP)
@@ -77,7 +79,9 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
     folds = [_fold(one) for one in groups if one.lines or one.picture or len(one.changes) > 1]
     room = budget - len((head + foot).encode()) - 1
-    return head + "\n" + folds_markdown(folds, room, whole) + foot
+    beside = base_markdown(plan.signals.base, min(BESIDE_BYTES, room))
+    room -= len(beside.encode())
+    return head + "\n" + folds_markdown(folds, room, whole) + beside + foot
 
 
 def _head(plan: Plan) -> Iterator[str]:

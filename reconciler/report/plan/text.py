@@ -12,6 +12,7 @@ from reconciler.report.changes.fields import FieldChange, essentials_of, field_c
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
+from reconciler.report.signals.base import base_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import WORST_FIRST, evidence, heading, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
@@ -59,6 +60,7 @@ def plan_text(plan: Plan, style: Style) -> str:
     lines.append("")
     for kind, changes in groupby(plan.changes, key=lambda change: change.ref.kind):
         lines.extend(_kind_lines(kind, list(changes), room, style))
+    lines.extend(base_lines(plan.signals.base, style))
     lines.extend(_guard_lines(plan, style))
     lines.extend(_orphan_lines(plan, style))
     lines.extend(_unsettled_lines(plan, style))
