@@ -80,6 +80,8 @@ class Tree:
         """Take a regular file that is not too much; note why another is not taken."""
         if mode == _SUBMODULE:
             self.submodules.append(name)
+        elif name.suffix in SUFFIXES and not size.isdigit():
+            self.odd[name] = "is not in this repository: fetch it first"
         elif name.suffix in SUFFIXES and mode in _REGULAR:
             self.total += int(size)
             if int(size) > LARGEST_FILE:
