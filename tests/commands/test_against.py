@@ -22,6 +22,8 @@ from harness.repositories import begin, committed, git
 from harness.served import served
 from harness.workspaces import DASHBOARD, SLO, VIEW, WORKSPACE, Workspace
 
+import reconciler.emulator
+from reconciler.emulator import profile_of
 from reconciler.emulator.alert_definitions import plant
 
 VALUE = "https://hooks.example.com/very-secret"
@@ -249,17 +251,24 @@ def test_a_selection(repository: Workspace) -> None:
     assert plan["orphans"] == []
 
 
-def test_what_an_emulator_does_not_take(repository: Workspace) -> None:
-    """What cannot be applied of the revision is said, and is no guess."""
-    one = DASHBOARD.replace("description: first", "slugName: same")
-    other = one.replace("{name: checkout}", "{name: other}")
-    repository.write("all.yaml", one)
-    repository.write("other.yaml", other)
-    committed(repository.root)
-    ran = against(repository.root, "--format", "json")
-    refused = [one for one in ran.json["remarks"] if one["code"] == "base-refused"]
+def test_what_an_emulator_does_not_take(
+    repository: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be applied of the revision is said by name, and counts as not there."""
+    create_app, strict = reconciler.emulator.create_app, profile_of({"duplicateNames": "conflict"})
 
-    assert bool(refused) == bool(actions(ran.json))
+    def create(data: Path, **options: Any) -> Any:
+        return create_app(data, **{**options, "profile": strict})
+
+    monkeypatch.setattr(reconciler.emulator, "create_app", create, raising=False)
+    repository.write("all.yaml", SLO)
+    repository.write("other.yaml", SLO.replace("{name: checkout}", "{name: other}"))
+    committed(repository.root)
+    plan = planned(repository.root)
+    refused = [one["refs"] for one in plan["remarks"] if one["code"] == "base-refused"]
+
+    assert [actions(plan).keys()] == [set(one) for one in refused]
+    assert len(refused) == 1
 
 
 def _link(root: Path) -> None:

@@ -5,7 +5,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from example_change import SUFFIXES, example_reports, without_inline
-from sample_plans import plan_of_new, plan_of_none, plan_of_three, plan_of_three_hundred
+from sample_plans import (
+    plan_of_against,
+    plan_of_drifted,
+    plan_of_new,
+    plan_of_none,
+    plan_of_three,
+    plan_of_three_hundred,
+)
 from sample_reasons import said_of_each
 
 from reconciler.report.plan.markdown import plan_markdown
@@ -20,6 +27,8 @@ sys.path.insert(0, str(GUARDS))
 for name, make in {
     "none": plan_of_none,
     "new": plan_of_new,
+    "against": plan_of_against,
+    "drifted": plan_of_drifted,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
 }.items():
