@@ -6,7 +6,6 @@ is the same, so where they begin elsewhere, live has drifted from the base branc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path, canonical_text
@@ -91,6 +90,6 @@ def _named(value: Json | Missing, names: _Names) -> str:
     if value is ABSENT:
         return ""
     text = canonical_text(value)
-    if not names:
-        return text
-    return re.sub("|".join(map(re.escape, names)), lambda found: names[found[0]], text)
+    for one, name in names.items():
+        text = text.replace(one, name)
+    return text

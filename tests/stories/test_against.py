@@ -11,9 +11,9 @@ from harness.jobs import Jobs, without_a_job
 from harness.repositories import committed, git
 from harness.workspaces import SLO, WORKSPACE
 
-from reconciler.report.signals.base import TITLE
+from reconciler.report.signals.beside_base import TITLE
 
-LIVE = ("apply", "--yes", "--new-journal", "--environment", "production")
+LIVE = ("apply", "--yes", "--new-journal", "-e", "production", "--override-guard", "by hand")
 
 
 def test_the_story_of_a_change_without_a_key(jobs: Jobs) -> None:

@@ -29,7 +29,7 @@ from reconciler.report.changes.document import (
 )
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
-from reconciler.report.signals.base import BesideBaseDocument, base_document
+from reconciler.report.signals.beside_base import BesideBaseDocument, base_document
 from reconciler.report.spoken import Place, places_in
 from reconciler.resource import Action, ActionWord, Change, LastEdit, Plan, Reason, Ref, Remark
 

@@ -19,7 +19,7 @@ from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
-from reconciler.report.signals.base import base_markdown
+from reconciler.report.signals.beside_base import base_markdown
 from reconciler.report.spoken import BETWEEN
 from reconciler.report.words import (
     EVIDENCE_MEANINGS,

@@ -12,7 +12,7 @@ from reconciler.report.changes.fields import FieldChange, essentials_of, field_c
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
-from reconciler.report.signals.base import base_lines
+from reconciler.report.signals.beside_base import base_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import WORST_FIRST, evidence, heading, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
