@@ -52,7 +52,7 @@ def test_the_story_of_a_change_without_a_key(jobs: Jobs) -> None:
     live = jobs.change()
     assert live.outputs["update"] == "2"
     assert TITLE in jobs.comment
-    assert "`98`" in jobs.comment
+    assert "`99.9` | `98" in jobs.comment
 
 
 def _nobody() -> dict[str, str]:
