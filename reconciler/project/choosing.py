@@ -125,11 +125,8 @@ class Embedded:
     """The emulator in this process."""
 
     data: Path
-
-    @property
-    def name(self) -> str:
-        """What plans and journals call the target."""
-        return "emulator"
+    name: str = "emulator"
+    """What plans and journals call the target."""
 
 
 Target: TypeAlias = Service | Embedded

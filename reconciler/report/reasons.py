@@ -17,6 +17,7 @@ from reconciler.resource import (
     Action,
     AnotherId,
     AnotherObject,
+    BaseRefused,
     CannotBeAsked,
     CannotBeCreated,
     Change,
@@ -44,6 +45,7 @@ from reconciler.resource import (
     NotSeenThen,
     NotSelected,
     Objected,
+    OnlyLiveKnows,
     Outcome,
     OverwritesEdit,
     OverwrittenSince,
@@ -278,8 +280,29 @@ def remark_words(remark: Remark) -> str:
         case SignalsUnread(what=what, why=why):
             told = "; ".join(f"{one}: {said}" for one, said in zip(what, why, strict=True))
             return f"the track record is not complete, as the service did not tell all: {told}"
+        case BaseRefused() | OnlyLiveKnows():
+            return _against_words(remark)
         case _:
             assert_never(remark)
+
+
+def _against_words(remark: BaseRefused | OnlyLiveKnows) -> str:
+    """Say what a plan against a revision cannot tell as one against the service would."""
+    named = _named(remark.refs)
+    if isinstance(remark, BaseRefused):
+        return (
+            "the revision declares these, and an emulator did not take them, so they count as "
+            f"not there: {named}"
+        )
+    return (
+        "these are declared with an id of the service that the revision does not name: "
+        f"they may be there already, and are planned as new: {named}"
+    )
+
+
+def _named(refs: Sequence[Ref]) -> str:
+    more = f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else ""
+    return f"{', '.join(map(str, refs[:MOST_NAMED]))}{more}"
 
 
 def _rolling_back(remark: RollsBack) -> str:

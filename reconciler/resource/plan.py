@@ -53,6 +53,7 @@ class Evidence(Enum):
     LIVE = "live"
     JOURNAL = "journal"
     NONE = "none"
+    BASE = "base"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +152,17 @@ class Objection:
         return self.said if self.ref is None else f"{self.ref}{self.said}"
 
 
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The commit whose manifests a plan was compared with, and how it was asked for."""
+
+    asked: str
+    commit: str
+
+    def __str__(self) -> str:
+        return f"{self.asked} {self.commit}"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """Every declared resource and what would become of it. Plain data."""
@@ -186,6 +198,9 @@ class Plan:
 
     selected: Selected | None = None
     """What the plan was limited to; None for all that is declared."""
+
+    against: Against | None = None
+    """What stood for the service, which was not asked; None where it was."""
 
     signals: Signals = NO_SIGNALS
     """What the platform's own records say of it."""

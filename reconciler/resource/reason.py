@@ -392,5 +392,29 @@ class SignalsUnread:
     why: tuple[str, ...]
 
 
-Remark: TypeAlias = NoJournal | NotPermitted | FreezeUnknown | RollsBack | SignalsUnread
+@dataclass(frozen=True, slots=True)
+class BaseRefused:
+    """What the revision declares and an emulator does not take, so that it counts as not there."""
+
+    code: ClassVar[str] = "base-refused"
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyLiveKnows:
+    """Declared with an id that the service gave and the revision does not name: perhaps there."""
+
+    code: ClassVar[str] = "only-live-knows"
+    refs: tuple[Ref, ...]
+
+
+Remark: TypeAlias = (
+    NoJournal
+    | NotPermitted
+    | FreezeUnknown
+    | RollsBack
+    | SignalsUnread
+    | BaseRefused
+    | OnlyLiveKnows
+)
 """What is to be said of a plan as a whole."""

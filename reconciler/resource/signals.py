@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from reconciler.document import Json, Missing, Path
 from reconciler.resource.declared import Ref
 from reconciler.resource.policy_impact import PolicyImpact
 
@@ -50,6 +51,41 @@ class Watchers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FieldBeside:
+    """A field that is not live as the base branch declares it, both as they may be shown."""
+
+    path: Path
+    base: Json | Missing
+    live: Json | Missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strayed:
+    """A resource of which a plan against live and one against the base branch say something else.
+
+    `base` and `live` are the words of their actions.
+    """
+
+    ref: Ref
+    base: str
+    live: str
+    fields: tuple[FieldBeside, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BesideBase:
+    """How far live is from what the base branch declares, by two plans of one change.
+
+    `against` is the base branch's commit, and `why` says why it could not be told, "" where it
+    could.
+    """
+
+    against: str
+    strayed: tuple[Strayed, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
     """All that was asked for beside a plan, None or empty where it was not.
 
@@ -71,6 +107,9 @@ class Signals:
 
     alerts: Mapping[str, Ref] = field(default_factory=dict)
     """The alerts that are known, by their ids in lower case."""
+
+    base: BesideBase | None = None
+    """How far live is from what the base branch declares."""
 
 
 def watchers_named(ids: Iterable[str], alerts: Mapping[str, Ref]) -> Watchers:

@@ -18,7 +18,8 @@ from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.changed import Changed, branching_point, changed_since
+from reconciler.manifests.changed import Changed, changed_since
+from reconciler.manifests.revision import branching_point
 from reconciler.manifests.selection import EVERYTHING, read_selection
 from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.drift import find_drift, remembered
@@ -93,9 +94,14 @@ def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begin
 def read_plan_file(file: Path) -> PlanDocument:
     """Read what `plan --out` wrote.
 
-    Raises InvalidInput for anything else, and UsageError for the plan of a part.
+    Raises InvalidInput for anything else, and UsageError for the plan of a part, or of no service.
     """
     read = _read_plan_file(file)
+    if read["against"]:
+        raise UsageError(
+            f"{file} is a plan against {safe(read['against'])}, for which nothing live was asked. "
+            "Make one without --against to apply it"
+        )
     if rest := read["notExamined"]:
         raise UsageError(
             f"{file} is the plan of a part: {plural(rest, 'resource')} not examined. "

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from reconciler.document import Json, differences, digest, merge
+from reconciler.document import ABSENT, Json, Path, differences, digest, merge
 from reconciler.kinds import BY_NAME
 from reconciler.resource import (
     Absent,
     Action,
+    Against,
+    BesideBase,
     CannotBeAsked,
     Change,
     Evidence,
+    FieldBeside,
     Manifest,
     Objected,
     Orphan,
@@ -24,6 +27,7 @@ from reconciler.resource import (
     Signals,
     SignalsUnread,
     Source,
+    Strayed,
     TrackRecord,
     Unknown,
     UnsettledCreate,
@@ -31,6 +35,7 @@ from reconciler.resource import (
 )
 
 CANNOT_READ = "the API has no way to read an alert definition"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ALERT_ID = "1523f532-0522-492f-a12a-70fd064f6a51"
 
 
@@ -262,6 +267,27 @@ def plan_with_signals() -> Plan:
         ),
         remarks=(SignalsUnread(("alert events",), ("403 the key may not list them",)),),
     )
+
+
+def plan_of_against() -> Plan:
+    """Give the same three changes, planned against a revision."""
+    plan = plan_of_three()
+    changes = tuple(replace(one, evidence=Evidence.BASE) for one in plan.changes)
+    return replace(plan, changes=changes, against=Against("main", COMMIT))
+
+
+def plan_of_drifted() -> Plan:
+    """Give the same three changes, beside what live and the base branch differ in."""
+    path: Path = ("targetThresholdPercentage",)
+    field = FieldBeside(path=path, base=99.9, live=98.5)
+    gone = FieldBeside(path=("labels", "team"), base="a | `b` @all <b>", live=ABSENT)
+    strayed = (
+        Strayed(ref=Ref("SLO", "search-latency"), base="keep", live="update", fields=(field, gone)),
+        Strayed(ref=Ref("Dashboard", "gone"), base="keep", live="create"),
+        Strayed(ref=Ref("SLO", "early"), base="create", live="update"),
+    )
+    beside = BesideBase(against=COMMIT, strayed=strayed)
+    return replace(plan_of_three(), signals=Signals(base=beside))
 
 
 def plan_of_none() -> Plan:

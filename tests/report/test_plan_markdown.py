@@ -16,6 +16,8 @@ from sample_plans import (
     alert,
     created,
     plan_of,
+    plan_of_against,
+    plan_of_drifted,
     plan_of_new,
     plan_of_none,
     plan_of_three,
@@ -32,6 +34,8 @@ GOLDEN = Path(__file__).parent / "golden"
 PLANS = {
     "none": plan_of_none,
     "new": plan_of_new,
+    "against": plan_of_against,
+    "drifted": plan_of_drifted,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
     "signals": plan_with_signals,

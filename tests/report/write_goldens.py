@@ -8,6 +8,8 @@ from example_change import SUFFIXES, example_reports, without_inline
 from sample_audits import SAMPLES
 from sample_impacts import said_of_impacts
 from sample_plans import (
+    plan_of_against,
+    plan_of_drifted,
     plan_of_new,
     plan_of_none,
     plan_of_three,
@@ -29,6 +31,8 @@ sys.path.insert(0, str(GUARDS))
 for name, make in {
     "none": plan_of_none,
     "new": plan_of_new,
+    "against": plan_of_against,
+    "drifted": plan_of_drifted,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
     "signals": plan_with_signals,

@@ -32,6 +32,7 @@ from reconciler.report.words import (
     VERBS,
     WORST_FIRST,
     evidence,
+    heading,
     plural,
     summary,
 )
@@ -64,7 +65,7 @@ def plan_html(plan: Plan, made: Made | None = None) -> str:
     changes = [change for change in plan.changes if change.action is not Action.KEEP]
     shown = [_card(plan, change, f"change-{number}") for number, change in enumerate(changes, 1)]
     identities = {one.ref: one.identity for one in shown}
-    title = f"Plan for {plan.environment}"
+    title = f"Plan for {plan.environment}" if plan.against is None else heading(plan)
     return page(
         f"{title}: {summary(plan)}",
         skip_link("changes", "To the changes"),

@@ -29,6 +29,7 @@ from reconciler.report.changes.document import (
 )
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
+from reconciler.report.signals.beside_base import BesideBaseDocument, base_document
 from reconciler.report.signals.policy_impact import (
     PolicyImpactDocument,
     policy_impact_document,
@@ -67,7 +68,7 @@ class ChangeDocument(TypedDict):
     kind: str
     name: str
     action: ActionWord
-    evidence: Literal["live", "journal", "none"]
+    evidence: Literal["live", "journal", "none", "base"]
     remoteId: str | int | None
     source: SourceDocument
     fields: list[FieldDocument]
@@ -143,6 +144,14 @@ class PlanHead(TypedDict):
     formatVersion: Literal[1]
     environment: str
     target: str
+    against: Annotated[
+        str,
+        Field(
+            default="",
+            description="The revision and its commit that stood for the service, which was not "
+            "asked; empty where it was.",
+        ),
+    ]
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
     sum: Annotated[
         str,
@@ -168,6 +177,14 @@ class PlanHead(TypedDict):
     ]
     notExamined: Annotated[
         int, Field(default=0, ge=0, description="How many resources the plan of a part left out.")
+    ]
+    besideBase: Annotated[
+        BesideBaseDocument | None,
+        Field(
+            default=None,
+            description="Where live is not as the base branch declares it; null where that was "
+            "not asked for.",
+        ),
     ]
     selection: Annotated[
         SelectionDocument | None,
@@ -204,10 +221,12 @@ PlanLine: TypeAlias = Annotated[
 
 def plan_document(plan: Plan) -> PlanDocument:
     """Give a plan's JSON form. Every resource is in it; secrets are sealed."""
+    base = plan.signals.base
     document: PlanDocument = {
         "formatVersion": 1,
         "environment": plan.environment,
         "target": plan.target,
+        "against": str(plan.against) if plan.against is not None else "",
         "digest": plan.digest,
         "summary": {
             "keep": plan.count(Action.KEEP),
@@ -228,6 +247,7 @@ def plan_document(plan: Plan) -> PlanDocument:
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
+        "besideBase": base_document(base) if base is not None else None,
         "selection": selection_document(plan.selected) if plan.selected is not None else None,
         "sum": "",
     }

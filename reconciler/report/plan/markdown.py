@@ -19,12 +19,20 @@ from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
+from reconciler.report.signals.beside_base import base_markdown
 from reconciler.report.signals.owners import whose_markdown
 from reconciler.report.signals.policy_impact import policy_impact_markdown
 from reconciler.report.signals.track_record import track_record_markdown
 from reconciler.report.signals.watchers import watchers_markdown
 from reconciler.report.spoken import BETWEEN
-from reconciler.report.words import EVIDENCE_MEANINGS, WORST_FIRST, evidence, plural, summary
+from reconciler.report.words import (
+    EVIDENCE_MEANINGS,
+    SHOWN_COMMIT,
+    WORST_FIRST,
+    evidence,
+    plural,
+    summary,
+)
 from reconciler.resource import Action, Change, Plan
 
 MOST_ROWS = 50
@@ -38,6 +46,7 @@ LONGEST_SAID = 300
 LONGEST_WHAT = 160
 LONGEST_TURNS = 100
 TABLE_BYTES = 30_000
+BESIDE_BYTES = 8_000
 LIVE = "live"
 
 _SHOWN = tuple(action for action in WORST_FIRST if action is not Action.KEEP)
@@ -78,11 +87,17 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
     folds = [_fold(one) for one in groups if one.lines or one.picture or len(one.changes) > 1]
     room = budget - len((head + foot).encode()) - 1
-    return head + "\n" + folds_markdown(folds, room, whole) + foot
+    strayed = base_markdown(plan.signals.base, min(BESIDE_BYTES, room))
+    room -= len(strayed.encode())
+    return head + "\n" + folds_markdown(folds, room, whole) + strayed + foot
 
 
 def _head(plan: Plan) -> Iterator[str]:
-    yield f"### Plan for {code(plan.environment, LONGEST_CELL)}: {summary(plan)}"
+    where = code(plan.environment, LONGEST_CELL)
+    if plan.against is not None:
+        commit = code(plan.against.commit[:SHOWN_COMMIT])
+        where = f"{where} against {commit} (nothing live was asked)"
+    yield f"### Plan for {where}: {summary(plan)}"
     yield ""
     if not plan.changes:
         yield emptiness(plan)

@@ -12,11 +12,12 @@ from reconciler.report.changes.fields import FieldChange, essentials_of, field_c
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
+from reconciler.report.signals.beside_base import base_lines
 from reconciler.report.signals.policy_impact import policy_impact_lines
 from reconciler.report.signals.track_record import track_record_lines
 from reconciler.report.signals.watchers import watchers_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
-from reconciler.report.words import WORST_FIRST, evidence, plural, summary
+from reconciler.report.words import WORST_FIRST, evidence, heading, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
 
 _COLOURS = {
@@ -64,6 +65,7 @@ def plan_text(plan: Plan, style: Style) -> str:
         lines.extend(_kind_lines(plan, kind, list(changes), room, style))
     if plan.signals.policies is not None:
         lines.extend(policy_impact_lines(plan.signals.policies, style))
+    lines.extend(base_lines(plan.signals.base, style))
     lines.extend(_guard_lines(plan, style))
     lines.extend(_orphan_lines(plan, style))
     lines.extend(_unsettled_lines(plan, style))
@@ -89,7 +91,7 @@ def _room(plan: Plan, style: Style) -> _Room:
 
 
 def _title(plan: Plan) -> str:
-    return f"Plan for {plan.environment} ({plan.target}): {summary(plan)}"
+    return f"{heading(plan)}: {summary(plan)}"
 
 
 def _bold(text: str, style: Style) -> Iterator[str]:
