@@ -8,7 +8,6 @@ import shlex
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,7 +22,7 @@ from reconciler.manifests.revision import branching_point
 from reconciler.manifests.selection import EVERYTHING, read_selection
 from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.drift import find_drift, remembered
-from reconciler.planning.older_secrets import older_seals
+from reconciler.planning.older_secrets import OlderSeals
 from reconciler.planning.plan import Place, make_plan
 from reconciler.planning.restoring import with_restored
 from reconciler.points import Point, reached
@@ -197,6 +196,7 @@ async def plan_now(bench: Bench, history: History, wanted: Evidence = NO_EVIDENC
         bench.target.name,
         embedded=isinstance(bench.target, Embedded),
         salt=bench.salt(),
+        older=OlderSeals(lambda: bench.journal().entries),
     )
     async with open_api(bench) as api:
         made = await make_plan(
@@ -263,7 +263,7 @@ async def _look(bench: Bench, history: History) -> Look:
             bench.salt(),
             ignore=bench.project.settings.drift_ignore,
             prove=not isinstance(bench.target, Embedded),
-            older=partial(older_seals, bench.journal().entries),
+            older=OlderSeals(lambda: bench.journal().entries),
         )
     # Of a part nobody can tell which rules are of no use.
     look = replace(look, selected=bench.selected)
