@@ -255,7 +255,8 @@ def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> Sec
     if value == "":
         why = scope.why_unset(name) or f"needs the environment variable {name}, which is not set"
         said = f"`{part.spot.written}` {why}"
-        filled.findings.append(Finding("M502", path, said, spot=part.spot))
+        repair = Advice(f"set it, or say under `secrets:` in the project file where {name} is")
+        filled.findings.append(Finding("M502", path, said, suggestion=repair, spot=part.spot))
     return SecretHole(name, value, seal(value, name, scope.salt()) if value else "not set")
 
 

@@ -14,6 +14,7 @@ from reconciler.manifests.expressions import Filled, Reference
 from reconciler.manifests.inserting import Each, along
 from reconciler.resource import Member
 from reconciler.sealed import Template
+from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Complaint, Finding, warning
 from reconciler.source.parsed import Text
 
@@ -139,6 +140,9 @@ class Uses:
         """Note what a whole manifest names, also for other environments; give the first key."""
         named = list(keys_named(document))
         known = {key: value for _, values in self.items.values for key, value in values.items()}
+        # A slip of a key is told as such, and not as a key that nothing names too.
+        near = [nearest(one, known) for one in named if along(known, one) is None]
+        self.used |= set(near)
         found = (along(known, one) for one in named)
         self.used |= {str(one[0][0]) for one in found if one is not None}
         return named[0] if named else ""
