@@ -33,7 +33,7 @@ from reconciler.source.tidy_flow import (
     split_anchor,
 )
 from reconciler.source.tidy_scalars import folded_lines, laid_block
-from reconciler.source.tidy_sheet import MARKER, STEP, Sheet
+from reconciler.source.tidy_sheet import BLANKS, MARKER, STEP, Sheet
 
 
 @dataclass(slots=True)
@@ -222,8 +222,9 @@ class _Writer:
         if self.text[colon : colon + 1] == ":":
             self.sheet.between(self.text[self.place : colon], layer.source, layer.column)
             self.place = colon
-            self.sheet.end_line()
-            self.sheet.put(":", layer.column)
+        self.sheet.end_line()
+        # Without one, a comment that follows would become a part of the key.
+        self.sheet.put(":", layer.column)
 
     def _begin(self, event: Any) -> None:
         """Begin a block."""
@@ -237,7 +238,7 @@ class _Writer:
             self.sheet.put(self.text[start : self.place], column)
         if event.anchor or parent is None or parent.is_map:
             rest = self.text[self.place : self.text.find("\n", self.place)]
-            if event.anchor and rest.lstrip().startswith("#"):
+            if event.anchor and rest.lstrip(BLANKS).startswith("#"):
                 # A comment beside the anchor stays there; those below come with the first member.
                 self.sheet.between(rest, 0, column)
                 self.place += len(rest)
