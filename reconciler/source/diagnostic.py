@@ -190,7 +190,8 @@ class Complaint:
     `ref` (`Kind/name`) and the path of the field stay what they are when lines
     move; they are empty where the text itself is wrong. `environments` are those
     that it holds in, empty where it holds in all that were looked at. `item` is the
-    one of a `forEach` that it is about.
+    one of a `forEach` that it is about. Inside a text of several lines, `begun` is the line
+    of its key, 0 elsewhere.
     """
 
     file: str
@@ -205,6 +206,7 @@ class Complaint:
     path: Path = field(default=(), compare=False)
     environments: tuple[str, ...] = field(default=(), compare=False)
     item: Member | None = field(default=None, compare=False)
+    begun: int = field(default=0, compare=False)
 
     @property
     def is_error(self) -> bool:
