@@ -1,4 +1,6 @@
-"""Filling in expressions, and what no manifest may have.
+"""What expressions are read in, what each becomes, and what no manifest may have.
+
+`filling.py` walks a document and fills it in; here stand the scope, variables, secrets and references.
 
 Source: docs/manifests.md.
 """

@@ -207,7 +207,8 @@ FLAT = "apiVersion: reconciler/v1\nkind: LogPolicySet\nmetadata: {name: p}\nspec
     [
         (
             (
-                "    - name: a\n      # which\n      severities: # those\n        - SEVERITY_ERROR\n"
+                "    - name: a\n      # which\n"
+                "      severities: # those\n        - SEVERITY_ERROR\n"
                 "      priority: PRIORITY_TYPE_HIGH # much\n"
             ),
             (
@@ -218,7 +219,10 @@ FLAT = "apiVersion: reconciler/v1\nkind: LogPolicySet\nmetadata: {name: p}\nspec
         ),
         (
             "    - severities: [SEVERITY_INFO]\n      name: a\n",
-            "    - policy:\n        name: a\n      logRules:\n        severities: [SEVERITY_INFO]\n",
+            (
+                "    - policy:\n        name: a\n"
+                "      logRules:\n        severities: [SEVERITY_INFO]\n"
+            ),
         ),
         (
             "    - {name: a, severities: [SEVERITY_INFO]}\n",

@@ -19,7 +19,7 @@ def complaint(line: str, column: int, code: str = "M303") -> Complaint:
 
 @given(st.text("abcdefgh: ", min_size=1, max_size=400), st.integers(0, 399), st.integers(30, 300))
 def test_lines_of_a_file_are_cut_to_the_terminal(line: str, place: int, width: int) -> None:
-    """What is shown of a file is no wider than the terminal, and the mark stands under its place."""
+    """What is shown of a file fits on the terminal, and the mark stands under its place."""
     start = place % len(line)
     text = complaints_text([complaint(line, start + 1)], Style(width=width, terminal=True))
 
