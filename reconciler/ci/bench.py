@@ -31,7 +31,8 @@ from reconciler.errors import GuardRefused, ReconcilerError
 from reconciler.forge.event import Event
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.changed import Revision, workspace_at
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
+from reconciler.manifests.withholding import withheld_from
 from reconciler.manifests.workspace import Workspace
 from reconciler.project import (
     Environment,

@@ -287,7 +287,7 @@ class Making(Complaining):
     ) -> tuple[dict[str, Json], Text]:
         """Give a `spec` with a patch in it, and where its parts stand then."""
         root = (OVERRIDES, self.scope.environment)
-        own = without_misplaced(patch, made.kind)
+        own = without_misplaced(_object(patch), made.kind)
         merged = overridden(spec, own, made.kind.shape)
         findings = (replace(one, path=(*root, *one.path)) for one in merged.findings)
         self.complain(here, findings)

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reconciler.errors import MissingExtra
-from reconciler.manifests.expressions import WITHHELD
 from reconciler.manifests.loading import Loader
 from reconciler.manifests.making import Declared
+from reconciler.manifests.withholding import WITHHELD
 from reconciler.project import ProjectFile
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint, Finding, Severity, complaint_at

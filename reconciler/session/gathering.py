@@ -33,7 +33,7 @@ from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.assumed_reads import list_existing
 from reconciler.kinds.kind import Kind, observe
-from reconciler.manifests.expressions import Withheld, withheld_from
+from reconciler.manifests.withholding import Withheld, withheld_from
 from reconciler.manifests.workspace import sources_of
 from reconciler.project import Variable
 from reconciler.resource import Absent, Manifest, Observation, Ref, RemoteId, Seen, Source
