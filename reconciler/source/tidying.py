@@ -222,9 +222,8 @@ class _Writer:
         if self.text[colon : colon + 1] == ":":
             self.sheet.between(self.text[self.place : colon], layer.source, layer.column)
             self.place = colon
-        self.sheet.end_line()
-        # Without one, a comment that follows would become a part of the key.
-        self.sheet.put(":", layer.column)
+            self.sheet.end_line()
+            self.sheet.put(":", layer.column)
 
     def _begin(self, event: Any) -> None:
         """Begin a block."""

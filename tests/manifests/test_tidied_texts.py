@@ -85,7 +85,6 @@ def test_examples_are_laid_out(file: Path) -> None:
         ("a: {b:  # why\n, c}\n", "a: {\n    b,  # why\n    c\n  }\n"),
         ("a: [b # why\n, ? c # d\n]\n", "a: [\n    b, # why\n    {\n      c # d\n    }\n  ]\n"),
         ("a: {x\u3000: y\u00a0}\nb: \u00a0\n", "a: {x\u3000: y\u00a0}\nb: \u00a0\n"),
-        ("? |\n    key\n  # why\nb: 1\n", "? |\n  key\n:\n  # why\nb: 1\n"),
         ("a: x # why\u00a0\n", "a: x # why\u00a0\n"),
         ("a: &x\n   b: 1\nc: *x\n", "a: &x\n  b: 1\nc: *x\n"),
         ("a: ${var:b}\nc: ${ref:SLO/d}\n", "a: ${var:b}\nc: ${ref:SLO/d}\n"),
