@@ -15,8 +15,8 @@ from reconciler.kinds.pasted import MOST_ROUNDS, Mould, in_told_order
 from reconciler.kinds.repairs import MoveId, repaired
 from reconciler.kinds.shape import in_usual_order
 from reconciler.manifests.composing import UnwritableError, check_writable
-from reconciler.manifests.expressions import Withheld
 from reconciler.manifests.layout import untold_words
+from reconciler.manifests.withholding import Withheld
 from reconciler.resource import RemoteId
 from reconciler.source.diagnostic import Finding, Severity
 

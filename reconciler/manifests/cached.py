@@ -309,11 +309,12 @@ def _complaint(one: Complaint) -> Held:
         [*one.path],
         [*one.environments],
         _member(one.item),
+        one.begun,
     ]
 
 
 def _complained(held: Held) -> Complaint:
-    place, (meant, is_advice), severity, excerpt, ref, path, environments, item = held
+    place, (meant, is_advice), severity, excerpt, ref, path, environments, item, begun = held
     file, line, column, code, message = place
     return Complaint(
         file,
@@ -328,6 +329,7 @@ def _complained(held: Held) -> Complaint:
         path=tuple(path),
         environments=tuple(environments),
         item=None if item is None else Member(*item),
+        begun=begun,
     )
 
 

@@ -99,7 +99,11 @@ class Silencing:
         return Told(tuple(told), tuple(suppressed), tuple(idle))
 
     def _ignoring(self, one: Complaint) -> _Comment | None:
-        comments = self._comments.get((one.file, one.line), ()) if self._comments else ()
+        if not self._comments:
+            return None
+        # Inside a text of several lines no comment can stand: the line of its key counts too.
+        lines = (one.line, one.begun) if one.begun else (one.line,)
+        comments = (two for line in lines for two in self._comments.get((one.file, line), ()))
         return next((two for two in comments if one.code in (two.asked.codes or ())), None)
 
     def _levelled(self, one: Complaint) -> Iterator[Complaint]:

@@ -18,8 +18,9 @@ from tempfile import TemporaryDirectory
 from reconciler.errors import InvalidInput
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.revision import Revision, branching_point, declared_at
+from reconciler.manifests.withholding import withheld_from
 from reconciler.manifests.workspace import Workspace
 from reconciler.project import (
     Embedded,

@@ -16,9 +16,10 @@ from reconciler.importing.hiding import Hiding
 from reconciler.importing.matching import Matched, Named, Stretch
 from reconciler.importing.records import Left, Record
 from reconciler.manifests.envelope import Around, read_envelope
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.modelines import led
 from reconciler.manifests.placing import holds
+from reconciler.manifests.withholding import withheld_from
 from reconciler.manifests.workspace import wrong_in
 from reconciler.project import Variable, with_target
 from reconciler.resource import Ref

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from reconciler.cache import NO_CACHE, open_cache
 from reconciler.errors import InvalidInput
-from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.selection import EVERYTHING
+from reconciler.manifests.withholding import WITHHELD, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (

@@ -178,8 +178,11 @@ WANTED = {
 }
 """What a value must be, by the word of pydantic for what is wrong with it."""
 
-WIDEST_EXCERPT = 120
-WIDEST_MARK = WIDEST_EXCERPT // 2
+WIDEST_EXCERPT = 240
+"""Characters that are kept of a line; what is shown of them is cut to the terminal."""
+USUAL_EXCERPT = 120
+"""Characters of a line that are shown where nobody knows how many fit."""
+WIDEST_MARK = 60
 LONGEST_NAME = 80
 LONGEST_MESSAGE = 600
 LONGEST_SUGGESTION = 260
@@ -199,6 +202,16 @@ class Excerpt:
     start: int
     width: int
 
+    def within(self, room: int) -> Excerpt:
+        """Give the same lines, cut to so many characters around the place."""
+        number, whole = self.lines[-1]
+        mark = room // 2
+        if len(whole) > room and self.start >= mark:
+            left = self.start + 1 - mark
+            return Excerpt(((number, _cut(whole, left, room)),), mark - 1, min(self.width, mark))
+        lines = tuple((nth, _cut(text, 0, room)) for nth, text in self.lines)
+        return Excerpt(lines, self.start, min(self.width, max(1, room - self.start)))
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Complaint:
@@ -207,7 +220,8 @@ class Complaint:
     `ref` (`Kind/name`) and the path of the field stay what they are when lines
     move; they are empty where the text itself is wrong. `environments` are those
     that it holds in, empty where it holds in all that were looked at. `item` is the
-    one of a `forEach` that it is about.
+    one of a `forEach` that it is about. Inside a text of several lines, `begun` is the line
+    of its key, 0 elsewhere.
     """
 
     file: str
@@ -222,6 +236,7 @@ class Complaint:
     path: Path = field(default=(), compare=False)
     environments: tuple[str, ...] = field(default=(), compare=False)
     item: Member | None = field(default=None, compare=False)
+    begun: int = field(default=0, compare=False)
 
     @property
     def is_error(self) -> bool:
@@ -277,14 +292,11 @@ class Lines:
     def excerpt(self, line: int, column: int) -> Excerpt:
         """Give the line before a place and the line itself, cut around the place."""
         whole = self.line(line)
-        width = _width(whole[column - 1 :])
-        if len(whole) > WIDEST_EXCERPT and column > WIDEST_MARK:
-            left = column - WIDEST_MARK
-            return Excerpt(((line, _cut(whole, left)),), column - 1 - left, width)
-        shown = [(line, _cut(whole, 0))]
+        shown = [(line, whole)]
         if line > 1:
-            shown.insert(0, (line - 1, _cut(self.line(line - 1), 0)))
-        return Excerpt(tuple(shown), column - 1, width)
+            shown.insert(0, (line - 1, self.line(line - 1)))
+        width = _width(whole[column - 1 :])
+        return Excerpt(tuple(shown), column - 1, width).within(WIDEST_EXCERPT)
 
     def _counted(self) -> array[int]:
         if self._starts is None:
@@ -305,11 +317,11 @@ def complaint_at(file: str, lines: Lines, line: int, column: int, finding: Findi
     )
 
 
-def _cut(line: str, left: int) -> str:
-    shown = line[left : left + WIDEST_EXCERPT]
+def _cut(line: str, left: int, room: int) -> str:
+    shown = line[left : left + room]
     if left:
         shown = CUT + shown[1:]
-    return shown[:-1] + CUT if left + WIDEST_EXCERPT < len(line) else shown
+    return shown[:-1] + CUT if left + room < len(line) else shown
 
 
 def _width(rest: str) -> int:

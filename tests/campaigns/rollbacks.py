@@ -200,9 +200,11 @@ def _rename(stage: Stage, life: Life) -> None:
         return
     one = life.declared.pop(old)
     life.declared[new] = replace(one, ref=new)
-    for held in (life.state, life.before, life.ids):
-        if old in held:
-            held[new] = held.pop(old)
+    for known in (life.state, life.before):
+        if old in known:
+            known[new] = known.pop(old)
+    if old in life.ids:
+        life.ids[new] = life.ids.pop(old)
     life.wrote = frozenset(new if ref == old else ref for ref in life.wrote)
 
 

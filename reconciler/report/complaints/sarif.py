@@ -23,7 +23,7 @@ from reconciler.report.complaints.document import (
 from reconciler.report.explained_code import code_markdown, code_text
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import json_text, safe
-from reconciler.source.diagnostic import AUDITED, CODES, Complaint
+from reconciler.source.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint
 
 OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
 
@@ -174,7 +174,9 @@ def _fingerprint(complaint: Complaint) -> str:
     """
     parts: list[Json] = [complaint.code, complaint.ref, list(complaint.path)]
     if not complaint.ref:
-        words = complaint.excerpt.lines[-1][1].strip() if complaint.excerpt else ""
+        excerpt = complaint.excerpt
+        # As it always was: what tells findings apart must not change with what is shown.
+        words = excerpt.within(USUAL_EXCERPT).lines[-1][1].strip() if excerpt else ""
         parts += [complaint.file, words]
     return sha256(json.dumps(parts).encode()).hexdigest()[:_DIGITS]
 
