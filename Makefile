@@ -30,7 +30,7 @@ QUICK := tests/document tests/planning tests/guards tests/kinds tests/manifests 
 headline = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help demo quick test lint types floors static unit coverage image docs sbom schemas lock bench conformance campaign \
-	fuzz canary mutation recipes format clean
+	fuzz policies canary mutation recipes format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | while IFS= read -r line; do \
@@ -120,6 +120,9 @@ campaign: $(VENV)/.dev ## kill, break, race and edit applies, for hours; CAMPAIG
 
 fuzz: $(VENV)/.dev ## fuzz manifests and answers; FUZZ_INPUTS, FUZZ_SEED, FUZZ_SECONDS
 	@PYTHONPATH=tests $(BIN)/python tests/fuzz/campaign.py
+
+policies: $(VENV)/.dev ## log policies: our evaluator against the emulator's matching; POLICY_CASES, POLICY_SEED
+	@$(BIN)/python tests/evidence/policy_campaign.py
 
 canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, FOREIGN_TEXTS
 	@CANARY_RUNS=$${CANARY_RUNS:-1000} FOREIGN_TEXTS=$${FOREIGN_TEXTS:-1000000} \

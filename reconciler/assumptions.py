@@ -281,6 +281,14 @@ class Assumptions(BaseModel):
         ),
     ] = False
 
+    policy_names: Annotated[
+        Literal["exact", "anyCase"],
+        Field(
+            description="How rules of log policies compare names: exact tells capitals from small "
+            "letters, anyCase does not."
+        ),
+    ] = "exact"
+
     validate_slos: Annotated[
         Literal["replaced", "all", "none"],
         Field(

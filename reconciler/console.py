@@ -201,7 +201,7 @@ class EventConsole(Console):
         data(begun_line(plan))
 
         def tell(outcome: Outcome) -> None:
-            data(outcome_json(outcome))
+            data(outcome_json(outcome, plan.signals))
 
         return tell
 
@@ -276,7 +276,7 @@ def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> 
 
     match form:
         case "json":
-            return applied_json(applied.outcomes, made.digest, made.selected)
+            return applied_json(applied.outcomes, made.digest, made.selected, made.signals)
         case "jsonl":
             return ended_line(applied.outcomes, made.digest, made.selected)
         case "junit":
@@ -284,5 +284,10 @@ def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> 
         case _:
             style = stdout_style(verbose=verbose)
             return applied_text(
-                applied.outcomes, applied.rewritten, style, applied.overtaken, made.selected
+                applied.outcomes,
+                applied.rewritten,
+                style,
+                applied.overtaken,
+                made,
+                unproved=applied.unproved,
             )

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 SHORTEST_TAIL = 6
 SHORTEST_SLIP = 2
+SHORTEST_SHORT = 3
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -32,6 +33,37 @@ def nearest(word: str, known: Iterable[str]) -> str:
         if len(tails) == 1:
             return tails[0]
     return ""
+
+
+def shortened(word: str, known: Iterable[str]) -> str:
+    """Give the one known name that people shorten to `word`, or else the nearest; "" for none.
+
+    Shortened is what leaves letters out behind the first (`prod`, `stg`), or words before the
+    last (`View` of SavedView). That is too much for names of fields, of which there are hundreds.
+    """
+    choices = {_letters(choice): choice for choice in known}
+    letters = _letters(word)
+    near = nearest(word, choices.values())
+    if near or len(letters) < SHORTEST_SHORT:
+        return near
+    for is_short in (_is_head, _leaves_out, _is_tail):
+        found = [choice for folded, choice in choices.items() if is_short(letters, folded)]
+        if len(found) == 1:
+            return found[0]
+    return ""
+
+
+def _is_head(short: str, name: str) -> bool:
+    return name.startswith(short)
+
+
+def _is_tail(short: str, name: str) -> bool:
+    return len(short) > SHORTEST_SHORT and name.endswith(short)
+
+
+def _leaves_out(short: str, name: str) -> bool:
+    rest = iter(name)
+    return name[:1] == short[:1] and all(letter in rest for letter in short)
 
 
 def one_slip_from(word: str, known: Iterable[str]) -> str:

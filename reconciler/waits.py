@@ -87,7 +87,14 @@ class Passing:
     until: float
 
 
-Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping | Passing
+@dataclass(frozen=True, slots=True)
+class Thawing:
+    """The environment is frozen; `said` is why."""
+
+    said: str
+
+
+Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping | Thawing | Passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,9 @@ class Spent:
         self.done += done
 
 
-Sort: TypeAlias = tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping | Passing]
+Sort: TypeAlias = (
+    tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping | Thawing | Passing]
+)
 """What time is added up by: a deed and its things, or what was waited for."""
 
 

@@ -12,7 +12,7 @@ import pytest
 from harness.doors import typed
 from harness.workspaces import VIEW, Workspace, project_at
 
-from reconciler.manifests.expressions import withheld_from
+from reconciler.manifests.withholding import withheld_from
 from reconciler.project import Project
 from reconciler.project.secret_places import SecretPlace
 from reconciler.session.secrets import LARGEST, Allowed, Secrets

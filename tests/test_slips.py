@@ -24,7 +24,7 @@ from reconciler.kinds.checks import lint
 from reconciler.kinds.fields import Known, Part
 from reconciler.kinds.shape import Facts, facts_of
 from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS
-from reconciler.slips import nearest
+from reconciler.slips import nearest, shortened
 
 SHARE = 0.97
 MOST_AMBIGUOUS = 0.005
@@ -195,3 +195,21 @@ def test_a_slip_of_a_command_or_an_option() -> None:
         )
 
     assert score.is_good(), score
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("prod", ("local", "production"), "production"),
+        ("stg", ("staging", "production"), "staging"),
+        ("dev", ("development", "devices"), ""),
+        ("Alert", ("AlertDefinition", "SLO"), "AlertDefinition"),
+        ("View", ("SavedView", "SLO"), "SavedView"),
+        ("prodution", ("local", "production"), "production"),
+        ("p", ("local", "production"), ""),
+        ("Pod", ("SLO", "Dashboard"), ""),
+    ],
+)
+def test_short_names(word: str, known: tuple[str, ...], meant: str) -> None:
+    """A name that people shorten is told apart only where one known name can be meant."""
+    assert shortened(word, known) == meant

@@ -38,6 +38,7 @@ from reconciler.api.retrying import (
     Wait,
     next_step,
     retry_after_seconds,
+    seconds_between,
 )
 from reconciler.api.secret import Redaction, Secret
 from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
@@ -165,7 +166,7 @@ class Api:
 
     The key is bound to the base URL: it is put into no request to another origin.
     `redaction` covers secrets in whatever the service says in an error; the key
-    is added to it. `waits` is where it notes what it waits for.
+    is added to it. `waits` is where it notes what it waits for, and `sent` counts its requests.
     """
 
     base_url: str
@@ -177,8 +178,10 @@ class Api:
     budget: RetryBudget = field(default_factory=RetryBudget)
     redaction: Redaction = field(default_factory=Redaction)
     waits: Waits = field(default_factory=Waits)
+    sent: int = 0
     _exchange: Exchange | None = None
     _route_proof: asyncio.Task[bool] | None = None
+    _told: tuple[str, datetime] | None = None
 
     async def __aenter__(self) -> Self:
         """Open the connections lazily: nothing is sent yet.
@@ -371,7 +374,16 @@ class Api:
     async def _attempt(self, call: Call) -> Attempt:
         if self._exchange is None:
             raise RuntimeError("the Api is not open: use `async with`")
-        return await self._exchange.attempt(call)
+        self.sent += 1
+        attempt = await self._exchange.attempt(call)
+        if attempt.reply is not None and attempt.reply.date:
+            self._told = attempt.reply.date, self.patience.now()
+        return attempt
+
+    @property
+    def clock_difference(self) -> float | None:
+        """By how many seconds the service's clock is before ours, None where it told no time."""
+        return None if self._told is None else seconds_between(*self._told)
 
 
 def _answer(attempt: Attempt) -> Reply:

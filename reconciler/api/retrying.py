@@ -110,14 +110,19 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
 def _seconds_of(text: str, now: datetime) -> float | None:
     if re.fullmatch(r"[0-9]{1,12}", text):
         return float(text) or None
+    seconds = seconds_between(text, now)
+    return seconds if seconds is not None and seconds > 0 and math.isfinite(seconds) else None
+
+
+def seconds_between(text: str, now: datetime) -> float | None:
+    """Give how far after now an HTTP date is, None for what is none."""
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    seconds = (moment - now).total_seconds()
-    return seconds if seconds > 0 and math.isfinite(seconds) else None
+    return (moment - now).total_seconds()
 
 
 @dataclass(frozen=True, slots=True)

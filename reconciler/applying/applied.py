@@ -70,12 +70,14 @@ def _levels(changes: Mapping[Ref, Change]) -> dict[Ref, int]:
 class Applied:
     """What an apply did: one outcome for each change that would write, and what stopped it.
 
-    `unjournaled` says that an outcome is known which the journal could not take.
+    `unjournaled` says that an outcome is known which the journal could not take. `unproved` says
+    of overwrites what their samples of logs came to, where that is not what was planned.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
     rewritten: dict[Ref, tuple[Difference, ...]] = field(default_factory=dict)
     overtaken: dict[Ref, Overtaken] = field(default_factory=dict)
+    unproved: dict[Ref, str] = field(default_factory=dict)
     stopped_by: ReconcilerError | None = None
     signal_code: int | None = None
     unjournaled: bool = False
@@ -87,6 +89,8 @@ class Applied:
         if any(isinstance(one, InDoubt) for one in self.outcomes):
             codes.add(Unsettled.exit_code)
         if any(isinstance(one, Skipped) for one in self.outcomes):
+            codes.add(ExitCode.PARTIAL)
+        if self.unproved:
             codes.add(ExitCode.PARTIAL)
         if self.overtaken:
             codes.add(Stale.exit_code)

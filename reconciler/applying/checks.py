@@ -180,24 +180,31 @@ async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Re
     """
     asked = await asyncio.gather(*(kind.preflight(api, one) for one in sendings))
     return [
-        Refused(sending.ref, "; ".join(objections))
-        for sending, objections in zip(sendings, asked, strict=True)
-        if objections
+        Refused(sending.ref, "; ".join(foreseen.objections))
+        for sending, foreseen in zip(sendings, asked, strict=True)
+        if foreseen.objections
     ]
 
 
 async def moved(
-    kind: Kind, api: Api, history: History, sendings: Sequence[Sending]
+    kind: Kind,
+    api: Api,
+    history: History,
+    sendings: Sequence[Sending],
+    before: dict[Ref, Seen],
 ) -> list[Refused]:
-    """Give what changed since the plan, or cannot be read again.
+    """Give what changed since the plan, or cannot be read again; note in `before` what is live.
 
-    Raises what is about the service as a whole.
+    That is noted for kinds alone that may have to be put back. Raises what is about the service
+    as a whole.
     """
     if not kind.readable_by(api.assumptions):
         return []
     observed = await asyncio.gather(*(_observed(kind, api, history, one) for one in sendings))
     refused = []
     for sending, now in zip(sendings, observed, strict=True):
+        if kind.sampled and isinstance(now, Seen):
+            before[sending.ref] = now
         if isinstance(now, ReconcilerError):
             said = f"it could not be read again before the write: {now}"
             refused.append(Refused(sending.ref, said, now.exit_code))
@@ -215,8 +222,8 @@ class Acknowledged:
     memory: Memory
 
 
-_PAUSES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.5)
-PATIENCE_SECONDS = sum(_PAUSES)
+PAUSES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.5)
+PATIENCE_SECONDS = sum(PAUSES)
 
 
 async def seen_after(
@@ -231,7 +238,7 @@ async def seen_after(
 
 async def _seen(kind: Kind, api: Api, one: Acknowledged) -> Seen | Absent | None:
     """Look until the write shows, as a service may know of it a little later than it says so."""
-    for pause in (*_PAUSES, None):
+    for pause in (*PAUSES, None):
         try:
             now = await observe(kind, api, one.sending.change.manifest, one.memory)
         except ReconcilerError:

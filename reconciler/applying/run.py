@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.api.client import Api
 from reconciler.applying.applied import Applied, batches, blocked, left, why_skipped
@@ -66,6 +66,9 @@ from reconciler.resource import (
 )
 from reconciler.waits import Deed, Step
 
+if TYPE_CHECKING:
+    from reconciler.applying.proving import Proving
+
 __all__ = ["Applied", "Run"]
 
 Told: TypeAlias = Callable[[Outcome], None]
@@ -84,6 +87,9 @@ class Run:
     failed: set[Ref] = field(default_factory=set)
     applied: Applied = field(default_factory=Applied)
     _step: Step | None = None
+    _proving: Proving | None = None
+    _before: dict[Ref, Seen] = field(default_factory=dict)
+    _unproved: dict[Ref, Written] = field(default_factory=dict)
 
     async def apply(self, plan: Plan) -> Applied:
         """Write every change of a plan that writes.
@@ -92,6 +98,11 @@ class Run:
         rest. A lost service, a refused key, a broken journal or a lost lock
         does: nothing is sent after it, and `Applied.stopped_by` says what it was.
         """
+        impact = plan.signals.policies
+        if impact is not None:
+            from reconciler.applying.proving import Proving  # noqa: PLC0415 - where there are samples
+
+            self._proving = Proving(self.api, self.journal, self.name, impact)
         total = sum(change.action is not Action.KEEP for change in plan.changes)
         with self.api.waits.step(Deed.WRITING, total=total) as self._step:
             return await self._apply(plan)
@@ -126,7 +137,18 @@ class Run:
             for change in batch:
                 if change.ref not in known:
                     pending = self.journal.history.of(change.ref).pending
-                    self._note(left(change, pending, self.name))
+                    written = self._unproved.get(change.ref) if pending is None else None
+                    self._note(
+                        self._left_unproved(written)
+                        if written
+                        else left(change, pending, self.name)
+                    )
+
+    def _left_unproved(self, written: Written) -> Written:
+        """Say of an overwrite that nobody came to ask the samples again."""
+        said = "the run was left before its samples were asked: the new list is live"
+        self.applied.unproved[written.ref] = said
+        return replace(written, message=said)
 
     async def _write_batch(self, kind: Kind, batch: Sequence[Change]) -> None:
         sendings = [sending_of(change, self.ids) for change in batch if not self._skipped(change)]
@@ -167,7 +189,8 @@ class Run:
         """
         try:
             sendings = self._without(await objected(kind, self.api, sendings), sendings)
-            refused = await moved(kind, self.api, self.journal.history, sendings)
+            history = self.journal.history
+            refused = await moved(kind, self.api, history, sendings, self._before)
             return self._without(refused, sendings)
         except ReconcilerError as error:
             self.applied.stop(error)
@@ -311,8 +334,26 @@ class Run:
             entries.extend(kept)
             outcomes.append(told)
         self._closed(entries)
+        sent = {one.sending.ref: one.sending for one in written}
         for outcome in outcomes:
-            self._note(outcome)
+            self._note(await self._proved(kind, sent[outcome.ref], outcome))
+
+    async def _proved(self, kind: Kind, sending: Sending, outcome: Outcome) -> Outcome:
+        """Ask the samples of logs again, where the plan has some and this write decides of them."""
+        ref, proving = outcome.ref, self._proving
+        if proving is None or not kind.sampled or not isinstance(outcome, Written):
+            return outcome
+        if ref in self.applied.overtaken or self.applied.unjournaled:
+            return outcome
+        self._unproved[ref] = outcome
+        found = await proving.proved(kind, sending, outcome, self._before.get(ref))
+        del self._unproved[ref]
+        if found.said:
+            self.applied.unproved[ref] = found.said
+        if found.stopped_by is not None:
+            self.applied.unjournaled |= isinstance(found.stopped_by, JournalError | Locked)
+            self.applied.stop(found.stopped_by)
+        return found.outcome
 
     def _compared(
         self, kind: Kind, sending: Sending, answer: Written, now: Seen | None

@@ -22,36 +22,31 @@ from reconciler.ci.trust import (
     Whole,
     barred_paths,
     barred_target,
-    in_folder,
     nothing_known,
     with_settings_of,
 )
 from reconciler.console import Console, words
-from reconciler.errors import GuardRefused, ReconcilerError
+from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
 from reconciler.forge.event import Event
-from reconciler.kinds import BY_NAME
-from reconciler.manifests.changed import Revision, workspace_at
-from reconciler.manifests.expressions import Scope, withheld_from
-from reconciler.manifests.workspace import Workspace
+from reconciler.manifests.revision import Revision
+from reconciler.planning.straying import strayed
 from reconciler.project import (
     Environment,
     Project,
     choose_environment,
-    choose_target,
     journal_place,
 )
 from reconciler.project.settings import InFile, InGit
 from reconciler.report.safe import safe
-from reconciler.resource import Manifest
-from reconciler.session.applying import Consent, plan_and_apply
+from reconciler.resource import BesideBase, Plan
+from reconciler.session.against import Offline, in_folder, opened_offline
 from reconciler.session.checking import Checked, check, check_in
-from reconciler.session.opening import Bench, bench_of, open_workspace
-from reconciler.session.projects import Asked, is_whole, lead_here, today
+from reconciler.session.opening import Bench, bench_of
+from reconciler.session.projects import Asked, lead_here
 from reconciler.session.secrets import Allowed
+from reconciler.session.voice import Silent
 from reconciler.source.files import PROJECT_FILE
 from reconciler.waits import Waits
-
-_AGREED = Consent(yes=True, allow_destroy=True, new_journal=True, override="nobody else sees it")
 
 
 def asked_by(inputs: Inputs, waits: Waits) -> Asked:
@@ -211,8 +206,20 @@ def has_own_emulator(use: Use, asked: Asked) -> bool:
     return environment.emulator is not None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unkeyed:
+    """A plan of what is declared now on an emulator, and what that was compared with."""
+
+    offline: Offline
+    compared: Compared
+
+    def plan(self) -> Plan:
+        """Plan on the emulator."""
+        return self.offline.plan()
+
+
 @contextmanager
-def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[tuple[Bench, Compared]]:
+def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[Unkeyed]:
     """Open a project on an emulator that holds what the base branch declares, as far as known.
 
     `own` is the project as the change has it. Raises InvalidInput for wrong manifests.
@@ -220,27 +227,24 @@ def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[tuple[B
     project = _without_key(use, own)
     name, environment = choose_environment(project, asked.environment)
     lead_here(asked, project, name)
-    withheld = withheld_from(os.environ)
-    scope = Scope(name, environment.variables, withheld=withheld, today=today())
-    workspace = open_workspace(asked, project, scope)
-    with TemporaryDirectory(prefix="reconciler-") as folder:
-        place = Path(folder)
-        environment = in_folder(Environment(guards=environment.guards), place)
-        bench = Bench(
-            project,
-            name,
-            environment,
-            choose_target(project, name, environment, {}),
-            _on_emulator(workspace),
-            is_whole(asked, project),
-            waits=asked.waits,
-            voice=asked.voice,
-        )
-        compared = Compared.NOTHING
-        if isinstance(use, OverBase) and _apply_base(use, bench, asked, place / "base"):
-            compared = Compared.BASE
+    with opened_offline(asked, project, name, environment) as begun:
+        empty = begun
+        if not isinstance(use, Whole):
+            empty = replace(begun, bench=_unexempted(begun.bench))
+        held = _holding_base(empty, use) if isinstance(use, OverBase) else None
+        compared = Compared.BASE if held is not None else Compared.NOTHING
         words(f"no live comparison, as there is no key: {compared.value}")
-        yield bench if isinstance(use, Whole) else _unexempted(bench), compared
+        yield Unkeyed(offline=held or empty, compared=compared)
+
+
+def _holding_base(empty: Offline, use: OverBase) -> Offline | None:
+    """Let the emulator hold what the base branch declares; None, and why is said, if it cannot."""
+    try:
+        return empty.holding(_base_of(use))
+    except ReconcilerError as error:
+        for line in str(error).splitlines():
+            words(safe(line))
+        return None
 
 
 def _without_key(use: Use, own: Project) -> Project:
@@ -253,35 +257,31 @@ def _without_key(use: Use, own: Project) -> Project:
             return replace(own, settings=with_settings_of(known, own.settings))
 
 
-def _apply_base(use: OverBase, bench: Bench, asked: Asked, folder: Path) -> bool:
-    """Apply what the base branch declares; tell whether that could be done."""
+def beside_base(made: Plan, admitted: Admitted, asked: Asked) -> Plan:
+    """Say in a plan of the service where that is not as the base branch declares it.
+
+    Only for a change of a branch; the service is asked nothing for it. Why it cannot be told
+    is said in the plan.
+    """
+    use, environment = admitted.use, admitted.environment
+    if not isinstance(use, OverBase):
+        return made
+    heard = replace(asked, quiet=True, voice=Silent())
+    try:
+        revision = _base_of(use)
+        with opened_offline(heard, use.project, admitted.name, environment) as offline:
+            base = offline.holding(revision).plan()
+    except ReconcilerError as error:
+        found = BesideBase(against=use.commit, why=str(error))
+    else:
+        found = BesideBase(against=use.commit, strayed=strayed(made, base))
+    return replace(made, signals=replace(made.signals, base=found))
+
+
+def _base_of(use: OverBase) -> Revision:
+    """Give the base branch's commit. Raises InvalidInput where there is no repository."""
     file = use.project.file or use.project.root / PROJECT_FILE
     found = place_of(file, os.environ)
     if found is None:
-        return False
-    revision = Revision(found.commits.top.resolve(), use.commit, "the base branch")
-    scope = Scope(bench.name, {}, withheld=withheld_from(os.environ))
-    folder.mkdir()
-    try:
-        declared = workspace_at(revision, folder, use.project, scope, asked.paths)
-        if declared.errors:
-            return False
-        base = replace(bench, workspace=_on_emulator(declared), whole=True)
-        _, applied = plan_and_apply(base, lambda _: _AGREED, "ci plan", verbose=False, quiet=True)
-    except ReconcilerError as error:
-        words(f"the base branch's manifests cannot be applied to an emulator: {error}")
-        return False
-    if applied is not None and applied.signal_code is not None:
-        raise KeyboardInterrupt
-    return applied is not None
-
-
-def _on_emulator(workspace: Workspace) -> Workspace:
-    """Give the manifests without the ids that only the service has given out."""
-    return replace(workspace, manifests=tuple(map(_without_given_id, workspace.manifests)))
-
-
-def _without_given_id(manifest: Manifest) -> Manifest:
-    kind = BY_NAME[manifest.ref.kind]
-    is_own = kind.id_form.required or kind.findable
-    return manifest if is_own else replace(manifest, remote_id=None)
+        raise InvalidInput("the base branch cannot be read, as the project is in no repository")
+    return Revision(found.commits.top.resolve(), use.commit, "the base branch")

@@ -73,7 +73,9 @@ class Review:
         apply is no failure. Raises Stale and PlanNotFound.
         """
         flags = Consent(
-            allow_destroy=self.inputs.allow_destroy, new_journal=self.inputs.new_journal
+            allow_destroy=self.inputs.allow_destroy,
+            new_journal=self.inputs.new_journal,
+            break_glass=self.inputs.break_glass or None,
         )
         if not has_work(made) or self.inputs.require_plan == "none":
             return replace(flags, yes=True)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.applying.applied import Applied
 from reconciler.ci.bench import (
     admit,
+    beside_base,
     check_and_judge,
     check_manifests,
     has_own_emulator,
@@ -24,6 +25,7 @@ from reconciler.ci.bench import (
 )
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import Conversation, PlanNotFound, Said
+from reconciler.ci.owning import with_owners
 from reconciler.ci.proposing import propose
 from reconciler.ci.result import (
     Compared,
@@ -66,6 +68,8 @@ from reconciler.session.planning import (
     write_private,
 )
 from reconciler.session.projects import Asked, made_now
+from reconciler.session.signals import IN_CI
+from reconciler.session.thawing import wait_for_thaw
 from reconciler.streams import lost_by, output_lost
 
 
@@ -128,17 +132,12 @@ class Job:
         self.result = replace(self.result, postponed=admitted.postponed)
         return opened(admitted, self.asked, self.talk.event, may_lack=may_lack)
 
-    def _opened(self) -> AbstractContextManager[Bench]:
-        _, use = self._judged(os.environ)
-        return self._admitted(use)
-
     def _plan(self) -> None:
         """Plan, show it, and keep it in its file."""
         file = self.talk.inputs.plan_file
         _remove_earlier(file)
         check_writable(file)
-        with self._opened_to_plan() as (bench, compared):
-            made = asyncio.run(plan_now(bench, bench.journal().history))
+        made, compared = self._planned()
         self.result = replace(self.result, plan=made, compared=compared)
         write_private(file, redacted(plan_json(made)))
         data(plan_text(made, stdout_style(verbose=False)))
@@ -148,26 +147,41 @@ class Job:
         if self.talk.event.name == "merge_group":
             self.talk.check_queued(self.result.environment, made)
 
-    @contextmanager
-    def _opened_to_plan(self) -> Iterator[tuple[Bench, Compared]]:
-        """Open the service, or an emulator where there can be no key."""
+    def _planned(self) -> tuple[Plan, Compared]:
+        """Plan on the service, or on an emulator where there can be no key."""
         if not self.talk.event.has_no_secrets or self.has_key:
-            with self._opened() as bench:
-                yield bench, Compared.LIVE
-            return
+            _, use = self._judged(os.environ)
+            return self._planned_live(use), Compared.LIVE
         own, use = self._judged(None)
         if has_own_emulator(use, self.asked):
-            with self._admitted(use) as bench:
-                yield bench, Compared.LIVE
-            return
-        with opened_without_key(use, own, self.asked) as bench_and_compared:
-            yield bench_and_compared
+            return self._planned_live(use), Compared.LIVE
+        with opened_without_key(use, own, self.asked) as offline:
+            made = self._owned(offline.plan(), offline.offline.bench.project)
+            return made, offline.compared
+
+    def _planned_live(self, use: Use) -> Plan:
+        """Plan on the service, and say where that is not as the base branch declares it."""
+        admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
+        self.result = replace(self.result, postponed=admitted.postponed)
+        with opened(admitted, self.asked, self.talk.event) as bench:
+            made = asyncio.run(plan_now(bench, bench.journal().history, IN_CI))
+            made = self._owned(made, bench.project)
+        return beside_base(made, admitted, self.asked)
+
+    def _owned(self, made: Plan, project: Project) -> Plan:
+        """Say whose what is touched is, and why nobody can tell that."""
+        made, untold = with_owners(made, self.talk.event, project)
+        if untold:
+            words(safe(untold))
+        return made
 
     def _apply(self) -> None:
         """Apply what was reviewed, planned again from here, and nothing else."""
         _, use = self._judged(os.environ)
         _refuse_to_write(use, "an apply is")
         with self._admitted(use) as bench:
+            if self.talk.inputs.thaw.seconds:
+                wait_for_thaw(bench, self.talk.inputs.thaw)
             made, applied = self._apply_reviewed(bench)
         self.result = replace(self.result, plan=made, applied=applied)
         tell_applied(applied, made, "text", verbose=False)

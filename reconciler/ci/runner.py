@@ -17,6 +17,7 @@ from reconciler.api.secret import API_KEY
 from reconciler.console import redacted
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.forge.comments import root_of
+from reconciler.journal.store import Patience
 from reconciler.project import BASE_URL
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe
@@ -45,6 +46,8 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "require-plan": ("comment", "file", "none"),
     "allow-destroy": FLAG,
     "new-journal": FLAG,
+    "break-glass": ("",),
+    "wait-freeze": ("",),
     "fail-on-changes": FLAG,
     "remember": FLAG,
     "adopt": ("never", "pull-request"),
@@ -75,6 +78,8 @@ class Inputs:
     annotations: bool
     allow_destroy: bool
     new_journal: bool
+    break_glass: str
+    thaw: Patience
     fail_on_changes: bool
     remember: bool
     adopt: bool
@@ -99,13 +104,15 @@ class Inputs:
         return name if self.root == root_of(".") else f"{name}-{self.root}"
 
 
-def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
-    """Check the inputs; `command` is that of the command line, where it has one.
+def read_inputs(
+    environ: Mapping[str, str], command: str | None, flags: Mapping[str, str] | None = None
+) -> Inputs:
+    """Check the inputs; `command` and `flags` are those of the command line, and win over them.
 
     Raises UsageError naming the input and what it may say.
     """
     given = {name: _given(environ, name) for name in INPUTS}
-    given["command"] = command or given["command"]
+    given.update(flags or {}, command=command or given["command"])
     for name, choices in INPUTS.items():
         if len(choices) > 1 and given[name] not in choices:
             raise UsageError(_not_among(name, given[name], choices))
@@ -132,6 +139,8 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
         annotations=given["annotations"] == "true",
         allow_destroy=given["allow-destroy"] == "true",
         new_journal=given["new-journal"] == "true",
+        break_glass=given["break-glass"].strip(),
+        thaw=_thaw(given),
         fail_on_changes=given["fail-on-changes"] == "true",
         remember=given["remember"] == "true",
         adopt=given["adopt"] == "pull-request",
@@ -142,6 +151,17 @@ def read_inputs(environ: Mapping[str, str], command: str | None) -> Inputs:
         token=given["token"] or environ.get("GITHUB_TOKEN", ""),
     )
     return _with_plan_file(inputs, given["plan-file"], environ)
+
+
+def _thaw(given: Mapping[str, str]) -> Patience:
+    """Say how long an apply waits for the end of a freeze."""
+    try:
+        patience = Patience.of(given["wait-freeze"] or "0")
+    except ValueError as error:
+        raise UsageError(f"`wait-freeze`: {error}") from error
+    if patience.seconds and given["break-glass"].strip():
+        raise UsageError("`break-glass` and `wait-freeze` exclude each other")
+    return patience
 
 
 def _with_plan_file(inputs: Inputs, given: str, environ: Mapping[str, str]) -> Inputs:

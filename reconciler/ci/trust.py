@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeAlias, assert_never
 
 from reconciler.document import Json
 from reconciler.forge.event import Event
-from reconciler.project import EmbeddedEmulator, Environment, Project, ProjectFile
+from reconciler.project import Environment, Project, ProjectFile
 from reconciler.project.choosing import shown_url
 from reconciler.project.settings import InFile, parse_journal_place
 from reconciler.source.files import PROJECT_FILE
@@ -297,15 +296,3 @@ def barred_paths(use: Whole | OverBase, name: str, environment: Environment) -> 
                 "in a bucket, or run the plain commands"
             )
     return ""
-
-
-def in_folder(environment: Environment, folder: Path) -> Environment:
-    """Give the environment of a change that runs on the embedded emulator.
-
-    Data and journal stand in a temporary folder, as those beside the change may be its own.
-    """
-    places = {
-        "emulator": EmbeddedEmulator(data=str(folder / "emulator.db")),
-        "journal": str(folder / "journal.jsonl"),
-    }
-    return environment.model_copy(update=places)

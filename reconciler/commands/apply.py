@@ -16,6 +16,7 @@ from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import open_bench
 from reconciler.session.planning import as_reviewed
 from reconciler.session.projects import Asked
+from reconciler.session.thawing import wait_for_thaw
 
 
 @click.command
@@ -28,7 +29,7 @@ from reconciler.session.projects import Asked
     is_flag=True,
     help="Begin a journal where there is none; where there is one, this changes nothing.",
 )
-def apply(*, asked: Asked, form: str, consent: Consent, patience: Patience) -> int:
+def apply(*, asked: Asked, form: str, consent: Consent, patience: Patience, thaw: Patience) -> int:
     """Plan again, ask, and write. The service is read again just before each write.
 
     Without a terminal, one of --yes, --expect and --plan is needed.
@@ -36,8 +37,11 @@ def apply(*, asked: Asked, form: str, consent: Consent, patience: Patience) -> i
     check_asked(consent)
     if form == "jsonl":
         asked = replace(asked, voice=EventConsole())
+    bench = open_bench(as_reviewed(asked, consent.reviewed))
+    if thaw.seconds:
+        wait_for_thaw(bench, thaw)
     made, applied = plan_and_apply(
-        open_bench(as_reviewed(asked, consent.reviewed)),
+        bench,
         lambda _: consent,
         "apply",
         verbose=asked.verbose,

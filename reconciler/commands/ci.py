@@ -30,7 +30,19 @@ from reconciler.project import BASE_URL
 
 @click.command
 @click.argument("command", required=False, metavar="validate|plan|apply|drift|watch")
-def ci(*, command: str | None) -> int:
+@click.option(
+    "--break-glass",
+    metavar="REASON",
+    default="",
+    help="With apply: the input break-glass, to apply in an emergency though it is frozen.",
+)
+@click.option(
+    "--wait-freeze",
+    metavar="DURATION",
+    default="",
+    help="With apply: the input wait-freeze, to wait for the end of a freeze, as 30m or 2h.",
+)
+def ci(*, command: str | None, break_glass: str, wait_freeze: str) -> int:
     """Do the same inside CI: comment, summary, annotations, outputs.
 
     Inputs are variables, INPUT_ENVIRONMENT for `environment`, as docs/ci.md
@@ -40,7 +52,7 @@ def ci(*, command: str | None) -> int:
     runner = _runner(environ)
     runner.mask(environ)
     try:
-        inputs = read_inputs(environ, command)
+        inputs = read_inputs(environ, command, _flags(command, break_glass, wait_freeze))
     except UsageError as refused:
         code = str(UsageError.exit_code)
         outputs = {"result": "failed", "exit-code": code, "failure-reason": "validation"}
@@ -65,6 +77,15 @@ def ci(*, command: str | None) -> int:
     if job.result.code == ExitCode.DIFFERENT:
         return ExitCode.DIFFERENT if inputs.fail_on_changes else ExitCode.DONE
     return job.result.code
+
+
+def _flags(command: str | None, break_glass: str, wait_freeze: str) -> dict[str, str]:
+    """Give the inputs that flags stand for. Raises UsageError with another command."""
+    given = {"break-glass": break_glass, "wait-freeze": wait_freeze}
+    flags = {name: text for name, text in given.items() if text}
+    if flags and command != "apply":
+        raise UsageError(f"--{next(iter(flags))} is for `reconciler ci apply`")
+    return flags
 
 
 def _runner(environ: Mapping[str, str]) -> Runner:

@@ -22,7 +22,7 @@ from click.shell_completion import (
 )
 
 from reconciler.commands.tree import Command, Parameter, read_tree
-from reconciler.manifests.naming import Place, named_in, place_of, runs_in
+from reconciler.manifests.naming import Place, named_in, place_of, rules_in, runs_in
 
 PROGRAM = "reconciler"
 VARIABLE = "_RECONCILER_COMPLETE"
@@ -183,6 +183,8 @@ def _explained(place: Place, ctx: click.Context, incomplete: str) -> Iterable[st
         return _refs(place, ctx, incomplete)
     from reconciler.explaining.looking_up import addresses  # noqa: PLC0415 - models, for this alone
 
+    if incomplete.startswith("R"):
+        return (f"R/{name}" for name in rules_in(place))
     depth = incomplete.count(".")
     return (one for one in addresses() if one.count(".") == depth)
 

@@ -10,9 +10,10 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from reconciler.commands.waiting import lock_timeout
+from reconciler.commands.waiting import freeze_timeout, lock_timeout
 from reconciler.console import is_terminal
 from reconciler.errors import UsageError
+from reconciler.journal.store import Patience
 from reconciler.session.applying import Consent
 from reconciler.session.planning import read_plan_file
 
@@ -33,20 +34,30 @@ _FLAGS = (
     click.option(
         "--override-guard", "override", metavar="REASON", help="Apply more than the guard allows."
     ),
+    click.option(
+        "--break-glass",
+        metavar="REASON",
+        help="Apply in an emergency though it is frozen; it lifts nothing else.",
+    ),
 )
 
 
 def consenting(command: Command) -> Command:
-    """Give a command the options of everything that applies a plan, as `consent` and `patience`."""
+    """Give a command the options of everything that applies a plan, as `consent` and `patience`.
+
+    `thaw` is how long it waits for the end of a freeze.
+    """
 
     @functools.wraps(command)
-    def gathered(
+    def gathered(  # noqa: PLR0913 - one parameter a flag
         *,
         expect: str | None,
         plan_file: Path | None,
         yes: bool,
         allow_destroy: bool,
         override: str | None,
+        break_glass: str | None,
+        thaw: Patience,
         new_journal: bool = False,
         **own: Any,
     ) -> Any:
@@ -54,16 +65,22 @@ def consenting(command: Command) -> Command:
             raise UsageError("--expect and --plan exclude each other")
         if override is not None and not override.strip():
             raise UsageError("--override-guard needs a reason, which is kept in the journal")
+        if break_glass is not None and not break_glass.strip():
+            raise UsageError("--break-glass needs a reason, which is kept in the journal")
+        if break_glass is not None and thaw.seconds:
+            raise UsageError("--break-glass and --wait-freeze exclude each other")
         if expect is not None and not _DIGEST.fullmatch(expect):
             raise UsageError(
                 "--expect takes the digest of a plan, as sha256:…: 64 digits of 0-9, a-f"
             )
         reviewed = read_plan_file(plan_file) if plan_file is not None else None
-        consent = Consent(expect, reviewed, yes, allow_destroy, override, new_journal)
-        return command(consent=consent, **own)
+        consent = Consent(
+            expect, reviewed, yes, allow_destroy, override, new_journal, break_glass=break_glass
+        )
+        return command(consent=consent, thaw=thaw, **own)
 
     consented = cast("Command", gathered)
-    for flag in reversed((*_FLAGS, lock_timeout)):
+    for flag in reversed((*_FLAGS, freeze_timeout, lock_timeout)):
         consented = flag(consented)
     return consented
 

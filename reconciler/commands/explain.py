@@ -7,8 +7,10 @@ import click
 from reconciler.commands import options
 from reconciler.console import data, stdout_style
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.project.rules import PREFIX
 from reconciler.report.safe import safe
 from reconciler.session.projects import Asked
+from reconciler.slips import nearest
 
 
 @click.command
@@ -23,14 +25,17 @@ def explain(
     """Say what a field or a code means, with an example, or what a manifest comes to.
 
     A field is SLO.grouping.labels, metadata.ids, reconciler.yaml environments.guards, or the end
-    of one that nothing else ends with. A code is that of a complaint (M303), of a guard
-    (too-many-changes) or of how a command ended (exit-11).
+    of one that nothing else ends with; or a value that fields may have. A code is that of a
+    complaint (M303), of a rule of the project file (R/owner), of a guard (too-many-changes) or
+    of how a command ended (exit-11).
 
     With --expanded it is a Kind/name, whose manifest is shown with overrides, items, variables
     and files put in; secrets and references stay expressions.
     """
     if expanded:
         return _expanded(words, asked, is_plain=not recursive and form == "text")
+    if words[0].startswith(PREFIX) and len(words) == 1:
+        return _own_rule(words[0], asked, form)
     if asked.environment is not None or asked.project is not None:
         raise UsageError(
             "-e and --project are for --expanded: fields and codes are the same everywhere"
@@ -49,6 +54,23 @@ def explain(
     if form == "json":
         return data(explained_json(subject, recursive=recursive))
     return data(explained_text(subject, stdout_style(verbose=asked.verbose), recursive=recursive))
+
+
+def _own_rule(code: str, asked: Asked, form: str) -> int:
+    """Say what a rule of the project file asks. Raises UsageError for one that is not there."""
+    from reconciler.explaining.own_rules import explained_rule  # noqa: PLC0415 - as above
+    from reconciler.report.explained import explained_json, explained_text  # noqa: PLC0415 - as above
+    from reconciler.session.projects import open_project  # noqa: PLC0415 - for these codes alone
+
+    rules = {rule.code: rule for rule in open_project(asked).settings.rules}
+    if code not in rules:
+        near = nearest(code, rules)
+        hint = f"; did you mean `{near}`?" if near else f" (known: {', '.join(rules) or 'none'})"
+        raise UsageError(f"there is no rule `{code}` in the project file{hint}")
+    subject = explained_rule(rules[code])
+    if form == "json":
+        return data(explained_json(subject, recursive=False))
+    return data(explained_text(subject, stdout_style(verbose=asked.verbose), recursive=False))
 
 
 def _expanded(words: tuple[str, ...], asked: Asked, *, is_plain: bool) -> int:

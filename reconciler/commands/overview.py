@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "rollback": ("rollback", "rollback", "Put back what was declared before a run."),
     "watch": ("watch", "watch", "Tell whether alerts are noisier since a run."),
     "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
+    "audit": ("audit", "audit", "Hold what is declared against what happened."),
     "import": ("import_", "import_", "Make manifests of what is there already."),
     "adopt": ("adopt", "adopt", "Write live edits into the manifests, comments kept."),
     "journal": ("journal", "journal", "Show, verify and settle what was written."),

@@ -27,6 +27,7 @@ from reconciler.session.opening import Bench, open_target
 from reconciler.session.planning import check_writable, failures_of, plan_now, write_private
 from reconciler.session.projects import Asked
 from reconciler.session.rolling_back import ToRollBack, before_of
+from reconciler.session.thawing import wait_for_thaw
 
 _OF_PLANS = ("text", "json", "markdown", "html")
 _OF_APPLIES = ("text", "json", "junit")
@@ -69,6 +70,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     live: bool,
     consent: Consent,
     patience: Patience,
+    thaw: Patience,
 ) -> int:
     """Put back what was declared before RUN: all that it wrote, or each REF, a Kind/name.
 
@@ -86,8 +88,11 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     if dry_run:
         return _show(open_target(asked), wanted, asked, form, out)
     check_asked(consent)
+    bench = replace(open_target(asked), prepare=partial(before_of, wanted=wanted))
+    if thaw.seconds:
+        wait_for_thaw(bench, thaw)
     made, applied = plan_and_apply(
-        replace(open_target(asked), prepare=partial(before_of, wanted=wanted)),
+        bench,
         lambda _: consent,
         "rollback",
         verbose=asked.verbose,

@@ -16,6 +16,7 @@ from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_s
 from reconciler.project.settings import project_schema
 from reconciler.report.adopting import AdoptionDocument
 from reconciler.report.applied import AppliedDocument, AppliedLine
+from reconciler.report.audited import AuditDocument
 from reconciler.report.begun import InitDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift import DriftDocument
@@ -49,6 +50,7 @@ def schemas() -> dict[str, Schema]:
         "imported": _of(ImportDocument, "What an import wrote"),
         "drift": _of(DriftDocument, "What drifted"),
         "adopted": _of(AdoptionDocument, "What adopt did"),
+        "audited": _of(AuditDocument, "What an audit found"),
         "journal-entries": _of(EntriesDocument, "What a journal holds"),
         "journal-history": _of(HistoryDocument, "The runs of a journal"),
         "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),

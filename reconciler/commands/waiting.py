@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import signal
 import sys
 import time
@@ -35,17 +34,12 @@ TICK_SECONDS = 0.1
 LEAVING_SECONDS = 1.0
 CLEAR = "\r\x1b[K"
 
-_DURATION = re.compile(r"([0-9]{1,5})(s|m|h)?")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, None: 1}
-_LONGEST = 24 * 3600
-
 
 def _patience(_: click.Context, __: click.Parameter, text: str) -> Patience:
-    match = _DURATION.fullmatch(text.strip())
-    seconds = int(match[1]) * _SECONDS[match[2]] if match is not None else _LONGEST + 1
-    if seconds > _LONGEST:
-        raise click.BadParameter(f"`{text}` is not a duration up to 24h, as 30s or 5m")
-    return Patience(seconds)
+    try:
+        return Patience.of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 lock_timeout = click.option(
@@ -55,6 +49,14 @@ lock_timeout = click.option(
     default="0",
     callback=_patience,
     help="How long to wait while another run holds the journal, as 30s or 5m; else not at all.",
+)
+freeze_timeout = click.option(
+    "--wait-freeze",
+    "thaw",
+    metavar="DURATION",
+    default="0",
+    callback=_patience,
+    help="How long to wait for the end of a freeze, as 30m or 2h; else not at all.",
 )
 
 

@@ -100,9 +100,14 @@ def _overwrite(call: Call, request: OverwriteRequest) -> CreateReply:
 
 def _test(call: Call, request: LogTestRequest) -> LogTestReply:
     enabled = [held for held in _in_order(call.store) if held.policy.enabled]
+    any_case = call.profile.policy_names == "any_case"
     reply = LogTestReply()
     for values in request.meta_fields_values_list:
-        met = (held for held in enabled if takes(held.policy, held.severities, values))
+        met = (
+            held
+            for held in enabled
+            if takes(held.policy, held.severities, values, any_case=any_case)
+        )
         first = next(met, None)
         policy = _shown(call, first) if first else None
         reply.test_policies_bulk_result.append(

@@ -11,12 +11,17 @@ from collections.abc import Sequence
 from reconciler.emulator.models.log_policy import LogPolicy, MetaFieldsValues, PolicyRule
 
 
-def takes(policy: LogPolicy, severities: Sequence[str], log: MetaFieldsValues) -> bool:
-    """Whether severities and both rules let the log in; no severities let all in."""
+def takes(
+    policy: LogPolicy, severities: Sequence[str], log: MetaFieldsValues, *, any_case: bool = False
+) -> bool:
+    """Whether severities and both rules let the log in; no severities let all in.
+
+    With `any_case`, capitals and small letters of names are the same.
+    """
     return (
         _has_severity(severities, log.severity_values)
-        and _follows(policy.application_rule, log.application_name_values)
-        and _follows(policy.subsystem_rule, log.subsystem_name_values)
+        and _follows(policy.application_rule, log.application_name_values, any_case=any_case)
+        and _follows(policy.subsystem_rule, log.subsystem_name_values, any_case=any_case)
     )
 
 
@@ -27,8 +32,13 @@ def _has_severity(severities: Sequence[str], values: str) -> bool:
     return not sent.isdisjoint(severities)
 
 
-def _follows(rule: PolicyRule | None, values: str) -> bool:
-    return rule is None or any(_allows(rule, value) for value in _several(values))
+def _follows(rule: PolicyRule | None, values: str, *, any_case: bool) -> bool:
+    if rule is None:
+        return True
+    if any_case:
+        rule = rule.model_copy(update={"name": rule.name.casefold()})
+        values = values.casefold()
+    return any(_allows(rule, value) for value in _several(values))
 
 
 def _allows(rule: PolicyRule, value: str) -> bool:

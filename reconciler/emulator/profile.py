@@ -180,6 +180,13 @@ class Profile:
         Literal["hidden", "returned"],
         Field(description="Whether a stored policy comes back with its `logRules`, or without."),
     ] = "hidden"
+    policy_names: Annotated[
+        Literal["exact", "any_case"],
+        Field(
+            description="Whether the rules of policies tell capitals from small letters in names "
+            "of applications and subsystems, or not."
+        ),
+    ] = "exact"
     required_lists: Annotated[
         Literal["sent", "empty_left_out", "left_out"],
         Field(

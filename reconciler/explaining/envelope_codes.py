@@ -72,7 +72,9 @@ ENVELOPE_CODES: Final = (
         "M206",
         "`metadata.id` is what the service calls the resource. It has the form that the service "
         "gives ids of this kind, and an alert definition needs one, as the API cannot create it.",
-        "A wrong id would change another resource, or none.",
+        "A wrong id would change another resource, or none. Make the alert in the web interface "
+        "and copy its id from there, or let `reconciler import --from FILE` make the manifest of "
+        "its export, id and all.",
         manifest(f"{HEAD}kind: AlertDefinition\nmetadata: {{name: errors}}\n{_ALERT}"),
         manifest(f"{HEAD}kind: AlertDefinition\nmetadata: {{name: errors, id: {_UUID}}}\n{_ALERT}"),
     ),

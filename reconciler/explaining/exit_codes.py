@@ -57,7 +57,7 @@ EXIT_CODES: Final = (
     _exit(
         ExitCode.DIFFERENT,
         "Something differs: `plan --exit-code` has changes, `drift` found drift, `conformance` a "
-        "service that is not as documented.",
+        "service that is not as documented, `audit --fail-on` a finding.",
         "It is an answer and no failure: a job may act on it.",
         _says("", "reconciler drift"),
         _says("Take live edits into the manifests, or apply.", "reconciler adopt --all"),

@@ -13,6 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from reconciler.explaining.audit_codes import AUDIT_CODES
 from reconciler.explaining.envelope_codes import ENVELOPE_CODES
 from reconciler.explaining.exit_codes import EXIT_CODES
 from reconciler.explaining.explanation import Explanation
@@ -45,6 +46,7 @@ FAMILIES: Final = (
     Family("a complaint", "what is said once for many", REUSE_CODES),
     Family("a complaint", "practice", PRACTICE_CODES),
     Family("a complaint", "queries", QUERY_CODES),
+    Family("a finding", "what is declared against what happened", AUDIT_CODES),
     Family("a complaint", "the project file", PROJECT_CODES),
     Family("a guard", "what an apply refuses without consent", GUARD_CODES),
     Family("an exit code", "what a command ends with", EXIT_CODES, "exit-"),

@@ -34,7 +34,7 @@ from reconciler.kinds.fields import (
     Unit,
     Unordered,
 )
-from reconciler.kinds.kind import UUID, IdForm
+from reconciler.kinds.id_forms import UUID, IdForm
 from reconciler.project.settings import ProjectFile
 
 PROJECT: Final = "project"

@@ -137,6 +137,38 @@ GUARD_CODES: Final = (
         ),
     ),
     _guard(
+        "policy-samples",
+        "a sample of logs would not have the policy that is expected",
+        "A row of `policySamples` says which policy a log should meet, and under the declared list "
+        "it would meet another one, or none.",
+        "The first policy that takes a log decides, so a new order may block logs that somebody "
+        "needs, without a word in the diff about them.",
+        _says(
+            "A policy that blocks debug logs was moved before the one that keeps those of `audit`.",
+            "reconciler apply --yes",
+        ),
+        _says(
+            "Put the policies in an order in which each sample meets its policy, correct the "
+            "sample, or review the plan and apply just that.",
+            "reconciler plan --out plan.json",
+            "reconciler apply --plan plan.json",
+        ),
+    ),
+    _guard(
+        "frozen",
+        "it is no time to write anything",
+        "A window of the environment's `freeze:` holds, incidents are open for which it freezes, "
+        "or nobody can tell whether it is frozen.",
+        "While people fight a fire, or nobody is there to see what a change does, a change does "
+        "more harm than it does good.",
+        _says("It is Friday evening, and a window holds until Monday morning."),
+        _says(
+            "Wait for its end, or break the glass in an emergency; it lifts nothing else.",
+            "reconciler apply --yes --wait-freeze 2h",
+            "reconciler apply --yes --break-glass 'the alert pages the wrong team'",
+        ),
+    ),
+    _guard(
         "alert-silenced",
         "an alert with open incidents would be silenced",
         "An alert would be disabled or set to phantom while it has open incidents.",

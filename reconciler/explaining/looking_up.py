@@ -34,7 +34,7 @@ Subject: TypeAlias = Field | Explanation | Several | Nothing
 
 
 def look_up(typed: str) -> Subject:
-    """Find what is meant by a code, the path of a field, or the end of one.
+    """Find what is meant by a code, a value, the path of a field, or the end of one.
 
     Small and capital letters are one, and lists need no index. What stands exactly so
     goes before what only begins so.
@@ -42,6 +42,9 @@ def look_up(typed: str) -> Subject:
     code = spelled().get(typed.casefold())
     if code is not None:
         return explanations()[code]
+    valued = tuple(one for one in all_fields() if typed.upper() in one.values)
+    if valued:
+        return valued[0] if len(valued) == 1 else _general(valued) or Several(typed, valued)
     steps = _steps(typed)
     for rule in (_stands_there, _ends_so, _begins_so):
         found = tuple(_matching(steps, rule))
@@ -110,6 +113,10 @@ def _near(typed: str, steps: Sequence[str]) -> str:
     code = nearest(typed, explanations())
     if code:
         return code
+    values = {value for field in all_fields() for value in field.values}
+    value = nearest(typed, values) if "_" in typed else ""
+    if value:
+        return value
     known = {step.casefold(): step for field in all_fields() for step in (field.root, *field.path)}
     meant = [step if step in known else nearest(step, known) for step in steps]
     if not all(meant) or list(meant) == list(steps):

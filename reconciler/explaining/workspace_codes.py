@@ -29,6 +29,12 @@ def _local(text: str, **environ: str) -> Sample:
     return Sample(files={PROJECT: _LOCAL, "checkout.yaml": text}, environ=environ)
 
 
+def _sampled(rows: str) -> Sample:
+    project = _LOCAL + "    policySamples: policy-samples.yaml\n"
+    files = {PROJECT: project, "checkout.yaml": slo(), "policy-samples.yaml": rows}
+    return Sample(files=files)
+
+
 WORKSPACE_CODES: Final = (
     diagnostic(
         "M401",
@@ -67,6 +73,14 @@ WORKSPACE_CODES: Final = (
         "An id is known once its resource is there, so none of them could be the first.",
         manifest(slo("description: See ${ref:SLO/checkout}.")),
         manifest(slo("description: See ${ref:SLO/payments}.") + _NEXT + slo(name="payments")),
+    ),
+    diagnostic(
+        "M406",
+        "A row of the file that `policySamples` names is no sample of a log: `application`, "
+        "`subsystem` and `severity` are needed, `policy` may stand beside them, and all are text.",
+        "What a change of log policies does is told by the samples, so each has to mean something.",
+        _sampled("- {application: shop, subsystem: checkout, severity: eror}\n"),
+        _sampled("- {application: shop, subsystem: checkout, severity: error, policy: errors}\n"),
     ),
     diagnostic(
         "M501",

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 from reconciler.advice import on_journal
 from reconciler.document import value_at
+from reconciler.guards.freeze import FROZEN
 from reconciler.guards.open_incidents import Incidents
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Consent, Kind, Weakening
 from reconciler.project import Guards, Limits
-from reconciler.project.settings import OVERWRITES_EDIT, SEEN_LIVE, TAKES_OVER
+from reconciler.project.settings import OVERWRITES_EDIT, POLICY_SAMPLES, REVIEWED, TAKES_OVER
 from reconciler.resource import (
     Action,
     Change,
@@ -146,14 +147,14 @@ LOOKS_LIKE_RENAME = "looks-like-rename"
 
 GUARD_CODES = (
     *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
-    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER),
+    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES, FROZEN),
     *(code for kind in KINDS for code in kind.consents),
 )
 """Every code of an objection; docs/guards.md explains each."""
 
 MOST_NAMED = 5
 _FILE = "reconciler.yaml"
-_REVIEW = (
+REVIEW = (
     "review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, "
     "or answer `yes` on a terminal"
 )
@@ -172,20 +173,30 @@ def allowing(code: str, environment: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """What was agreed to: by flags, or by whoever reviewed the very plan that is applied."""
+    """What was agreed to: by flags, or by whoever reviewed the very plan that is applied.
+
+    `shown` are the messages that a reviewed plan file has, None where nobody kept them.
+    """
 
     allow_destroy: bool = False
     new_journal: bool = False
     override: bool = False
+    break_glass: bool = False
     reviewed: bool = False
+    shown: frozenset[str] | None = None
 
     def to(self, objection: Objection) -> bool:
-        """Tell whether it lifts an objection. What cannot be brought back has flags of its own."""
+        """Tell whether it lifts an objection. Freezes, and what is lost for good, have flags."""
         if objection.code in (DESTROYS, DESTROYS_ALL):
             return self.allow_destroy
         if objection.code == NEW_JOURNAL:
             return self.new_journal
-        return self.override or (self.reviewed and objection.code in SEEN_LIVE)
+        if objection.code == FROZEN:
+            return self.break_glass
+        # Samples are in no digest, so a file of the plan has to show the very objection.
+        is_shown = self.shown is None or objection.message in self.shown
+        told = is_shown or objection.code != POLICY_SAMPLES
+        return self.override or (self.reviewed and told and objection.code in REVIEWED)
 
 
 def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
@@ -291,7 +302,7 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Obj
 def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment: str) -> Objection:
     who = f" (live was last changed {edit})" if edit.told else ""
     ways_out = (
-        _REVIEW,
+        REVIEW,
         "declare what is live, and plan again",
         allowing(code, environment),
         OVERRIDE,

@@ -25,10 +25,14 @@ class IdPlace:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Texts to write: the manifest, and the JSON beside it where that is kept."""
+    """Texts to write: the manifest, and the JSON beside it where that is kept.
+
+    `document` is what the manifest says, None where that has to be read to be sure of it.
+    """
 
     manifest: str
     export: str | None = None
+    document: dict[str, Json] | None = None
 
 
 def draft_of(
@@ -60,7 +64,9 @@ def draft_of(
         text = laid_out(document, {(*SPEC, *path): said for path, said in comments.items()})
     except UnwritableError as error:
         return Left(f"{record.called} ({record.where})", error.why, ExitCode.INVALID)
-    return Draft(text, export)
+    # What holds neither escapes nor comments of others' words is read back as it was.
+    is_sure = export is None and not comments and text.isascii() and "\\" not in text
+    return Draft(text, export, document if is_sure else None)
 
 
 def _metadata(record: Record, ref: Ref, place: IdPlace) -> dict[str, Json]:

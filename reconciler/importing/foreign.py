@@ -11,7 +11,7 @@ from reconciler.errors import ExitCode
 from reconciler.importing import grafana, openslo, prometheus
 from reconciler.importing.converting import Converted, Converter, LeftBehind, named
 from reconciler.importing.records import Left, Record, id_given, judged
-from reconciler.manifests.expressions import Withheld
+from reconciler.manifests.withholding import Withheld
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
 MOST_SAID: Final = 20

@@ -10,8 +10,9 @@ from reconciler.api.secret import SHORTEST_REDACTED, Redaction
 from reconciler.document import Json, Path
 from reconciler.expressions import Word, escaped, expression
 from reconciler.importing.records import Record
-from reconciler.manifests.expressions import SHORTEST_FOUND_INSIDE, Scope
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.filling import fill
+from reconciler.manifests.withholding import SHORTEST_FOUND_INSIDE
 from reconciler.sealed import SecretHole, Template, seal
 
 IN_A_NAME = "what it is called, or its id, holds the value of a secret that the manifests name"

@@ -9,14 +9,14 @@ from types import MappingProxyType
 
 from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
-from reconciler.kinds.judging import judge
+from reconciler.kinds.judging import Judged, judge
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.pasted import MOST_ROUNDS, Mould, in_told_order
 from reconciler.kinds.repairs import MoveId, repaired
 from reconciler.kinds.shape import in_usual_order
 from reconciler.manifests.composing import UnwritableError, check_writable
-from reconciler.manifests.expressions import Withheld
 from reconciler.manifests.layout import untold_words
+from reconciler.manifests.withholding import Withheld
 from reconciler.resource import RemoteId
 from reconciler.source.diagnostic import Finding, Severity
 
@@ -141,7 +141,8 @@ def judged(record: Record, withheld: Withheld) -> Record | Left:
         check_writable(spec)
     except UnwritableError as error:
         return _refused(record, f"{error.why}{_at(error.path)}")
-    findings = [*judge(kind, spec, spec, has_id=True).findings, *withheld.findings(spec)]
+    told = judge(kind, spec, spec, has_id=True)
+    findings = [*told.findings, *withheld.findings(spec)]
     wrong = next((one for one in findings if one.severity is Severity.ERROR), None)
     if wrong is not None:
         return _refused(record, f"{wrong.message}{_at(wrong.path)} [{wrong.code}]")
@@ -150,17 +151,19 @@ def judged(record: Record, withheld: Withheld) -> Record | Left:
     return replace(
         record,
         spec=ordered,
-        comments={**dict(islice(_missing(record), MOST_COMMENTS)), **record.comments},
+        comments={**dict(islice(_missing(record, told), MOST_COMMENTS)), **record.comments},
         keys=tuple(one for one in findings if one.code == LITERAL_KEY),
     )
 
 
-def _missing(record: Record) -> Iterator[tuple[Path, str]]:
+def _missing(record: Record, told: Judged) -> Iterator[tuple[Path, str]]:
     """Yield what a write needs and the record does not tell, as comments at their places."""
     untold: dict[Path, list[str]] = {}
     for path, name in record.untold:
         untold.setdefault(path, []).append(name)
-    for finding in record.kind.check(record.spec):
+    # Nothing is repaired here as a rule; then what is missing was told already.
+    is_whole = told.spec is record.spec and all(one.code != MISSING for one in told.findings)
+    for finding in () if is_whole else record.kind.check(record.spec):
         if finding.code == MISSING and finding.path not in untold:
             yield finding.path, f"{finding.message}; add it before this is changed"
     for path, names in untold.items():

@@ -17,7 +17,7 @@ from reconciler.kinds.judging import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.pasted import in_told_order
 from reconciler.kinds.shape import facts_at, facts_of
-from reconciler.manifests.expressions import Withheld
+from reconciler.manifests.withholding import Withheld
 from reconciler.resource import API_VERSION
 
 DEEPEST_WRAPPER = 4

@@ -27,6 +27,7 @@ from reconciler.journal.entries import (
     Renamed,
     RunEntry,
     Started,
+    Unfrozen,
 )
 from reconciler.journal.lines import entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
@@ -118,7 +119,8 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_UNSENT = (Started, Backup, RunEntry, Override, Drifted, Renamed, Forgotten, Moved, Arrived)
+_SAID = (RunEntry, Override, Unfrozen, Drifted, Renamed, Forgotten, Moved, Arrived)
+_UNSENT = (Started, Backup, *_SAID)
 
 
 def rescued(entries: Sequence[Entry]) -> str:

@@ -250,6 +250,15 @@ class Override(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unfrozen(_Entry):
+    """A person applied what was frozen, and why; `frozen` says what stood against it."""
+
+    entry: Literal["unfrozen"] = "unfrozen"
+    reason: of.Text
+    frozen: of.Said = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kept(_OfResource):
     """What a compacted journal keeps of one resource, beside the writes in doubt before it.
 
@@ -379,6 +388,7 @@ Entry: TypeAlias = (
     | Forgotten
     | RunEntry
     | Override
+    | Unfrozen
     | Drifted
     | Watched
     | Moved

@@ -27,6 +27,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     Watched,
     WrittenEntry,
 )
@@ -117,7 +118,9 @@ class History:
         """Take entries in, in the order of the journal."""
         for entry in entries:
             match entry:
-                case Override() | RunEntry() | Moved() | Arrived() | Backup() | Watched():
+                case Override() | Unfrozen() | RunEntry() | Moved() | Arrived():
+                    pass
+                case Backup() | Watched():
                     pass
                 case Drifted():
                     self._take_drift(entry)

@@ -69,12 +69,13 @@ def _told(value: Json) -> Told:
     """Read what the service told; what has another form tells nothing, and stands in no way."""
     if not isinstance(value, dict):
         return NOTHING_TOLD
+    version, updated = value.get("version"), value.get("updated")
     ids, alerts = value.get("ids"), value.get("alerts")
     return Told(
-        version=str(value.get("version", "")),
-        updated=str(value.get("updated", "")),
+        version=version if isinstance(version, str) else "",
+        updated=updated if isinstance(updated, str) else "",
         ids={name: str(one) for name, one in ids.items()} if isinstance(ids, dict) else {},
-        alerts=tuple(map(str, alerts)) if isinstance(alerts, list) else (),
+        alerts=tuple(map(str, alerts)) if isinstance(alerts, list) else None,
     )
 
 

@@ -26,6 +26,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     Watched,
     WrittenEntry,
 )
@@ -59,6 +60,7 @@ class RunSummary:
     digest: str = ""
     command: str = ""
     overrides: list[Override] = field(default_factory=list)
+    unfrozen: list[Unfrozen] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
     begins: int = 0
@@ -87,7 +89,7 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
             runs.append(_summary(entry, at))
         elif isinstance(entry, Moved | Arrived | Backup | Drifted | Watched):
             continue
-        elif isinstance(entry, Override) or at > folded:
+        elif isinstance(entry, Override | Unfrozen) or at > folded:
             own = _run_of(entry)
             if not runs or own not in (None, runs[-1].run):
                 runs.append(RunSummary(run=own or "", at=entry.at, begins=at))
@@ -113,9 +115,9 @@ def _summary(entry: RunEntry, begins: int) -> RunSummary:
 def _run_of(entry: Entry) -> str | None:
     """Give the run that an entry names; None where it is of the one before it."""
     match entry:
-        case (
-            Override() | Settled() | Kept() | Forgotten() | Renamed(run="") | Drifted() | Watched()
-        ):
+        case Override() | Unfrozen() | Settled() | Kept() | Forgotten() | Drifted():
+            return None
+        case Renamed(run=""):
             return None
         case _:
             return entry.run
@@ -125,9 +127,11 @@ def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
         case Override():
             run.overrides.append(entry)
-        case (
-            Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup() | Drifted() | Watched()
-        ):
+        case Unfrozen():
+            run.unfrozen.append(entry)
+        case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup():
+            pass
+        case Drifted() | Watched():
             pass
         case WrittenEntry(adopted=True) | Imported(adopted=True):
             run.outcomes[entry.ref] = "adopted"
@@ -157,8 +161,8 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
         match entry:
             case RunEntry():
                 yield f"{entry.command} by {entry.actor}".strip()
-            case Override():
-                yield "guard overridden"
+            case Override() | Unfrozen():
+                yield _LIFTED[type(entry)]
             case Moved():
                 yield f"moved to {entry.to}"
             case Arrived():
@@ -169,6 +173,9 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"renamed {entry.was} to {entry.ref}"
             case _:
                 pass
+
+
+_LIFTED: dict[type[Entry], str] = {Override: "guard overridden", Unfrozen: "freeze broken"}
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:
@@ -198,7 +205,7 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """Give fewer entries that add up to the same.
 
     Kept are where it came from, the runs with the counts of their outcomes and
-    their overrides, what was found of their noise, of each resource its last backup, the
+    what was lifted, what was found of their noise, of each resource its last backup, the
     writes in doubt and one entry for all the rest, and what had drifted at the last look.
     """
     history = History()
@@ -245,6 +252,7 @@ def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
             outcomes=run.counts,
         )
         yield from run.overrides
+        yield from run.unfrozen
 
 
 def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:

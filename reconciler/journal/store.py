@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -109,6 +110,20 @@ class Patience:
     seconds: float = 0
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
+
+    @classmethod
+    def of(cls, text: str) -> Patience:
+        """Read `30`, `30s`, `5m` or `2h`. Raises ValueError for what is none, or above a day."""
+        match = _DURATION.fullmatch(text.strip())
+        seconds = int(match[1]) * _SECONDS[match[2]] if match is not None else _LONGEST + 1
+        if seconds > _LONGEST:
+            raise ValueError(f"`{text}` is not a duration up to 24h, as 30s or 5m")
+        return cls(seconds)
+
+
+_DURATION = re.compile(r"([0-9]{1,5})(s|m|h)?")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, None: 1}
+_LONGEST = 24 * 3600
 
 
 def taken_in_time(

@@ -15,7 +15,8 @@ from reconciler.assumptions import Listing, steps_of
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnclearAbsence, UnreadableReply
 from reconciler.kinds.fields import Part
-from reconciler.kinds.kind import IdForm, Kind
+from reconciler.kinds.id_forms import IdForm
+from reconciler.kinds.kind import Kind
 from reconciler.kinds.pasted import Mould
 from reconciler.kinds.repairs import repaired
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only

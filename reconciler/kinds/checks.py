@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeGuard, assert_never
@@ -15,9 +15,10 @@ from reconciler.kinds.fields import AtMost, Choosing, Formed, Keyed, Known, List
 from reconciler.kinds.shape import Facts, facts_of
 from reconciler.kinds.type_errors import name_of, type_findings
 from reconciler.slips import is_slip, nearest
-from reconciler.source.diagnostic import Finding, warning
+from reconciler.source.diagnostic import Advice, Finding, warning
 
 SHORTEST_KEY = 20
+LISTED = Advice("choose a listed value")
 INSTEAD = form_of(Word.SECRET)
 
 _KEY = re.compile(
@@ -30,6 +31,7 @@ _RANDOM = re.compile(
     r"(?<![A-Za-z0-9])(?:[Bb]earer |[A-Za-z]{2,8}[_-](?:[A-Za-z]{2,8}[_-])?)([A-Za-z0-9]{24,})"
 )
 _DIGITS, _CAPITALS = 3, 2
+MOST_SHOWN = 4
 
 
 def key_finding(path: Path) -> Finding:
@@ -123,9 +125,24 @@ def _need_findings(
     if len(missing) == len(strange) == 1 and not strange[0].suggestion:
         strange[0] = replace(strange[0], suggestion=missing[0])
     elif missing:
-        named = " and ".join(f"`{key}`" for key in missing)
+        named = ", ".join(f"`{key}`" for key in missing)
         said = f"{name_of(path)} is without {named}, which services are known to need"
-        yield warning("M302", path, said)
+        yield warning("M302", path, said, _filled_in(document, missing, model))
+
+
+def _filled_in(document: dict[str, Json], missing: Sequence[str], model: type[Part]) -> Advice:
+    """Say what to write where something is missing, with a value where one is known."""
+    known = facts_of(model)
+    shown = []
+    for key in missing[:MOST_SHOWN]:
+        listed = known[key].listed if key in known else None
+        shown.append(f"`{key}`" if listed is None else f"`{key}: {listed.usual}`")
+    more = len(missing) - MOST_SHOWN
+    told = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    others = [f"`{key}`" for key in document if key not in known]
+    return Advice(
+        f"add {told}" + (f" in place of {', '.join(others[:MOST_SHOWN])}" if others else "")
+    )
 
 
 def _unknown_field(key: str, model: type[Part], path: Path) -> Iterator[Finding]:
@@ -199,11 +216,11 @@ def _listed_findings(text: str, listed: Known, path: Path) -> Iterator[Finding]:
     named = ", ".join(listed.values)
     if listed.listing is Listing.CLOSED:
         said = f"{name_of(path)} is limited by the API document to {named}"
-        yield Finding("M309", path, said, suggestion=near)
+        yield Finding("M309", path, said, suggestion=near or LISTED)
     elif near or not listed.takes(text):
         others = "others begin with its prefix" if listed.listing is Listing.EXAMPLES else ""
         said = f"`{text}` is not a listed value (listed: {named}{others and f'; {others}'})"
-        yield warning("M306", path, said, near)
+        yield warning("M306", path, said, near or LISTED)
 
 
 def _form_findings(text: str, form: Formed, path: Path) -> Iterator[Finding]:

@@ -75,6 +75,9 @@ class Part(BaseModel):
     bare: ClassVar[str] = ""
     """The field that the service leaves out where it shows the content of that alone."""
 
+    strays: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    """What people write in with the content of `bare`, and where beside it that belongs."""
+
     called: ClassVar[tuple[tuple[str, ...], ...]] = (("title",), ("displayName",), ("name",))
     """Where people's name for it may stand, on the wire: the first that holds a text is it."""
 
@@ -232,6 +235,12 @@ class Known:
     def short(self) -> dict[str, str]:
         """The values by what tells them apart: neither the prefix nor `_UNSPECIFIED`."""
         return {_SUFFIX.sub("", value.removeprefix(self.prefix)): value for value in self.values}
+
+    @property
+    def usual(self) -> str:
+        """The first value that says something: `UNSPECIFIED` alone does not."""
+        named = (one for one in self.values if one != f"{self.prefix}UNSPECIFIED")
+        return next(named, self.values[0])
 
     def takes(self, value: str) -> bool:
         """Tell whether there is nothing to say of a value, unless it is a slip of a listed one."""

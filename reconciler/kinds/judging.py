@@ -20,6 +20,7 @@ from reconciler.kinds.kind import Kind
 from reconciler.kinds.pasted import Mould
 from reconciler.kinds.repairs import (
     Drop,
+    Lift,
     MoveId,
     Negate,
     Origins,
@@ -154,7 +155,7 @@ def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, s
 def _told(record: _Record, plain: Sequence[Finding]) -> Finding:
     """Give the one finding of a record; what is wrong in one way only says so itself."""
     path, repair = record.repairs[0]
-    if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap):
+    if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):
         own = next((one for one in plain if one.path == path), None)
         if own is not None:
             return own
@@ -173,6 +174,7 @@ def _ways(repairs: Sequence[tuple[Path, Repair]]) -> Mapping[str, str]:
     told = (
         ("M305", named[Unwrap], "wraps what stands in spec", ""),
         ("M305", named[Wrap], "stands around this in a manifest", ""),
+        ("M305", named[Lift], "stands beside that", ""),
         ("M305", read_only, "field is read-only", "fields are read-only"),
         ("M303", named[Rename], "field has another name", "fields have other names"),
         ("M301", named[Unquote], "number stands in quotes", "numbers stand in quotes"),
@@ -193,7 +195,7 @@ def _name_in(path: Path, repair: Repair) -> str:
             return str(repair.steps[0])
         case Wrap():
             return repair.name
-        case Drop() | MoveId() | Negate() | Rename() | Unquote():
+        case Drop() | MoveId() | Negate() | Rename() | Unquote() | Lift():
             return str(path[-1])
         case _:
             assert_never(repair)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -11,11 +10,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.advice import on_journal
-from reconciler.document import ABSENT, Json, Missing, Shape
-from reconciler.errors import AnotherRecord, ReconcilerError, ServiceRefused, UnreadableReply
+from reconciler.document import Json, Shape
+from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
+from reconciler.kinds.bearing import UNKNOWN_BEARING, Bearing
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN, Part
+from reconciler.kinds.fields import Part
+from reconciler.kinds.hanging import Foreseen, Watched, nothing_foreseen, watches_nothing
+from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.queries import Query
 from reconciler.resource import (
@@ -33,6 +35,7 @@ from reconciler.source.diagnostic import Finding
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.assumptions import Assumptions
+    from reconciler.kinds.hygiene import Check
     from reconciler.kinds.practice import Practice
 
 ANY_STEP: Final = "*"
@@ -107,46 +110,6 @@ def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
         f"if it was deleted and is wanted: {again}",
         f"if it was deleted for good: {forget}",
     )
-
-
-MOST_DIGITS = len(str(INT32_MAX))
-
-
-@dataclass(frozen=True, slots=True)
-class IdForm:
-    """How `metadata.id` of a kind is written. `parse` gives None for any other form.
-
-    `counted` ids are given out in order, so that every service has the same ones.
-    """
-
-    parse: Callable[[Json], RemoteId | None]
-    words: str
-    schema: Mapping[str, Json]
-    required: bool = False
-    counted: bool = False
-
-    def normal(self, remote_id: RemoteId) -> RemoteId:
-        """Give an id in its one spelling; a service may write a uuid in capitals."""
-        known = self.parse(remote_id)
-        return remote_id if known is None else known
-
-    def typed(self, text: str) -> RemoteId | None:
-        """Read an id as somebody types it; None for any other form."""
-        is_number = (
-            self.counted and text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
-        )
-        return self.parse(int(text) if is_number else text)
-
-    def check(self, asked: RemoteId, told: Json | Missing) -> None:
-        """Raise AnotherRecord where an answer tells another id than was asked for.
-
-        One that tells none is about what was asked for, as nothing says otherwise.
-        """
-        if told in (ABSENT, None, ""):
-            return
-        is_id = isinstance(told, str | int) and not isinstance(told, bool)
-        if not is_id or self.normal(told) != self.normal(asked):  # type: ignore[arg-type]  # checked
-            raise AnotherRecord(f"asked for {asked}, the service answered with {str(told)[:80]!r}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -249,16 +212,8 @@ def _as_declared(manifest: Manifest, _: Observation, __: Memory) -> dict[str, Js
     return manifest.spec
 
 
-def _no_practices() -> Sequence[Practice]:
-    return ()
-
-
 def _creatable(_: Manifest) -> str:
     return ""
-
-
-async def _no_problems(_: Api, __: Sending) -> Sequence[str]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,13 +221,12 @@ class Kind:
     """One kind of resource. Source: docs/manifests.md.
 
     `noun` is what a command line calls one. `readable`: whether the API document has a read
-    of it. `findable`: whether
-    a create whose answer was lost can be looked up. `check` yields findings on
-    `spec`, `identities` gives what no two manifests may share, `complete` adds
+    of it. `findable`: whether a create whose answer was lost can be looked up. `check` yields
+    findings on `spec`, `identities` gives what no two manifests may share, `complete` adds
     to the declaration what the service needs and nobody writes (a slug, nested
     ids), `cannot_create` says why a resource that is not there stays so.
-    `preflight` asks the service about a write and gives its objections.
-    `weakens` yields what a change takes away from whoever relies on it.
+    `preflight` asks the service about a write: what it objects to, and what hangs on it.
+    `weakens` yields what a change takes away from people, `bearing` is how incidents tell of it.
     """
 
     name: str
@@ -297,13 +251,18 @@ class Kind:
 
     complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = _as_declared
     cannot_create: Callable[[Manifest], str] = _creatable
-    preflight: Callable[[Api, Sending], Awaitable[Sequence[str]]] = _no_problems
+    preflight: Callable[[Api, Sending], Awaitable[Foreseen]] = nothing_foreseen
     weakens: Callable[[Change], Iterator[Weakening]] = _weakens_nothing
-    fires: bool = False  # whether it triggers events
+    fires: bool = False
+    """Whether it triggers events, incidents and cases: its track record."""
+
+    watches: Callable[[Manifest], Iterator[Watched]] = watches_nothing
+    """Yields what one watches, so that a change of that is a change for it."""
 
     consents: tuple[str, ...] = ()
     """The codes of `weakens` that need consent, so that a project file can give it."""
 
+    bearing: Bearing = UNKNOWN_BEARING
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
     """Turns the content of a `spec.file` into `spec`, where the kind has exports."""
 
@@ -313,8 +272,11 @@ class Kind:
     destroyable: tuple[str, ...] = ()
     """The keyed list whose removed members are gone for good."""
 
-    practices: Callable[[], Sequence[Practice]] = _no_practices
+    practices: Callable[[], Sequence[Practice]] = tuple
     """The checks of practice of the kind, which are loaded once one is declared."""
+
+    hygiene: Callable[[], Sequence[Check]] = tuple
+    """The checks of what is declared against what happened, loaded where `audit` asks."""
 
     picture: Picture | None = None
     """What reports draw of it."""
@@ -328,6 +290,8 @@ class Kind:
     example: Callable[[], dict[str, Json]] = dict
     """A small `spec` that says something."""
 
+    sampled: bool = False
+    """Whether it decides about logs, so that samples of them tell what a change does."""
     unsaid: frozenset[str] = frozenset()
     """Steps of a path that only wrap others and tell a reader nothing."""
 
@@ -348,43 +312,6 @@ class Kind:
     def exact_shape(self) -> Shape:
         """How what is declared is compared with what was: a zero is not absent there."""
         return exact_shape_of(self.spec)
-
-
-_UUID = re.compile(UUID_PATTERN)
-_SHORT = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-def _uuid(value: Json) -> RemoteId | None:
-    return value.lower() if isinstance(value, str) and _UUID.fullmatch(value) else None
-
-
-def _int32(value: Json) -> RemoteId | None:
-    is_integer = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_integer and 1 <= value <= INT32_MAX else None  # type: ignore[operator,return-value]  # checked above
-
-
-def _short(value: Json) -> RemoteId | None:
-    return value if isinstance(value, str) and _SHORT.fullmatch(value) else None
-
-
-def _none(_: Json) -> RemoteId | None:
-    return None
-
-
-UUID = IdForm(_uuid, "a uuid", {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
-REQUIRED_UUID = IdForm(UUID.parse, UUID.words, UUID.schema, required=True)
-INT32 = IdForm(
-    _int32,
-    "an integer from 1 to 2147483647",
-    {"type": "integer", "minimum": 1, "maximum": INT32_MAX},
-    counted=True,
-)
-DASHBOARD_ID = IdForm(
-    _short,
-    "1 to 64 of the characters A-Z, a-z, 0-9, _ and -",
-    {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"},
-)
-NO_ID = IdForm(_none, "left out: there is only one", {})
 
 
 async def observe(

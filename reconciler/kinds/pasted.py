@@ -19,9 +19,10 @@ from pydantic import ValidationError
 
 from reconciler.document import Json, Path, value_at
 from reconciler.kinds.fields import Fate, Part, ReadOnly, Wrapper
-from reconciler.kinds.kind import IdForm
+from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.repairs import (
     Drop,
+    Lift,
     MoveId,
     Negate,
     Rename,
@@ -212,12 +213,24 @@ def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
         if found is not None:
             beside = [key for key in map(written.get, map(_letters, wrapper.beside)) if key]
             return [Unwrap(path, found), *(Drop((*path, key)) for key in beside)]
-    if not part.bare or not _is_bare(document, part):
-        return []
+    lifted = _lifted(document, part, path)
+    if lifted or not part.bare or not _is_bare(document, part):
+        return lifted
     # What belongs beside the content, and says nothing, must not come into it.
     nothing = {_letters(name) for name in _saying_nothing(part)}
     gone = [Drop((*path, key)) for key in document if _letters(key) in nothing]
     return [*gone] or [Wrap(path, part.bare)]
+
+
+def _lifted(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
+    """Give the one field that stands in the content and belongs beside it, where that is free."""
+    content = document.get(part.bare) if part.strays else None
+    if not isinstance(content, dict):
+        return []
+    strays = [key for key in part.strays if key in content]
+    if len(strays) != 1 or part.strays[strays[0]][0] in document:
+        return []
+    return [Lift((*path, part.bare, strays[0]), part.strays[strays[0]])]
 
 
 def _saying_nothing(part: type[Part]) -> Iterator[str]:
@@ -273,8 +286,9 @@ def _is_bare(document: dict[str, Json], part: type[Part]) -> bool:
     inner = fields[part.bare].part
     assert inner is not None  # noqa: S101 - a model says so of a part only
     own = {_letters(name) for name, facts in fields.items() if facts.read_only is None}
+    own -= set(map(_letters, part.strays))
     written = {_letters(key) for key in document}
-    known = {_letters(name) for name in facts_of(inner)}
+    known = {_letters(name) for name in (*facts_of(inner), *part.strays)}
     return written.isdisjoint(own) and "name" in document and len(written & known) > 1
 
 

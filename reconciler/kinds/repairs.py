@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from reconciler.document import Json, Path, value_at
+from reconciler.document import Json, Missing, Path, value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,15 @@ class Wrap:
     name: str
 
 
-Repair: TypeAlias = Drop | MoveId | Rename | Negate | Unquote | Unwrap | Wrap
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """A field that stands in the content of another, and belongs beside that one at `steps`."""
+
+    path: Path
+    steps: tuple[str, ...]
+
+
+Repair: TypeAlias = Drop | MoveId | Rename | Negate | Unquote | Unwrap | Wrap | Lift
 Round: TypeAlias = Sequence[Repair]
 """Repairs that can be made at once: their paths are all of the same document."""
 
@@ -76,7 +84,28 @@ def repaired(document: Json, made: Round) -> Json:
     for repair in made:
         by_path[repair.path].append(repair)
     touched = {repair.path[:length] for repair in made for length in range(len(repair.path) + 1)}
-    return _rebuilt(document, (), by_path, touched)
+    lifted = {repair.path[:-2]: repair for repair in made if isinstance(repair, Lift)}
+    return _with_lifted(_rebuilt(document, (), by_path, touched), document, lifted, ())
+
+
+def _with_lifted(after: Json, before: Json, lifted: Mapping[Path, Lift], path: Path) -> Json:
+    """Put what was taken out of a content beside it; such repairs make a round of their own."""
+    if not any(holder[: len(path)] == path for holder in lifted):
+        return after
+    if isinstance(after, list):
+        return [_with_lifted(item, before, lifted, (*path, nth)) for nth, item in enumerate(after)]
+    if not isinstance(after, dict):
+        return after
+    made: dict[str, Json] = {
+        key: _with_lifted(value, before, lifted, (*path, key)) for key, value in after.items()
+    }
+    if path in lifted:
+        found = value_at(before, lifted[path].path)
+        value: Json = None if isinstance(found, Missing) else found
+        for step in reversed(lifted[path].steps[1:]):
+            value = {step: value}
+        made[lifted[path].steps[0]] = value
+    return made
 
 
 def _rebuilt(
@@ -105,7 +134,7 @@ def _name_after(key: str, made: Iterable[Repair]) -> str | None:
     name: str | None = key
     for repair in made:
         match repair:
-            case Drop() | MoveId():
+            case Drop() | MoveId() | Lift():
                 name = None
             case Rename() | Negate():
                 name = repair.name
@@ -130,7 +159,7 @@ def _itself(value: Json, made: Iterable[Repair]) -> Json:
                 value = {**rest, **inner} if isinstance(inner, dict) else value
             case Wrap():
                 value = {repair.name: value}
-            case Unwrap() | Drop() | MoveId() | Rename():
+            case Unwrap() | Drop() | MoveId() | Rename() | Lift():
                 pass
             case _:
                 assert_never(repair)
@@ -157,6 +186,7 @@ class _Renamed:
         self.names: dict[tuple[Path, str], str] = {}
         self.wraps: dict[Path, str] = {}
         self.unwraps: dict[Path, Unwrap] = {}
+        self.lifts: dict[Path, Lift] = {}
         self.outside: set[Path] = set()
         for repair in made:
             match repair:
@@ -166,12 +196,18 @@ class _Renamed:
                     self.wraps[repair.path] = repair.name
                 case Unwrap():
                     self.unwraps[repair.path] = repair
+                case Lift():
+                    self.lifts[repair.path[:-2]] = repair
                 case Drop() | MoveId() | Unquote():
                     pass
                 case _:
                     assert_never(repair)
 
     def before(self, path: Path) -> Path:
+        for holder, lift in self.lifts.items():
+            after = (*holder, *lift.steps)
+            if path[: len(after)] == after:
+                return (*lift.path, *path[len(after) :])
         before: Path = ()
         entered = False
         for step in path:

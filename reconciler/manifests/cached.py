@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from reconciler.document import Json, digest
 from reconciler.manifests.expressions import Scope, value_of_secret
 from reconciler.project import ProjectFile
 from reconciler.resource import Exemption, Manifest, Member, Ref, Source
+from reconciler.resource.policy_impact import PolicySample, Samples
 from reconciler.sealed import RefHole, SecretHole, Template
 from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.source.files import Files, digest_of_file
@@ -37,7 +38,7 @@ class _Missed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a workspace is made of, apart from the files that were found."""
+    """What a workspace is made of, but for the files that were read."""
 
     manifests: tuple[Manifest, ...]
     complaints: tuple[Complaint, ...]
@@ -46,6 +47,8 @@ class Kept:
     idle: tuple[Complaint, ...]
     left_out: tuple[Manifest, ...]
     unheeded: int
+    files: int
+    samples: Samples | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +182,8 @@ class _Closing:
             "idle": [*map(_complaint, one.idle)],
             "leftOut": [*map(self._manifest, one.left_out)],
             "unheeded": one.unheeded,
+            "files": one.files,
+            "samples": _samples(one.samples),
         }
 
     def _manifest(self, one: Manifest) -> Held:
@@ -239,6 +244,8 @@ class _Opening:
             tuple(map(_complained, held["idle"])),
             tuple(map(self._manifest, held["leftOut"])),
             held["unheeded"],
+            held["files"],
+            _sampled(held["samples"]),
         )
 
     def _manifest(self, held: Held) -> Manifest:
@@ -277,6 +284,17 @@ class _Opening:
         return hole
 
 
+def _samples(one: Samples | None) -> Held:
+    return None if one is None else [[[*astuple(row)] for row in one.rows], one.on_mismatch]
+
+
+def _sampled(held: Held) -> Samples | None:
+    if held is None:
+        return None
+    rows, on_mismatch = held
+    return Samples(tuple(PolicySample(*row) for row in rows), on_mismatch)
+
+
 def _complaint(one: Complaint) -> Held:
     found = one.excerpt
     excerpt = (
@@ -291,11 +309,12 @@ def _complaint(one: Complaint) -> Held:
         [*one.path],
         [*one.environments],
         _member(one.item),
+        one.begun,
     ]
 
 
 def _complained(held: Held) -> Complaint:
-    place, (meant, is_advice), severity, excerpt, ref, path, environments, item = held
+    place, (meant, is_advice), severity, excerpt, ref, path, environments, item, begun = held
     file, line, column, code, message = place
     return Complaint(
         file,
@@ -310,6 +329,7 @@ def _complained(held: Held) -> Complaint:
         path=tuple(path),
         environments=tuple(environments),
         item=None if item is None else Member(*item),
+        begun=begun,
     )
 
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from json.encoder import encode_basestring
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from reconciler.source.text import BIDIRECTIONAL, EXACT_INTEGER, described, firs
 STEP: Final = "  "
 WIDEST_FLOW: Final = 60
 MOST_IN_FLOW: Final = 3
+SHORT: Final = 48
 LONGEST_KEY: Final = 512
 """YAML takes no longer key than 1,024 characters without a `?`, and escapes count."""
 
@@ -39,7 +40,7 @@ _ENDS_PLAIN = re.compile(r": | #|:\Z|\t")
 _ONLY_BLANKS = re.compile(r"^[ \t]+$", re.MULTILINE)
 _UNSEEN = re.compile("[\u2028\u2029\ufeff]")
 _BEYOND_BMP = 0xFFFF
-_CONTAINERS = (dict, list)
+_CONTAINERS = frozenset((dict, list))
 _JOINER = "\u200d"
 
 
@@ -169,7 +170,10 @@ def _checked(key: str, path: Path) -> Path:
 
 
 class _ManifestLines:
-    """Lines of a document; the comments are those that are wanted above some of them."""
+    """Lines of a document; the comments are those that are wanted above some of them.
+
+    Places are kept track of for these alone: without any, each path is empty.
+    """
 
     def __init__(self, comments: Mapping[Path, str]) -> None:
         self.lines: list[str] = []
@@ -181,8 +185,9 @@ class _ManifestLines:
     ) -> None:
         """Add the fields of an object; the first one stands behind a dash where there is one."""
         for key, value in fields.items():
-            here = (*path, key)
+            here = path
             if self._comments:
+                here = (*path, key)
                 self._comment(indent[: -len(dash)] if dash else indent, here)
             head = f"{indent[: -len(dash)]}{dash}" if dash else indent
             dash = ""
@@ -190,10 +195,11 @@ class _ManifestLines:
 
     def _items(self, items: Sequence[Json], indent: str, path: Path) -> None:
         for index, item in enumerate(items):
-            here = (*path, index)
+            here = path
             if self._comments:
+                here = (*path, index)
                 self._comment(indent, here)
-            if isinstance(item, dict) and item and self._in_flow(item, here) is None:
+            if isinstance(item, dict) and item and self._in_flow(item, here, indent) is None:
                 self.entries(item, indent + STEP, here, dash="- ")
             else:
                 self._named(f"{indent}-", item, indent, here)
@@ -206,7 +212,7 @@ class _ManifestLines:
         if not isinstance(value, dict | list):
             self.lines.append(f"{head} {_scalar(value)}")
             return
-        flow = self._in_flow(value, path)
+        flow = self._in_flow(value, path, indent)
         if flow is not None:
             self.lines.append(f"{head} {flow}")
             return
@@ -220,22 +226,21 @@ class _ManifestLines:
         for line in self._comments.get(path, "").splitlines():
             self.lines.append(f"{indent}# {line}")
 
-    def _in_flow(self, value: dict[str, Json] | list[Json], path: Path) -> str | None:
+    def _in_flow(self, value: dict[str, Json] | list[Json], path: Path, indent: str) -> str | None:
         """Give what is small and plain as it stands on one line; None for anything else."""
         if not value:
             return "[]" if isinstance(value, list) else "{}"
-        is_top = len(path) == 1
+        is_top = not indent
         if is_top or path in self._commented or len(value) > 2 * MOST_IN_FLOW:
             return None
-        parts: Sequence[str | None]
-        if any(isinstance(one, _CONTAINERS) for one in _inside(value)):
-            parts = (None,)
-        elif isinstance(value, list):
-            parts = [_flow_scalar(one) for one in value]
-        elif len(value) > MOST_IN_FLOW or _may_grow(value):
-            parts = (None,)
-        else:
-            parts = [_flow_entry(key, one) for key, one in value.items()]
+        inside = value if isinstance(value, list) else value.values()
+        if any(map(_CONTAINERS.__contains__, map(type, inside))) or _may_grow(value):
+            return None
+        parts = (
+            [_flow_scalar(one) for one in value]
+            if isinstance(value, list)
+            else [_flow_entry(key, one) for key, one in value.items()]
+        )
         if None in parts:
             return None
         shown = ", ".join(filter(None, parts))
@@ -244,15 +249,14 @@ class _ManifestLines:
         return f"[{shown}]" if isinstance(value, list) else f"{{{shown}}}"
 
 
-def _inside(value: dict[str, Json] | list[Json]) -> Iterable[Json]:
-    return value if isinstance(value, list) else value.values()
-
-
-def _may_grow(fields: dict[str, Json]) -> bool:
-    """Tell a lone text, as a query, which is no id in its wrapper."""
-    key, value = next(iter(fields.items()))
-    is_id = isinstance(value, str) and (key == "value" or re.fullmatch(_UUID, value) is not None)
-    return len(fields) == 1 and isinstance(value, str) and not is_id
+def _may_grow(value: dict[str, Json] | list[Json]) -> bool:
+    """Tell many fields, or a lone text, as a query, which is no id in its wrapper."""
+    if isinstance(value, list):
+        return False
+    if len(value) > 1:
+        return len(value) > MOST_IN_FLOW
+    key, text = next(iter(value.items()))
+    return isinstance(text, str) and key != "value" and re.fullmatch(_UUID, text) is None
 
 
 def _flow_entry(key: str, value: Json) -> str | None:
@@ -261,10 +265,8 @@ def _flow_entry(key: str, value: Json) -> str | None:
 
 
 def _flow_scalar(value: Json) -> str | None:
-    if isinstance(value, dict | list):
-        return None
     if not isinstance(value, str):
-        return _scalar(value)
+        return None if isinstance(value, dict | list) else _scalar(value)
     is_plain = _LIKE_A_WORD.fullmatch(value) and value.isprintable()
     return value if is_plain and value.lower() not in _NAMED else None
 
@@ -306,11 +308,19 @@ def _fits_block(text: str) -> bool:
 
 def _line(text: str) -> str:
     """Give a text on one line, quoted only where it has to be."""
+    # Most short texts are words of the API, and stand in every document.
+    return _short_line(text) if len(text) <= SHORT else _line_of(text)
+
+
+def _line_of(text: str) -> str:
     if _is_plain(text):
         return text
     if text and text.isprintable() and "'" not in text and ('"' in text or "\\" in text):
         return f"'{text}'"
     return _quoted(text)
+
+
+_short_line = lru_cache(maxsize=4096)(_line_of)
 
 
 def _is_plain(text: str) -> bool:

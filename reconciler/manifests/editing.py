@@ -26,6 +26,7 @@ from reconciler.document import Path
 from reconciler.errors import InvalidInput
 from reconciler.kinds.repairs import (
     Drop,
+    Lift,
     MoveId,
     Negate,
     Rename,
@@ -39,6 +40,7 @@ from reconciler.resource import Ref, RemoteId
 from reconciler.source.written import Node, Written
 
 STEP = 2
+_INDENTATION = re.compile(r"^ +", re.MULTILINE)
 METADATA: Path = ("metadata",)
 
 
@@ -80,7 +82,7 @@ class Editor:
             match repair:
                 case Drop() | MoveId():
                     gone[repair.path[:-1]].add(str(repair.path[-1]))
-                case Rename() | Negate() | Unquote() | Unwrap() | Wrap():
+                case Rename() | Negate() | Unquote() | Unwrap() | Wrap() | Lift():
                     yield from self._edit(repair)
                 case _:
                     assert_never(repair)
@@ -92,7 +94,7 @@ class Editor:
     def _at(self, path: Path) -> Node:
         return self.document.at((*self.prefix, *path))
 
-    def _edit(self, repair: Rename | Negate | Unquote | Unwrap | Wrap) -> Iterator[Splice]:
+    def _edit(self, repair: Rename | Negate | Unquote | Unwrap | Wrap | Lift) -> Iterator[Splice]:
         match repair:
             case Rename():
                 yield self._renamed(repair.path, repair.name)
@@ -105,6 +107,8 @@ class Editor:
                 yield from self._unwrapped(self._at(repair.path), repair.steps)
             case Wrap():
                 yield from self._wrapped(self._at(repair.path), repair.name)
+            case Lift():
+                yield from self._lifted(repair)
             case _:
                 assert_never(repair)
 
@@ -201,6 +205,40 @@ class Editor:
         yield Splice(holder.start, holder.start, f"{name}:{inner}")
         for start in self._lines_after(holder.start, holder.end):
             yield Splice(start, start, " " * STEP)
+
+    def _lifted(self, repair: Lift) -> Iterator[Splice]:
+        """Move an entry behind the content that it stood in, with its comments."""
+        outer, holder = self._at(repair.path[:-2]), self._at(repair.path[:-1])
+        nth = holder.place_of(str(repair.path[-1]))
+        key, value = holder.keys[nth], holder.values[nth]
+        heads = repair.steps[:-1]
+        if holder.is_flow or outer.is_flow:
+            yield self._cut_in_line(holder, nth, nth)
+            names = [_quoted_as(key, one) for one in repair.steps]
+            entry = f"{': {'.join(names)}: {self._shown(value)}{'}' * len(heads)}"
+            if outer.is_flow:
+                yield Splice(holder.end, holder.end, f", {entry}")
+            else:
+                column = self.written.column(outer.keys[0].start)
+                end = self.written.line_end(max(holder.end, value.end))
+                yield Splice(end, end, f"{self._break}{' ' * column}{entry}")
+            return
+        start = self.written.line_start(key.start)
+        end = self.written.line_end(max(key.end, value.end))
+        column = self.written.column(outer.keys[0].start)
+        lines = [f"{' ' * (column + STEP * depth)}{one}:" for depth, one in enumerate(heads)]
+        body = self.written.text[start:end]
+        more = column + STEP * len(heads) - self.written.column(key.start)
+        moved = re.sub(
+            r"^ +", lambda found: " " * max(0, len(found[0]) + more), body, flags=re.MULTILINE
+        )
+        told = self._break.join((*lines, moved))
+        last = self.written.line_end(max(one.end for one in (*outer.keys, *outer.values)))
+        if last == end:
+            yield Splice(start, end, told)
+            return
+        yield Splice(start, self.written.text.find("\n", end) + 1, "")
+        yield Splice(last, last, f"{self._break}{told}")
 
     def _lines_after(self, start: int, end: int) -> Iterator[int]:
         """Yield where the lines begin that follow that of `start`, those of nothing left out."""

@@ -17,11 +17,13 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA
 from reconciler.kinds.judging import kind_like
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.type_errors import meant_number, wanted_of
+from reconciler.kinds.meant import NO_ITEMS, is_mappings, meant_number
+from reconciler.kinds.shape import facts_of
+from reconciler.kinds.type_errors import wanted_of
 from reconciler.manifests.exempting import read_exemptions
 from reconciler.manifests.strangers import stranger_in
 from reconciler.resource import API_VERSION, Exemption, RemoteId
-from reconciler.slips import nearest
+from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Advice, Finding, Severity
 from reconciler.source.files import File
 
@@ -31,6 +33,11 @@ FIELDS = tuple(name for name, field in MANIFEST.items() if field.required)
 METADATA_FIELDS = tuple(METADATA)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 253
+ID_SOURCE = Advice(
+    "make it in the web interface, and copy its id from there; of an export, `reconciler import "
+    "--from FILE` makes the whole manifest"
+)
+"""Where the id of what the API cannot create comes from."""
 
 
 @dataclass(slots=True)
@@ -78,12 +85,33 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
     if isinstance(spec, dict):
         envelope.spec = spec
     elif "spec" in document:
-        wanted = wanted_of(envelope.kind.spec) if envelope.kind else "a mapping"
-        said = f"`spec` must be {wanted}, not {_shown(document['spec'])}"
-        envelope.findings.append(Finding("M301", ("spec",), said))
-    elif not _stands_inside(document, "spec"):
+        found = _spec_finding(document, envelope)
+        envelope.findings.append(found)
+    elif not _stands_inside(document, "spec") and not _is_misspelt("spec", envelope):
         envelope.findings.append(Finding("M302", (), "`spec` is required"))
     return envelope
+
+
+def _is_misspelt(key: str, envelope: Envelope) -> bool:
+    """Tell a field that stands there under a slip of its name, of which the complaint says so."""
+    return any(one.code == "M208" and one.suggestion == key for one in envelope.findings)
+
+
+def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
+    """Say what a `spec` is that is no mapping; its fields may stand beside it, not indented."""
+    spec = document["spec"]
+    known = facts_of(envelope.kind.spec) if envelope.kind else {}
+    beside = [key for key in document if key in known and key not in MANIFEST]
+    if spec is None and beside:
+        there = {(key,) for key in beside}
+        envelope.findings = [one for one in envelope.findings if one.path not in there]
+        told = ", ".join(f"`{key}`" for key in beside)
+        said = f"`spec` is empty, and its fields stand beside it: {told}"
+        return Finding("M301", ("spec",), said, suggestion=Advice("indent them by two blanks"))
+    wanted = wanted_of(envelope.kind.spec) if envelope.kind else "a mapping"
+    repair = NO_ITEMS if is_mappings(spec) else ""
+    said = f"`spec` must be {wanted}, not {_shown(spec)}"
+    return Finding("M301", ("spec",), said, suggestion=repair)
 
 
 def _stands_inside(document: dict[str, Json], key: str) -> bool:
@@ -119,7 +147,7 @@ def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Findin
     elif isinstance(kind, str) and kind in BY_NAME:
         envelope.kind = BY_NAME[kind]
     else:
-        near = nearest(kind, BY_NAME) if isinstance(kind, str) else ""
+        near = shortened(kind, BY_NAME) if isinstance(kind, str) else ""
         said = f"unknown kind {_shown(kind)} (known: {', '.join(BY_NAME)})"
         yield Finding("M203", ("kind",), said, suggestion=near)
 
@@ -195,7 +223,7 @@ def _read_identity(
         yield Finding("M204", _IDS, said)
     elif value is None and kind.id_form.required:
         said = f"`metadata.id` is required: {kind.id_form.words}. {kind.limits}"
-        yield Finding("M206", ("metadata",), said)
+        yield Finding("M206", ("metadata",), said, suggestion=ID_SOURCE)
 
 
 _IDS = ("metadata", "ids")
@@ -268,7 +296,7 @@ def _unknown_environment(
     name: str, known: Mapping[str, object], path: tuple[str | int, ...], *, at_key: bool = False
 ) -> Finding:
     said = f"`{name}` is not an environment of reconciler.yaml (known: {', '.join(sorted(known))})"
-    return Finding("M207", path, said, suggestion=nearest(name, known), at_key=at_key)
+    return Finding("M207", path, said, suggestion=shortened(name, known), at_key=at_key)
 
 
 def _read_protect(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:

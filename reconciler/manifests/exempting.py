@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Generator, Iterator
-from contextlib import suppress
 from datetime import date
 
 from reconciler.document import Json, Path
 from reconciler.project.levels import has_a_level, why_no_level
+from reconciler.project.rules import day_of
 from reconciler.resource import Exemption
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Finding, warning
 
 EXEMPT = ("metadata", "exempt")
 FIELDS = ("reason", "until")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def read_exemptions(
@@ -69,11 +67,3 @@ def _read(value: Json, path: Path) -> Generator[Finding, None, Exemption | None]
         yield Finding("M210", (*path, "until"), said)
         return None
     return Exemption(reason, day)
-
-
-def day_of(value: Json) -> date | None:
-    """Read a day of the calendar; None for any other form."""
-    if isinstance(value, str) and _DAY.fullmatch(value):
-        with suppress(ValueError):
-            return date.fromisoformat(value)
-    return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from typing import assert_never
 
@@ -17,6 +18,7 @@ from reconciler.expressions import (
     Expression,
     Malformed,
     NearMiss,
+    Part,
     Word,
     expression,
     form_of,
@@ -64,9 +66,15 @@ def _walk(document: Json, scope: Scope, path: Path, filled: Filled) -> Json:
     return document
 
 
+@lru_cache(maxsize=1024)
+def _parts_of(text: str) -> tuple[Part, ...]:
+    """Take a text apart once for all items of a `forEach`."""
+    return tuple(parts_of(text))
+
+
 def _fill_text(text: str, scope: Scope, path: Path, filled: Filled) -> Json:
     parts: list[str | SecretHole | RefHole] = []
-    for part in parts_of(text):
+    for part in _parts_of(text):
         match part:
             case str():
                 parts.append(part)

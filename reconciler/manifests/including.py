@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 
 from reconciler.document import Path
+from reconciler.expressions import Word, expression
 from reconciler.kinds.judging import Judged
 from reconciler.manifests.inserting import MOST_TRAILED, Content, Inside
 from reconciler.source.diagnostic import Complaint, Finding
@@ -53,7 +54,9 @@ class Includes:
         name = display_name(file, self.root)
         reading = self._reading(file, name, inside)
         if isinstance(reading, Complaint):
-            return _wrong(path, named, reading.message)
+            near = reading.suggestion and str(File(named).with_name(reading.suggestion))
+            repair = near and expression(Word.FILE, near)
+            return replace(_wrong(path, named, reading.message), suggestion=repair)
         self.real.add(_real(file))
         if reading.has_errors:
             return None

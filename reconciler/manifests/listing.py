@@ -113,6 +113,8 @@ class ListSplicing(Splicing):
 
     def _flow_items(self, node: Node, items: Sequence[Item], path: Path) -> None:
         stays = staying(items, path)
+        if not node.values and self._fill(node, items):
+            return
         if not stays:
             self._replace(node, followed([], Items(tuple(items)), self.value), node)
             return
@@ -126,6 +128,30 @@ class ListSplicing(Splicing):
         for first, last in _spans(gone):
             nodes = [node.values[nth] for nth in range(first, last + 1) if (*path, nth) in moved]
             self._cut_in_flow(node, first, last, [(one.opening, one.end) for one in nodes])
+
+    def _fill(self, node: Node, items: Sequence[Item]) -> bool:
+        """Write what comes into an empty list as lines, comments with it; tell whether that can be.
+
+        Only what stood in lines before has lines to bring along.
+        """
+        holder, nth = self.parents.get(id(node), (node, 0))
+        is_open = not holder.is_flow and holder.keys and not node.anchor
+        if self.layout.is_json or not is_open or self.where.opens_line(node.start):
+            return False
+        column = self.where.column(holder.keys[nth].start) + self.layout.offset
+        chunks = [self._chunk(one, column) for one in items]
+        if not any(chunks):
+            return False
+        texts = [
+            self._new_item(node, item, column) if chunk is None else chunk
+            for item, chunk in zip(items, chunks, strict=True)
+        ]
+        before = self.where.text[self.where.line_start(node.start) : node.start]
+        start = node.start - len(before) + len(before.rstrip(" "))
+        self.splices.append(Splice(start, node.end, ""))
+        end = self.where.line_end(node.end)
+        self.splices.append(Splice(end, end, "".join(self.layout.newline + one for one in texts)))
+        return True
 
     def _flow_item(self, node: Node, item: Item, margin: str | None) -> str:
         if item.origin is not None and item.origin[:-1] and self._is_in(node, item.origin):
@@ -212,8 +238,10 @@ class ListSplicing(Splicing):
     def _block_item(self, node: Node, item: Item) -> str:
         column = self.where.column(node.start)
         chunk = self._chunk(item, column)
-        if chunk is not None:
-            return chunk
+        return self._new_item(node, item, column) if chunk is None else chunk
+
+    def _new_item(self, node: Node, item: Item, column: int) -> str:
+        """Give the lines of an item of a block list that has none yet."""
         value = followed([], Items((item,)), self.value)
         assert isinstance(value, list)  # noqa: S101 - of one item
         gap = self._gap(node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from reconciler.document import Json
 from reconciler.manifests.envelope import (
@@ -15,6 +16,7 @@ from reconciler.manifests.repeating import (
     FOR_EACH,
 )
 from reconciler.manifests.strangers import stranger_in
+from reconciler.project.settings import sample_files
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Complaint, Finding, Severity
 from reconciler.source.files import File
@@ -27,9 +29,16 @@ class Loader(Making):
 
     strays: list[File] = field(default_factory=list)
     _strange: set[str] = field(default_factory=set)
+    samples: int = 0
+    _samples: frozenset[Path] | None = None
 
     def load(self, file: File) -> None:
-        """Read one file and take in what it declares."""
+        """Read one file and take in what it declares; samples of logs declare nothing."""
+        if self._samples is None:
+            self._samples = sample_files(self.root, self.environments)
+        if self._samples and file.path.resolve() in self._samples:
+            self.samples += 1
+            return
         reading = self.sources.read(file.path, file.name, is_json=file.is_json)
         if isinstance(reading, Complaint):
             self.complaints.append(reading)

@@ -26,7 +26,12 @@ from reconciler.manifests.filling import fill, too_much
 from reconciler.manifests.including import Includes
 from reconciler.manifests.inserting import Each, Inside, Measures
 from reconciler.manifests.made import Made, Written, is_in
-from reconciler.manifests.overriding import OVERRIDES, overridden, override_findings
+from reconciler.manifests.overriding import (
+    OVERRIDES,
+    overridden,
+    override_findings,
+    without_misplaced,
+)
 from reconciler.manifests.repeating import (
     FOR_EACH,
     Uses,
@@ -145,7 +150,10 @@ class Making(Complaining):
         here = replace(here, grafts={**here.grafts, **filled.grafts})
         kind = envelope.kind
         if kind is None or not envelope.name:
-            self.complain(here, (*envelope.findings, *filled.findings))
+            # What is wrong with an expression is not told again of the text that it is.
+            told = {one.path for one in filled.findings}
+            around = [one for one in envelope.findings if one.path not in told]
+            self.complain(here, (*around, *filled.findings))
             return
         ref = Ref(kind.name, envelope.name)
         here = replace(here, ref=str(ref))
@@ -279,7 +287,8 @@ class Making(Complaining):
     ) -> tuple[dict[str, Json], Text]:
         """Give a `spec` with a patch in it, and where its parts stand then."""
         root = (OVERRIDES, self.scope.environment)
-        merged = overridden(spec, patch, made.kind.shape)
+        own = without_misplaced(_object(patch), made.kind)
+        merged = overridden(spec, own, made.kind.shape)
         findings = (replace(one, path=(*root, *one.path)) for one in merged.findings)
         self.complain(here, findings)
         made.forget(merged.gone)
@@ -338,7 +347,8 @@ class Making(Complaining):
             reading = self.sources.read(path, name, is_json=True)
         if isinstance(reading, Complaint):
             said = f"`{named}`: {reading.message}"
-            self.complain(inside, [Finding("M404", ("file",), said)])
+            near = reading.suggestion and str(Path(named).with_name(reading.suggestion))
+            self.complain(inside, [Finding("M404", ("file",), said, suggestion=near)])
             return None
         self.exports.add(path.resolve())
         all(map(self.keep, complaints_of_text(name, reading)))

@@ -22,6 +22,13 @@ PROJECT_FILE = "reconciler.yaml"
 
 _KINDS = re.compile(r"""(?:^kind|"kind")\s*:\s*["']?([A-Za-z]\w*)""", re.MULTILINE)
 _NAME = re.compile(r"""(?:^|[\s{,])["']?name["']?\s*:\s*["']?([\w][\w.-]*)(?=["'\s,}]|$)""")
+_EACH_NAME = re.compile(
+    r"""(?:^|[\s{,])["']?name["']?\s*:\s*["']?([\w.-]*)\$\{each:([\w-]+)\}([\w.-]*)"""
+)
+_FOR_EACH = re.compile(
+    r"""^["']?forEach["']?:((?:[^\n]*\n)(?:(?:[ \t-][^\n]*)?\n|[^\n]+\Z)*)""", re.MULTILINE
+)
+_INCLUDED = re.compile(r"""\s*["']?\$\{file:([^}\n]+)\}""")
 _METADATA = re.compile(
     r"""(?:^metadata:[^\S\n]*(?P<flow>\{[^\n]*)"""
     r"""|^metadata:[^\n{]*\n(?P<block>(?:[ \t#][^\n]*\n|\n)*)"""
@@ -115,7 +122,7 @@ def named_in(place: Place) -> Iterator[Named]:
                 return
             text = _text_of(file)
             left -= len(text)
-            yield from _manifests(text, file.removeprefix(root + os.path.sep))
+            yield from _manifests(text, file, root)
 
 
 # Paths of a thousand files as objects would take longer than what is looked for in them.
@@ -151,7 +158,7 @@ def _text_of(file: str, *, end: bool = False) -> str:
         os.close(descriptor)
 
 
-def _manifests(text: str, file: str) -> Iterator[Named]:
+def _manifests(text: str, file: str, root: str) -> Iterator[Named]:
     if "apiVersion" not in text:
         return
     for document in _DOCUMENT.split(text):
@@ -164,8 +171,31 @@ def _manifests(text: str, file: str) -> Iterator[Named]:
         # A label may be called `name` too.
         bare = about if labels is None else about[: labels.start()] + about[labels.end() :]
         name = _NAME.search(bare)
-        if name is not None:
-            yield Named(kind[1], name[1], file, dict(_LABEL.findall(told)))
+        for one in [name[1]] if name is not None else _repeated(bare, document, file, root):
+            named = file.removeprefix(root + os.path.sep)
+            yield Named(kind[1], one, named, dict(_LABEL.findall(told)))
+
+
+def _repeated(about: str, document: str, file: str, root: str) -> Iterator[str]:
+    """Yield the names that the items of a `forEach` make of one: here, or in a file of them."""
+    name, items = _EACH_NAME.search(about), _FOR_EACH.search(document)
+    if name is None or items is None:
+        return
+    before, key, after = name.groups()
+    value = rf"""(?:^|[\s{{,-])["']?{re.escape(key)}["']?\s*:\s*["']?([\w][\w.-]*)"""
+    told, included = items[1], _INCLUDED.match(items[1])
+    if included is not None:
+        other = os.path.normpath(os.path.join(os.path.dirname(file), included[1]))  # noqa: PTH118, PTH120 - as above
+        told = _text_of(other) if other.startswith(root + os.path.sep) else ""
+    for found in re.finditer(value, told, re.MULTILINE):
+        yield f"{before}{found[1]}{after}"
+
+
+def rules_in(place: Place) -> list[str]:
+    """Give the names of the rules of a project file."""
+    rules = _said(place.text).get("rules") if "rules" in place.text else None
+    found = rules if isinstance(rules, list) else []
+    return [str(one["name"]) for one in found if isinstance(one, dict) and "name" in one]
 
 
 def runs_in(place: Place, environment: str | None) -> list[str]:

@@ -12,11 +12,13 @@ from itertools import islice
 from reconciler.document import Json, Path, Shape, stored_name, value_at
 from reconciler.expressions import OPEN
 from reconciler.kinds.checks import lint
+from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.kinds.judging import MOST_FINDINGS
 from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import facts_of
 from reconciler.kinds.type_errors import name_of
-from reconciler.slips import nearest
-from reconciler.source.diagnostic import Advice, Finding
+from reconciler.slips import shortened
+from reconciler.source.diagnostic import REMOVE, Advice, Finding
 
 OVERRIDES = "overrides"
 WRONG = "M212"
@@ -141,20 +143,43 @@ def override_findings(
         if environments and name not in environments:
             known = ", ".join(sorted(environments))
             said = f"`{name}` is not an environment of reconciler.yaml (known: {known})"
-            near = nearest(name, environments)
+            near = shortened(name, environments)
             yield Finding("M207", path, said, suggestion=near, at_key=True)
         if not isinstance(patch, dict) and not _is_open(patch):
             said = f"the override for `{name}` must be a mapping of fields of `spec`"
             yield Finding(WRONG, path, said)
-        elif kind is not None and name != current:
+            continue
+        if kind is not None and isinstance(patch, dict):
+            for key in misplaced_in(patch, kind):
+                said = f"`{key}` stands in an override, which holds fields of `spec` alone"
+                repair = INNER if key == "spec" else REMOVE
+                yield Finding(WRONG, (*path, key), said, suggestion=repair, at_key=True)
+        if kind is not None and name != current:
             yield from _patch_findings(patch, kind, path)
 
 
+INNER = Advice("write what stands in it one level higher")
+
+
+def misplaced_in(patch: dict[str, Json], kind: Kind) -> list[str]:
+    """Give what of a patch stands around `spec` in a manifest, and not in one of this kind."""
+    own = facts_of(kind.spec)
+    return [key for key in patch if key in MANIFEST and key not in own]
+
+
 def _patch_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
+    if isinstance(patch, dict):
+        patch = without_misplaced(patch, kind)
     settled = _settled(without_nulls(patch))
     for one in islice(lint(settled, kind.spec), MOST_FINDINGS):
         if one.code not in _ONLY_WHOLE:
             yield replace(one, path=(*path, *one.path))
+
+
+def without_misplaced(patch: dict[str, Json], kind: Kind) -> dict[str, Json]:
+    """Give a patch without what is complained of as standing at the wrong place."""
+    gone = misplaced_in(patch, kind)
+    return {key: value for key, value in patch.items() if key not in gone} if gone else patch
 
 
 def _settled(patch: Json) -> Json:

@@ -7,15 +7,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.project import Project, ProjectFile, project_findings
-from reconciler.project.settings import SEEN_LIVE
-from reconciler.slips import nearest
+from reconciler.manifests.ruling import flaws_told_early
+from reconciler.project import Project, ProjectFile, project_findings, readable_settings
+from reconciler.project.settings import REVIEWED
+from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import read_own_file
 from reconciler.source.parsed import Text, complaints_of_text
 from reconciler.source.reading import read_text
 
-CONSENTS = (*(code for kind in KINDS for code in kind.consents), *SEEN_LIVE)
+CONSENTS = (*(code for kind in KINDS for code in kind.consents), *REVIEWED)
 """What `allow:` may hold."""
 
 
@@ -26,7 +27,7 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
         for kind in environment.guards.kinds:
             if kind not in BY_NAME:
                 said = f"unknown kind `{kind}` (known: {', '.join(BY_NAME)})"
-                near = nearest(kind, BY_NAME)
+                near = shortened(kind, BY_NAME)
                 yield Finding("P101", (*path, "kinds", kind), said, suggestion=near, at_key=True)
         # A rule of a plan is a guard like any other.
         known = (*CONSENTS, *(rule.code for rule in settings.rules if rule.on == "plan"))
@@ -59,7 +60,7 @@ def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
     for index, rule in enumerate(settings.drift_ignore):
         if not any(fnmatchcase(kind, rule.kind) for kind in BY_NAME):
             said = f"there is no kind `{rule.kind}` (known: {', '.join(BY_NAME)})"
-            near = nearest(rule.kind, BY_NAME)
+            near = shortened(rule.kind, BY_NAME)
             yield Finding("P101", ("driftIgnore", index, "kind"), said, suggestion=near)
 
 
@@ -74,7 +75,7 @@ def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
         for place, kind in enumerate(rule.kinds):
             if kind not in BY_NAME:
                 said = f"there is no kind `{kind}` (known: {', '.join(BY_NAME)})"
-                near = nearest(kind, BY_NAME)
+                near = shortened(kind, BY_NAME)
                 yield Finding("P101", ("rules", index, "kinds", place), said, suggestion=near)
 
 
@@ -102,12 +103,16 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     document = reading.documents[0]
     place = Text(file.name, document)
     findings = list(project_findings(document.value))
-    settings = None if findings else ProjectFile.model_validate(document.value)
+    made = readable_settings(document.value)
+    settings = made.settings
     if settings is not None:
         settings.note_text(place)
         checks = guard_findings, reads_findings, ignored_findings, rule_findings
-        findings.extend(finding for check in checks for finding in check(settings))
+        findings.extend(made.as_written(one) for check in checks for one in check(settings))
     complaints.extend(place.complaint(finding) for finding in findings)
     if settings is None or findings:
+        about_rules = any(one.path[:1] == ("rules",) for one in findings)
+        if settings is not None and about_rules:
+            complaints.extend(flaws_told_early(settings, made))
         return None, complaints
     return Project(root, file, settings), complaints

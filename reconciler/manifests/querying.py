@@ -25,11 +25,14 @@ CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
 def query_complaints(loader: Loader, _: ProjectFile) -> Iterator[Complaint]:
     """Yield a warning for each query that cannot be parsed, at the character that is to blame."""
     places = Places(loader.scope)
+    # An expression that is malformed is text in a query, and told of once.
+    told = {(one.file, one.path) for one in loader.complaints if one.is_error}
     for one in loader.declared:
         for query in one.kind.queries(one.manifest.spec):
             wrong = mistake_in(query.language, query.text)
-            if wrong is not None:
-                yield places.complaint(one, query, wrong)
+            complaint = None if wrong is None else places.complaint(one, query, wrong)
+            if complaint is not None and (complaint.file, complaint.path) not in told:
+                yield complaint
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,8 @@ class Places:
         begin = places[filling.origins[start]]
         placed = complaint_inside(text.file, text.document.lines, finding, begin, places[end])
         said = placed.message + text.note
-        return replace(placed, message=said, ref=text.ref, path=path, item=text.item)
+        key, _ = text.document.locate(path, at_key=True)
+        return replace(placed, message=said, ref=text.ref, path=path, item=text.item, begun=key)
 
     def place(self, text: Text, path: Path, offset: int = 0) -> tuple[int, int]:
         """Give line and column of a query, or of one of its characters."""

@@ -14,6 +14,7 @@ from reconciler.manifests.expressions import Filled, Reference
 from reconciler.manifests.inserting import Each, along
 from reconciler.resource import Member
 from reconciler.sealed import Template
+from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Complaint, Finding, warning
 from reconciler.source.parsed import Text
 
@@ -139,6 +140,9 @@ class Uses:
         """Note what a whole manifest names, also for other environments; give the first key."""
         named = list(keys_named(document))
         known = {key: value for _, values in self.items.values for key, value in values.items()}
+        # A slip of a key is told as such, and not as a key that nothing names too.
+        near = [nearest(one, known) for one in named if along(known, one) is None]
+        self.used |= set(near)
         found = (along(known, one) for one in named)
         self.used |= {str(one[0][0]) for one in found if one is not None}
         return named[0] if named else ""
@@ -167,19 +171,37 @@ def uses_of(known: dict[str, Uses], items: Items, value: Json) -> Uses:
 
 
 def told_once(complaints: list[Complaint]) -> Iterator[Complaint]:
-    """Yield complaints, those that are the same in several items of a `forEach` as one."""
-    together: dict[Complaint, list[Member]] = {}
+    """Yield complaints, those that are the same in several items of a `forEach` as one.
+
+    One that names what an item gave is the same as that of another item at its place: what is
+    wrong is wrong in the template.
+    """
+    together: dict[Complaint, set[Member]] = {}
     for one in complaints:
-        members = together.setdefault(one, [])
+        members = together.setdefault(one, set())
         if one.item is not None:
-            members.append(one.item)
+            members.add(one.item)
+    places: dict[tuple[object, ...], list[Complaint]] = {}
+    named: set[Complaint] = set()
     for one, members in together.items():
-        yield _of_items(one, sorted(set(members))) if members else one
+        if not members:
+            yield one
+            continue
+        alike = places.setdefault((one.file, one.line, one.column, one.code, one.path), [])
+        first = next((two for two in alike if together[two].isdisjoint(members)), None)
+        if first is None:
+            alike.append(one)
+        else:
+            together[first] |= members
+            named.add(first)
+    for alike in places.values():
+        for one in alike:
+            yield _of_items(one, sorted(together[one]), names_one=one in named)
 
 
-def _of_items(one: Complaint, members: list[Member]) -> Complaint:
+def _of_items(one: Complaint, members: list[Member], *, names_one: bool) -> Complaint:
     first, more = members[0], len(members) - 1
-    if more and len(members) == first.total:
+    if more and len(members) == first.total and not names_one:
         return replace(one, item=None)
     others = f" and {more:,} more" if more else ""
     return replace(one, message=f"{one.message}, in {first}{others}")

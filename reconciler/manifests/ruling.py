@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from reconciler.manifests.expressions import WITHHELD
+from reconciler.errors import MissingExtra
 from reconciler.manifests.loading import Loader
 from reconciler.manifests.making import Declared
+from reconciler.manifests.withholding import WITHHELD
 from reconciler.project import ProjectFile
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint, Finding, Severity, complaint_at
@@ -15,6 +17,7 @@ from reconciler.source.files import PROJECT_FILE
 from reconciler.source.inside import locate_inside
 
 if TYPE_CHECKING:
+    from reconciler.project.complaining import Readable
     from reconciler.project.rules import Rule
     from reconciler.rules.asking import Flaw, Judges, Verdict
 
@@ -79,18 +82,44 @@ def _complaints(
     yield text.complaint(Finding(rule.code, rule.place, said, severity))
 
 
-def flaws_in_rules(judges: Judges, settings: ProjectFile) -> Iterator[Complaint]:
+def flaws_told_early(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
+    """Yield what is wrong with expressions where other settings of rules are wrong too.
+
+    So that all of it is told in one run; nothing where there is not what judges by them.
+    """
+    if not settings.rules:
+        return
+    from reconciler.rules.asking import Judges  # noqa: PLC0415 - most projects have no rules
+    from reconciler.rules.judging import expressions_of  # noqa: PLC0415 - the same
+
+    with suppress(MissingExtra), Judges(expressions_of(settings.rules)) as judges:
+        yield from flaws_in_rules(judges, settings, made.as_written)
+
+
+def _where_it_is(finding: Finding) -> Finding:
+    return finding
+
+
+def flaws_in_rules(
+    judges: Judges, settings: ProjectFile, placed: Callable[[Finding], Finding] = _where_it_is
+) -> Iterator[Complaint]:
     """Yield what is wrong with the expressions of rules, inside of them."""
     for number, rule in enumerate(settings.rules):
         for flaw in judges.flaws(number):
-            yield _flaw_complaint(settings, number, rule, flaw)
+            yield _flaw_complaint(settings, placed, (number, rule), flaw)
 
 
-def _flaw_complaint(settings: ProjectFile, number: int, rule: Rule, flaw: Flaw) -> Complaint:
+def _flaw_complaint(
+    settings: ProjectFile,
+    placed: Callable[[Finding], Finding],
+    numbered: tuple[int, Rule],
+    flaw: Flaw,
+) -> Complaint:
+    number, rule = numbered
     written = rule.check if flaw.part == "check" else rule.when or ""
     said = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
     near = nearest(flaw.name, rule.variables) if flaw.name else ""
-    finding = Finding("P103", ("rules", number, flaw.part), said, suggestion=near)
+    finding = placed(Finding("P103", ("rules", number, flaw.part), said, suggestion=near))
     text = settings.written
     if text is None:
         return Complaint(PROJECT_FILE, 0, 0, finding.code, said, near)

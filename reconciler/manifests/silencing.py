@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.project.levels import (
+    AUDIT,
     PRACTICE,
     RULE,
     WARNED_OF,
@@ -98,7 +99,11 @@ class Silencing:
         return Told(tuple(told), tuple(suppressed), tuple(idle))
 
     def _ignoring(self, one: Complaint) -> _Comment | None:
-        comments = self._comments.get((one.file, one.line), ()) if self._comments else ()
+        if not self._comments:
+            return None
+        # Inside a text of several lines no comment can stand: the line of its key counts too.
+        lines = (one.line, one.begun) if one.begun else (one.line,)
+        comments = (two for line in lines for two in self._comments.get((one.file, line), ()))
         return next((two for two in comments if one.code in (two.asked.codes or ())), None)
 
     def _levelled(self, one: Complaint) -> Iterator[Complaint]:
@@ -113,8 +118,9 @@ class Silencing:
             for one in comments:
                 at = (one.file, one.asked.line, one.asked.column)
                 for code in one.asked.codes or ():
-                    # What is off is not looked for, so that nobody can tell.
-                    if (*at, code) in used or not is_on(code, self.levels):
+                    # What is off is not looked for, nor what happened, so that nobody can tell.
+                    is_asked = is_on(code, self.levels) and not code.startswith(AUDIT)
+                    if (*at, code) in used or not is_asked:
                         continue
                     if has_a_level(code, self.rules):
                         said = f"line {one.asked.about} has no complaint {code} to be ignored"
@@ -125,7 +131,7 @@ class Silencing:
 
 def _has_choice(one: Complaint) -> bool:
     """Tell a complaint that may be ignored: an error that breaks something is none."""
-    if one.code.startswith((PRACTICE, RULE)):
+    if one.code.startswith((AUDIT, PRACTICE, RULE)):
         return True
     return one.code in WARNED_OF and not one.is_error
 

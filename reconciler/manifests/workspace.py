@@ -25,6 +25,7 @@ from reconciler.manifests.ruling import rule_complaints
 from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
 from reconciler.resource import Manifest, Ref
+from reconciler.resource.policy_impact import Samples
 from reconciler.source.diagnostic import Complaint, Finding, Suppressed, warning
 from reconciler.source.files import File, Files, Sources, display_name, find_files
 from reconciler.waits import Deed, Waits
@@ -161,7 +162,8 @@ class Workspace:
     `elsewhere` are the manifests that `metadata.environments` limits to others, and
     `read` is every file that was read, exports too. `suppressed` is what is not
     complained of, with the reason, and `idle` are comments that ignore nothing here.
-    `left_out` was not selected, and `unheeded` is how many errors are about that.
+    `left_out` was not selected, and `unheeded` is how many errors are about that. `samples` are
+    logs that policies are held against, None where the environment has none.
     """
 
     manifests: tuple[Manifest, ...]
@@ -173,6 +175,7 @@ class Workspace:
     idle: tuple[Complaint, ...] = ()
     left_out: tuple[Manifest, ...] = ()
     unheeded: int = 0
+    samples: Samples | None = None
 
     @property
     def known(self) -> Iterator[Ref]:
@@ -227,7 +230,7 @@ def load_workspaces(
     known = lookup.get()
     if known is not None:
         kept, read = known
-        return {name: _workspace(one, len(found.files), read) for name, one in kept.items()}
+        return {name: _workspace(one, read) for name, one in kept.items()}
     sources.digests = {}
     made = {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
     lookup.put([_kept(one) for one in made.values()], sources.digests)
@@ -243,20 +246,23 @@ def _kept(made: Workspace) -> Kept:
         made.idle,
         made.left_out,
         made.unheeded,
+        made.files,
+        made.samples,
     )
 
 
-def _workspace(kept: Kept, files: int, read: tuple[Path, ...]) -> Workspace:
+def _workspace(kept: Kept, read: tuple[Path, ...]) -> Workspace:
     return Workspace(
         kept.manifests,
         kept.complaints,
         kept.elsewhere,
-        files,
+        kept.files,
         read,
         kept.suppressed,
         kept.idle,
         kept.left_out,
         kept.unheeded,
+        kept.samples,
     )
 
 
@@ -286,6 +292,7 @@ def _load(
     loader.complaints.extend(query_complaints(loader, settings))
     loader.complaints.extend(rule_complaints(loader, settings))
     loader.complaints.extend([*practice_complaints(loader, settings)])
+    samples = _samples_of(loader, settings)
     manifests = tuple(one.manifest for one in declared)
     said = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
     about = [one for one in said.complaints if loader.taken.is_about(one, scope.selection)]
@@ -293,13 +300,27 @@ def _load(
         tuple(one.manifest for one in declared if one.selected),
         tuple(about),
         tuple(loader.elsewhere),
-        len(found.files),
+        len(found.files) - loader.samples,
         tuple(sources.paths),
         said.suppressed,
         said.idle,
         tuple(one.manifest for one in declared if not one.selected),
         sum(one.is_error for one in said.complaints) - sum(one.is_error for one in about),
+        samples,
     )
+
+
+def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
+    """Read the samples of the environment, and complain of them."""
+    environment = settings.environments.get(loader.scope.environment)
+    setting = environment.policy_samples if environment is not None else None
+    if setting is None:
+        return None
+    from reconciler.manifests.sampling import read_samples  # noqa: PLC0415 - where there are some
+
+    samples, complaints = read_samples(setting, loader.root, loader.sources)
+    all(map(loader.keep, complaints))
+    return samples
 
 
 def wrong_in(

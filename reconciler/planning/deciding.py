@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 from uuid import UUID, uuid5
@@ -38,6 +38,7 @@ from reconciler.planning.consequences import (
     unseen_left_out,
     with_protection,
 )
+from reconciler.planning.older_secrets import OlderSecrets, Sealed, no_seals
 from reconciler.resource import (
     Absent,
     Action,
@@ -77,7 +78,8 @@ class Knowledge:
     """All that a decision rests on.
 
     `ids` holds the remote ids known before any write, and `salt` is that of the seals.
-    `seed` is that of the journal's request ids.
+    `seed` is that of the journal's request ids. `older` gives the seals of what a resource ever
+    held, so that no older secret is shown.
     """
 
     observation: Observation
@@ -86,6 +88,7 @@ class Knowledge:
     place: str
     salt: str = ""
     seed: str = ""
+    older: Callable[[Ref], Sealed] = no_seals
 
 
 def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
@@ -158,8 +161,11 @@ def _against_live(
     expected = tuple(unexpected(compared, memory, kind.shape))
     written = (*memory.candidates, declared)
     found = tuple(shown(expected, live, written, kind.shape))
-    recalled = [Recalled(seen.recalled)] if seen.recalled else []
     wrong = _what_is_wrong(kind, manifest, seen, memory)
+    known = knowledge.older(manifest.ref) if found or wrong is not None else frozenset()
+    secrets = OlderSecrets(known, declared, knowledge.salt)
+    found = tuple(map(secrets.unshown, found))
+    recalled = [Recalled(seen.recalled)] if seen.recalled else []
     if wrong is not None:
         return Change(
             manifest=manifest,
@@ -169,7 +175,7 @@ def _against_live(
             declared=declared,
             body=body,
             reasons=(wrong, *recalled),
-            before=veiled(live, written, kind.shape),
+            before=secrets.hidden(veiled(live, written, kind.shape)),
         )
     reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
     left_out = unseen_left_out(kind, seen, body)
@@ -194,10 +200,10 @@ def _against_live(
         body=body,
         differences=found,
         destroys=tuple(destroyed),
-        lost=tuple(_lost(kind, live, destroyed, written)) if destroyed else (),
+        lost=tuple(map(secrets.hidden, _lost(kind, live, destroyed, written))),
         foreign=tuple(name for name in destroyed if ours.get(name) is None),
         reasons=tuple(reasons),
-        before=veiled(live, written, kind.shape) if found else live,
+        before=secrets.hidden(veiled(live, written, kind.shape)) if found else live,
     )
     return blocked(change, needed_unseen(left_out)) if found and left_out else change
 

@@ -7,7 +7,7 @@ that a secret belongs there: only what the journal was told of that value does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
@@ -43,10 +43,26 @@ def no_seals(_: Ref) -> Sealed:
     return frozenset()
 
 
-def older_seals(entries: Iterable[object], ref: Ref) -> Sealed:
-    """Give the seals of all that a journal tells to have been declared of a resource."""
-    told = (getattr(one, "declared", None) for one in entries if getattr(one, "ref", None) == ref)
-    return seals_in(one for one in told if isinstance(one, dict) and holds_seal(one))
+@dataclass(slots=True)
+class OlderSeals:
+    """Gives the seals of all that a journal tells to have been declared of a resource.
+
+    `entries` are gone through once, when the first resource is asked for.
+    """
+
+    entries: Callable[[], Iterable[object]]
+    _found: dict[Ref, Sealed] | None = field(init=False, default=None)
+
+    def __call__(self, ref: Ref) -> Sealed:
+        """Give those of one resource."""
+        if self._found is None:
+            told: dict[Ref, list[Json]] = {}
+            for one in self.entries():
+                known, declared = getattr(one, "ref", None), getattr(one, "declared", None)
+                if isinstance(known, Ref) and isinstance(declared, dict) and holds_seal(declared):
+                    told.setdefault(known, []).append(declared)
+            self._found = {known: seals_in(documents) for known, documents in told.items()}
+        return self._found.get(ref, frozenset())
 
 
 @dataclass(slots=True)

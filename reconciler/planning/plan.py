@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -22,6 +22,7 @@ from reconciler.planning.consequences import (
 )
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
+from reconciler.planning.older_secrets import Sealed, no_seals
 from reconciler.resource import (
     Absent,
     Action,
@@ -116,13 +117,15 @@ class Place:
     """Where a plan leads: the environment's name and the target's.
 
     `embedded` says that it is the emulator in this process, which forgets nothing
-    that matters to anyone, and `salt` is that of the seals.
+    that matters to anyone, and `salt` is that of the seals; `older` gives those of what a
+    resource ever held, so that a plan shows no older secret.
     """
 
     environment: str
     target: str
     embedded: bool = False
     salt: str = ""
+    older: Callable[[Ref], Sealed] = no_seals
 
     def __str__(self) -> str:
         return f"{self.environment} at {self.target}"
@@ -164,7 +167,7 @@ async def make_plan(
     for manifest in api.waits.each(Deed.COMPARING, manifests):
         ref = manifest.ref
         known_of = observed[ref], history.of(ref)
-        knowledge = Knowledge(*known_of, ids, str(place), place.salt, history.seed)
+        knowledge = Knowledge(*known_of, ids, str(place), place.salt, history.seed, place.older)
         changes.append(with_missing(_decided(manifest, knowledge, known, left), missing))
     # A look-up has settled some; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes, others if selected is not None else ())
@@ -243,8 +246,10 @@ async def _with_objections(api: Api, change: Change, step: Step) -> Change:
         return change
     body = reveal(change.body)
     assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
-    objections = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
+    foreseen = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
     step.done += 1
+    change = replace(change, alerts=foreseen.alerts) if foreseen.alerts else change
+    objections = foreseen.objections
     return blocked(change, map(Objected, objections)) if objections else change
 
 

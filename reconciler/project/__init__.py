@@ -14,7 +14,12 @@ from reconciler.project.choosing import (
     unsafe_base_url,
     with_target,
 )
-from reconciler.project.complaining import ENVIRONMENT_NAME, leads_out, project_findings
+from reconciler.project.complaining import (
+    ENVIRONMENT_NAME,
+    leads_out,
+    project_findings,
+    readable_settings,
+)
 from reconciler.project.settings import (
     EmbeddedEmulator,
     Environment,
@@ -44,6 +49,7 @@ __all__ = [
     "journal_setting",
     "leads_out",
     "project_findings",
+    "readable_settings",
     "unsafe_base_url",
     "with_target",
 ]

@@ -20,7 +20,7 @@ from reconciler.project.settings import (
     ProjectFile,
     parse_journal_place,
 )
-from reconciler.slips import nearest
+from reconciler.slips import shortened
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -125,11 +125,8 @@ class Embedded:
     """The emulator in this process."""
 
     data: Path
-
-    @property
-    def name(self) -> str:
-        """What plans and journals call the target."""
-        return "emulator"
+    name: str = "emulator"
+    """What plans and journals call the target."""
 
 
 Target: TypeAlias = Service | Embedded
@@ -154,7 +151,7 @@ def choose_environment(project: Project, wanted: str | None) -> tuple[str, Envir
                 f"there is no project file, so there is no environment but `{NAMELESS}`: "
                 "write a reconciler.yaml, or point to one with --project"
             )
-        near = nearest(name, environments)
+        near = shortened(name, environments)
         hint = f"; did you mean `{near}`?" if near else ""
         listed = ", ".join(sorted(environments)) or "none"
         raise UsageError(f"there is no environment `{name}`{hint} (known: {listed})")

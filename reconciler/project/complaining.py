@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, islice
 
 from pydantic import BaseModel, ValidationError
 
 from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
-from reconciler.document import Json
+from reconciler.document import Json, Path, value_at
 from reconciler.project.choosing import unsafe_base_url
+from reconciler.project.freeze import Freeze, Incidents, Window
 from reconciler.project.levels import level_findings
 from reconciler.project.rules import Examples, Rule
+from reconciler.project.samples import PolicySamples
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.settings import (
     DriftIgnore,
@@ -24,8 +28,8 @@ from reconciler.project.settings import (
     ProjectFile,
     parse_journal_place,
 )
-from reconciler.slips import nearest
-from reconciler.source.diagnostic import WANTED, Finding
+from reconciler.slips import nearest, shortened
+from reconciler.source.diagnostic import WANTED, Advice, Finding
 
 _PATTERN = re.compile(r"[*?\[\s~^:\\]")
 _SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -37,14 +41,98 @@ def project_findings(document: Json) -> Iterator[Finding]:
     if not isinstance(document, dict):
         yield Finding("P101", (), "a project file is a mapping, as `manifests: [.]`")
         return
-    try:
-        settings = ProjectFile.model_validate(document)
-    except ValidationError as invalid:
-        yield from _setting_findings(invalid)
-        return
+    made = readable_settings(document)
+    yield from made.findings
+    if made.settings is not None:
+        yield from map(made.as_written, _agreeing_findings(made.settings))
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The settings without those that are wrong, so that one run tells what else is.
+
+    `gone` are the places that were left out, and `settings` None where nothing is left.
+    """
+
+    settings: ProjectFile | None
+    findings: Sequence[Finding]
+    gone: frozenset[Path] = frozenset()
+
+    def as_written(self, finding: Finding) -> Finding:
+        """Give a finding about these settings at its place in the file, which has more items."""
+        return replace(finding, path=_as_written(finding.path, self.gone))
+
+
+def readable_settings(document: Json) -> Readable:
+    """Read the document of a project file as far as it can be read."""
+    gone: frozenset[Path] = frozenset()
+    findings: list[Finding] = []
+    for _ in range(MOST_ROUNDS if isinstance(document, dict) else 0):
+        rest = _without(document, gone, ())
+        try:
+            return Readable(ProjectFile.model_validate(rest), findings, gone)
+        except ValidationError as invalid:
+            findings += _setting_findings(invalid) if not gone else ()
+            wrong = {
+                _taken_with(error["type"], error["loc"], rest)
+                for error in invalid.errors(include_url=False)
+            }
+            if () in wrong:
+                # It is no mapping, or nothing of it can be left out.
+                break
+            gone |= {_as_written(path, gone) for path in wrong}
+    return Readable(None, findings, gone)
+
+
+MOST_ROUNDS = 4
+
+
+def _taken_with(kind: str, path: Path, document: Json) -> Path:
+    """Give what is left out with a wrong setting: the item of a list, as that is one thing.
+
+    What lacks a setting is left out as a whole.
+    """
+    item = next((nth for nth, step in enumerate(path) if isinstance(step, int)), None)
+    if item is not None:
+        return path[: item + 1]
+    path = path[:-1] if kind == "missing" else path
+    # The last steps may be words of the type that did not fit.
+    lengths = range(len(path), 0, -1)
+    return next((path[:one] for one in lengths if _is_there(document, path[:one])), ())
+
+
+def _is_there(document: Json, path: Path) -> bool:
+    holder = value_at(document, path[:-1])
+    return isinstance(holder, dict) and path[-1] in holder
+
+
+def _as_written(path: Path, gone: Collection[Path]) -> Path:
+    """Give a path with the numbers that items have where none is left out."""
+    written: Path = ()
+    for step in path:
+        at = step
+        if isinstance(step, int):
+            left = (nth for nth in count() if (*written, nth) not in gone)
+            at = next(islice(left, step, None))
+        written = (*written, at)
+    return written
+
+
+def _without(value: Json, gone: Collection[Path], path: Path) -> Json:
+    if isinstance(value, dict):
+        fields = [(key, one) for key, one in value.items() if (*path, key) not in gone]
+        return {key: _without(one, gone, (*path, key)) for key, one in fields}
+    if isinstance(value, list):
+        items = [(nth, one) for nth, one in enumerate(value) if (*path, nth) not in gone]
+        return [_without(one, gone, (*path, nth)) for nth, one in items]
+    return value
+
+
+def _agreeing_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield what only shows between settings that are well-formed each."""
     default = settings.default_environment
     if default is not None and default not in settings.environments:
-        near = nearest(default, settings.environments)
+        near = shortened(default, settings.environments)
         listed = ", ".join(sorted(settings.environments)) or "none"
         said = f"there is no environment `{default}` (known: {listed})"
         yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
@@ -113,12 +201,31 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
     if environment.emulator is not None:
         yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
     yield from _secret_findings(environment.secrets, (*path, "secrets"))
+    yield from _sample_findings(environment, (*path, "policySamples"))
     match parse_journal_place(environment.journal) if environment.journal else None:
         case InFile(path=kept):
             yield from _path_findings("journal", str(kept), (*path, "journal"))
         case _:
             return
 
+
+def _sample_findings(environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield a file of samples that stands outside the project, or is neither YAML nor JSON."""
+    if environment.policy_samples is None:
+        return
+    file = environment.policy_samples.file
+    said = ""
+    if leads_out(file):
+        said = f"`policySamples` must be inside the folder of the project file: `{file}` is not"
+    elif not file.endswith(_SAMPLE_SUFFIXES):
+        said = (
+            f"`policySamples` must be YAML or JSON: `{file}` ends with none of .yaml, .yml, .json"
+        )
+    if said:
+        yield Finding("P101", path, said)
+
+
+_SAMPLE_SUFFIXES = (".yaml", ".yml", ".json")
 
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): ProjectFile,
@@ -129,8 +236,12 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "secrets"): SecretPlace,
     ("secrets",): SecretPlace,
+    ("environments", "policySamples"): PolicySamples,
     ("environments", "guards"): Guards,
     ("environments", "guards", "kinds"): Limits,
+    ("environments", "freeze"): Freeze,
+    ("environments", "freeze", "windows"): Window,
+    ("environments", "freeze", "incidents"): Incidents,
     ("environments", "api"): Assumptions,
     ("environments", "api", "parameterNames"): ParameterNames,
     ("environments", "api", "reads"): Read,
@@ -139,23 +250,36 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
 
 
 def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
-    """Yield what is wrong with single settings, a variable of no type only once."""
-    said: set[tuple[str | int, ...]] = set()
+    """Yield what is wrong with single settings, a variable of no type only once.
+
+    What is missing but stands there under a slip of its name is told as that slip alone.
+    """
+    said: set[Path] = set()
+    slips: set[Path] = set()
+    found: list[tuple[Path, str, Finding]] = []
     for error in invalid.errors(include_url=False):
         path = error["loc"]
         if "variables" in path[2:3] and len(path) > _VARIABLE_DEPTH:
             path = path[:_VARIABLE_DEPTH]
             if path not in said:
                 words = f"the variable `{path[-1]}` must not be null"
-                yield Finding("P101", path, words)
+                found.append((path, "", Finding("P101", path, words)))
         else:
-            yield _finding(error["type"], error["msg"], path)
+            finding = _finding(error["type"], error["msg"], path)
+            near = error.get("ctx", {}).get("near")
+            finding = replace(finding, suggestion=near) if near else finding
+            if finding.at_key and finding.suggestion:
+                slips.add((*path[:-1], finding.suggestion))
+            found.append((path, error["type"], finding))
         said.add(path)
+    yield from (one for path, kind, one in found if kind != "missing" or path not in slips)
 
 
 _VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
 
 
+_KEYS = frozenset(("apikey", "key", "token", "apitoken", "secret"))
+_NO_KEY = Advice("remove it: the key is read from RECONCILER_API_KEY, and stands in no file")
 _SHOULD = re.compile("^(Input|String) should")
 
 
@@ -166,7 +290,8 @@ def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
         model = _MODELS.get(place) or _MODELS.get(place[:-1], ProjectFile)
         names = [info.alias or name for name, info in model.model_fields.items()]
         said = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
-        near = nearest(str(path[-1]), names)
+        is_key = model is Environment and str(path[-1]).casefold().replace("_", "") in _KEYS
+        near = _NO_KEY if is_key else nearest(str(path[-1]), names)
         return Finding("P101", path, said, suggestion=near, at_key=True)
     if kind == "missing":
         return Finding("P101", path[:-1], f"`{path[-1]}` is required")

@@ -8,13 +8,16 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from reconciler.slips import nearest
-from reconciler.source.diagnostic import CODES, Finding
+from reconciler.source.diagnostic import AUDITED, CODES, Finding
 
 RULE = "R/"
 """What the code of a rule of one's own begins with."""
 
 PRACTICE = "L"
 """What the codes of checks of practice and of queries begin with."""
+
+AUDIT = "A"
+"""What the codes of `audit` begin with."""
 
 WARNED_OF = frozenset(
     (
@@ -47,14 +50,15 @@ ABOUT_SECRETS = frozenset(("M313",))
 
 def codes_with_levels() -> Iterator[str]:
     """Yield the built-in codes of which complaints can be warnings."""
-    return (code for code in CODES if code in WARNED_OF or code.startswith(PRACTICE))
+    yield from (code for code in CODES if code in WARNED_OF or code.startswith(PRACTICE))
+    yield from AUDITED
 
 
 def has_a_level(code: str, rules: Collection[str] = ()) -> bool:
     """Tell a code whose complaints may be ignored or exempted; `rules` are names."""
     if code.startswith(RULE):
         return code.removeprefix(RULE) in rules
-    return code in WARNED_OF or (code.startswith(PRACTICE) and code in CODES)
+    return code in WARNED_OF or code in AUDITED or (code.startswith(PRACTICE) and code in CODES)
 
 
 def why_no_level(code: str, rules: Collection[str] = ()) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -100,12 +101,9 @@ class Rule(_Strict):
     @field_validator("until")
     @classmethod
     def _is_a_day(cls, until: str | None) -> str | None:
-        try:
-            if until is not None:
-                _day(until)
-        except ValueError as error:
+        if until is not None and day_of(until) is None:
             said = "must be a day, as 2027-03-31"
-            raise PydanticCustomError("rule_until", "{said}", {"said": said}) from error
+            raise PydanticCustomError("rule_until", "{said}", {"said": said})
         return until
 
     @field_validator("message", "check", "when")
@@ -138,17 +136,20 @@ class Rule(_Strict):
 
     def holds_on(self, today: date) -> bool:
         """Tell whether it holds on a day; `until` is the last one."""
-        return self.until is None or today <= _day(self.until)
+        last = day_of(self.until)
+        return last is None or today <= last
 
     def is_about(self, kind: str) -> bool:
         """Tell whether it is about a kind."""
         return not self.kinds or kind in self.kinds
 
 
-def _day(text: str) -> date:
-    if not _DAY.fullmatch(text):
-        raise ValueError(text)
-    return date.fromisoformat(text)
+def day_of(value: object) -> date | None:
+    """Read a day of the calendar, as 2027-03-31; None for any other form."""
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        with suppress(ValueError):
+            return date.fromisoformat(value)
+    return None
 
 
 class Written(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -14,8 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
+from reconciler.project.freeze import Freeze
 from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
+from reconciler.project.samples import SampleSetting
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.watching import Watching
 
@@ -125,6 +127,10 @@ TAKES_OVER = "takes-over"
 SEEN_LIVE = (OVERWRITES_EDIT, TAKES_OVER)
 """What a review of the plan consents to: its digest covers what was seen live."""
 
+POLICY_SAMPLES = "policy-samples"
+REVIEWED = (*SEEN_LIVE, POLICY_SAMPLES)
+"""What a review of the plan consents to, as it shows all of it."""
+
 
 class Guards(Limits):
     """What an apply may do without consent; per environment."""
@@ -207,9 +213,28 @@ class Environment(_Strict):
     """What an apply of this environment may do without consent."""
     watch: Watching = Watching()
     """What is done where alerts are noisier since a run."""
+    freeze: Freeze = Freeze()
+    """When an apply of this environment writes nothing."""
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
     ] = Assumptions()
+    policy_samples: Annotated[
+        SampleSetting | None,
+        Field(
+            alias="policySamples",
+            description="Logs that a plan is held against: which policy takes each of them today "
+            "and tomorrow. The file, or `{file, onMismatch}`: docs/policy-impact.md.",
+        ),
+    ] = None
+
+
+def sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
+    """Give the real places of the files that hold samples in some environment: no manifests."""
+    return frozenset(
+        (root / one.policy_samples.file).resolve()
+        for one in environments.values()
+        if isinstance(one, Environment) and one.policy_samples is not None
+    )
 
 
 class DriftIgnore(_Strict):
@@ -323,6 +348,14 @@ class ProjectFile(Written, _Strict):
             "read from the default branch alone. Protect them: who may push there decides.",
         ),
     ] = []
+    mention_owners: Annotated[
+        bool,
+        Field(
+            alias="mentionOwners",
+            description="Whether the comment of `ci plan` notifies the code owners of what it "
+            "changes; read from the base branch.",
+        ),
+    ] = False
     rules: Annotated[
         list[Rule],
         Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, get_args
 
 from pydantic import ConfigDict, Field, with_config
@@ -17,9 +18,17 @@ from reconciler.report.junit import Case, junit
 from reconciler.report.markdown import code, fenced
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import json_text, safe
-from reconciler.report.table import Colour, Style, fitted
+from reconciler.report.signals.watchers import (
+    ToldWatchersDocument,
+    told_document,
+    told_markdown,
+    told_text,
+    told_watchers,
+)
+from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import place, plural, selection_words, value
 from reconciler.resource import (
+    NO_SIGNALS,
     Action,
     Change,
     InDoubt,
@@ -29,6 +38,7 @@ from reconciler.resource import (
     Ref,
     Refused,
     Selected,
+    Signals,
     Skipped,
     Unchanged,
     Unconfirmed,
@@ -47,6 +57,7 @@ _COLOURS: dict[OutcomeWord, Colour] = {
     "skipped": Colour.YELLOW,
     "inDoubt": Colour.MAGENTA,
 }
+NOTHING: Mapping[Ref, str] = MappingProxyType({})
 MOST_REWRITTEN = 5
 MOST_NAMED = 10
 MOST_REASONS = 5
@@ -89,10 +100,14 @@ def applied_text(
     rewritten: Mapping[Ref, tuple[Difference, ...]],
     style: Style,
     overtaken: Mapping[Ref, Overtaken] | None = None,
-    selected: Selected | None = None,
+    plan: Plan | None = None,
+    *,
+    unproved: Mapping[Ref, str] = NOTHING,
 ) -> str:
     """Give the closing words of an apply, ending in a line break; commands to copy stay whole."""
     lines: list[str] = []
+    for ref, said in unproved.items():
+        lines.append(fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style))
     for ref, found in rewritten.items():
         lines.extend(_rewritten_lines(ref, found, style))
     for ref, by in (overtaken or {}).items():
@@ -102,15 +117,22 @@ def applied_text(
     words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
     lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
-    if selected is not None:
-        said = safe(selection_words(selected))
-        lines.append(fitted(f"{said[0].upper()}{said[1:]}.", style))
+    lines.extend(_planned_lines(plan, outcomes, style) if plan is not None else ())
     for outcome in outcomes:
         if isinstance(outcome, InDoubt):
             lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
             settle = safe(on_journal("settle", str(outcome.ref)))
             lines.append(f"  {settle} --id ID    or    --never-happened")
     return "\n".join(lines) + "\n"
+
+
+def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
+    """Say of what was planned who watches it, and that it was a part."""
+    for told in told_text(outcomes, plan.signals):
+        yield from wrapped(told, style, Colour.CYAN, margin="", hang="  ")
+    if plan.selected is not None:
+        said = safe(selection_words(plan.selected))
+        yield fitted(f"{said[0].upper()}{said[1:]}.", style)
 
 
 def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -176,6 +198,12 @@ class OutcomeDocument(TypedDict):
         Annotated[
             list[str],
             Field(default=[], description="What a person can do about it, where that is known."),
+        ]
+    ]
+    watchedBy: NotRequired[
+        Annotated[
+            ToldWatchersDocument,
+            Field(description="The alerts that watch what was written, where the service tells."),
         ]
     ]
 
@@ -250,9 +278,9 @@ def begun_line(plan: Plan) -> str:
     return json_text(line, one_line=True)
 
 
-def outcome_json(outcome: Outcome) -> str:
+def outcome_json(outcome: Outcome, signals: Signals) -> str:
     """Give the line of one outcome."""
-    line: OutcomeLine = {"outcome": _outcome(outcome)}
+    line: OutcomeLine = {"outcome": _outcome(outcome, signals)}
     return json_text(line, one_line=True)
 
 
@@ -265,11 +293,16 @@ def ended_line(outcomes: Sequence[Outcome], digest: str, selected: Selected | No
     return json_text(line, one_line=True)
 
 
-def applied_json(outcomes: Sequence[Outcome], digest: str, selected: Selected | None = None) -> str:
+def applied_json(
+    outcomes: Sequence[Outcome],
+    digest: str,
+    selected: Selected | None = None,
+    signals: Signals = NO_SIGNALS,
+) -> str:
     """Give the JSON of schemas/applied.schema.json, ending in a line break."""
     document: AppliedDocument = {
         "summary": _counts(outcomes),
-        "outcomes": [_outcome(outcome) for outcome in outcomes],
+        "outcomes": [_outcome(outcome, signals) for outcome in outcomes],
         "digest": digest,
     }
     if selected is not None:
@@ -277,7 +310,7 @@ def applied_json(outcomes: Sequence[Outcome], digest: str, selected: Selected | 
     return json_text(document)
 
 
-def _outcome(outcome: Outcome) -> OutcomeDocument:
+def _outcome(outcome: Outcome, signals: Signals) -> OutcomeDocument:
     document: OutcomeDocument = {
         "ref": str(outcome.ref),
         "outcome": word(outcome),
@@ -286,6 +319,8 @@ def _outcome(outcome: Outcome) -> OutcomeDocument:
     }
     if ways_out := ways_out_of(outcome):
         document["waysOut"] = [*ways_out]
+    if (told := told_watchers(outcome, signals)) is not None:
+        document["watchedBy"] = told_document(told)
     return document
 
 
@@ -386,6 +421,7 @@ def _lines(result: Result) -> Iterator[str]:
         said = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
         yield fenced("text", said)
         yield ""
+    yield from told_markdown(result.outcomes, result.plan.signals)
     yield from _table(result.outcomes)
 
 

@@ -47,6 +47,10 @@ def notices(plan: Plan) -> Iterator[Notice]:
         settle = on_journal("settle", str(one.ref), environment=plan.environment)
         way, never = f"{settle} --id ID", f"{settle} --never-happened"
         yield Notice("in doubt", words, (one.ref,), ways=(way, never))
+    base = plan.signals.base
+    if base is not None and base.strayed:
+        words = "not live as the base branch declares it, so this change meets something else"
+        yield Notice("drifted", words, tuple(one.ref for one in base.strayed))
     yield from _protection(plan)
     yield from _renamed(plan)
     yield from _under(plan, Action.BLOCKED, "blocked", "cannot be done")

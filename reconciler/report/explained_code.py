@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.explaining.explanation import Explanation, Sample
+from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style, fitted
 
 
@@ -35,11 +36,11 @@ def _markdown(sample: Sample) -> Iterator[str]:
 
 def code_lines(one: Explanation, style: Style) -> Iterator[str]:
     """Yield what a code means, for a terminal."""
-    yield style.paint(f"{one.code}: {one.title}", Colour.BOLD)
+    yield style.paint(safe(f"{one.code}: {one.title}"), Colour.BOLD)
     yield ""
-    yield fitted(f"  {one.means}", style)
+    yield fitted(f"  {safe(one.means)}", style)
     yield ""
-    yield fitted(f"  {one.why}", style)
+    yield fitted(f"  {safe(one.why)}", style)
     for word, sample in (("wrong", one.wrong), ("right", one.right)):
         yield ""
         yield style.paint(_titled(word, one), Colour.DIM)
@@ -59,7 +60,7 @@ def _sample_lines(sample: Sample, style: Style) -> Iterator[str]:
         yield f"  $ {line}"
     for name, content in sample.files.items():
         yield f"  # {name}"
-        yield from (f"  {line}" for line in content.splitlines())
+        yield from (f"  {safe(line)}" for line in content.splitlines())
 
 
 def _exports(sample: Sample) -> Iterator[str]:

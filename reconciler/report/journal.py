@@ -27,6 +27,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     Watched,
     WrittenEntry,
 )
@@ -74,6 +75,7 @@ class RunDocument(TypedDict):
     digest: Annotated[str, Field(description="Of the plan.")]
     outcomes: Annotated[dict[str, int], Field(description="How many ended in which way.")]
     overrides: Annotated[list[str], Field(description="Reasons of --override-guard.")]
+    unfrozen: Annotated[list[str], Field(description="Reasons of --break-glass.")]
     outcome: NotRequired[
         Annotated[str, Field(description="Of the one resource that was asked for.")]
     ]
@@ -114,6 +116,7 @@ def _run_document(run: RunSummary, wanted: Ref | None) -> RunDocument:
         "digest": run.digest,
         "outcomes": run.counts,
         "overrides": [one.reason for one in run.overrides],
+        "unfrozen": [one.reason for one in run.unfrozen],
     }
     if wanted is not None:
         document["outcome"] = run.outcomes[wanted]
@@ -174,13 +177,16 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
     if wanted is not None:
         told = [run.outcomes[wanted]]
     told += [f"guard overridden: {one.reason}" for one in run.overrides]
+    told += [f"freeze broken: {one.reason}" for one in run.unfrozen]
     return ", ".join(told) or "nothing"
 
 
-def _words(entry: Entry) -> str:
+def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
     match entry:
-        case Override():
-            said = entry.reason
+        case Override(reason=reason):
+            said = reason
+        case Unfrozen(reason=reason, frozen=frozen):
+            said = f"{reason} ({frozen})"
         case RunEntry():
             commit = f" from {entry.commit}" if entry.commit else ""
             said = f"{entry.command} by {entry.actor}{commit}"

@@ -17,6 +17,7 @@ from reconciler.resource import (
     Action,
     AnotherId,
     AnotherObject,
+    BaseRefused,
     CannotBeAsked,
     CannotBeCreated,
     Change,
@@ -25,6 +26,7 @@ from reconciler.resource import (
     DependsOn,
     Drift,
     EditedBy,
+    FreezeUnknown,
     GoneSince,
     Imported,
     IncidentsUnread,
@@ -43,6 +45,7 @@ from reconciler.resource import (
     NotSeenThen,
     NotSelected,
     Objected,
+    OnlyLiveKnows,
     Outcome,
     OverwritesEdit,
     OverwrittenSince,
@@ -58,6 +61,7 @@ from reconciler.resource import (
     RuleWarns,
     SameObject,
     SecretsLost,
+    SignalsUnread,
     TakesOver,
     WayOut,
     WriteLost,
@@ -269,10 +273,36 @@ def remark_words(remark: Remark) -> str:
             )
         case NotPermitted(said=said):
             return f"the target answers, and the key may not list policies ({said})"
+        case FreezeUnknown(said=said):
+            return f"nobody can tell whether this environment is frozen, and it allows that: {said}"
         case RollsBack():
             return _rolling_back(remark)
+        case SignalsUnread(what=what, why=why):
+            told = "; ".join(f"{one}: {said}" for one, said in zip(what, why, strict=True))
+            return f"the track record is not complete, as the service did not tell all: {told}"
+        case BaseRefused() | OnlyLiveKnows():
+            return _against_words(remark)
         case _:
             assert_never(remark)
+
+
+def _against_words(remark: BaseRefused | OnlyLiveKnows) -> str:
+    """Say what a plan against a revision cannot tell as one against the service would."""
+    named = _named(remark.refs)
+    if isinstance(remark, BaseRefused):
+        return (
+            "the revision declares these, and an emulator did not take them, so they count as "
+            f"not there: {named}"
+        )
+    return (
+        "these are declared with an id of the service that the revision does not name: "
+        f"they may be there already, and are planned as new: {named}"
+    )
+
+
+def _named(refs: Sequence[Ref]) -> str:
+    more = f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else ""
+    return f"{', '.join(map(str, refs[:MOST_NAMED]))}{more}"
 
 
 def _rolling_back(remark: RollsBack) -> str:

@@ -20,6 +20,7 @@ from reconciler.waits import (
     Sort,
     Spent,
     Step,
+    Thawing,
 )
 
 NAMED_AFTER = 1.0
@@ -42,6 +43,7 @@ _WAITED: Mapping[Sort, str] = {
     Locking: "waiting for the journal's lock",
     Keeping: "waiting for what keeps the journal",
     Passing: "waiting for time to pass",
+    Thawing: "waiting for the end of a freeze",
 }
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -138,6 +140,8 @@ def _wait(noted: Noted, now: float, hide: Hide) -> _Words:
             return _Words("", _request(method, path, hide), after)
         case Locking(said=said):
             return _Words(f"waiting for the journal's lock{long} (", safe(hide(said)), ")")
+        case Thawing(said=said):
+            return _Words(f"waiting for the end of a freeze{long} (", safe(hide(said)), ")")
         case Keeping(place=place):
             return _Words("waiting for the journal ", safe(hide(place)), long)
         case Passing(until=until):

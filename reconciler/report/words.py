@@ -19,6 +19,7 @@ VERBS = {
     Action.KEEP: "unchanged",
 }
 
+SHOWN_COMMIT = 12
 WORST_FIRST = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE, Action.KEEP)
 """In which order a report shows changes: what may hurt comes first."""
 
@@ -26,6 +27,7 @@ WORST_FIRST = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE, Acti
 EVIDENCE_MEANINGS = {
     "live": "the service was asked just now",
     "journal": "the API cannot show it, so it is compared with the last write",
+    "base": "nothing live was asked: compared with what the revision declares",
     "unseen": "the API cannot show it, and the journal has no write of it",
 }
 
@@ -94,6 +96,16 @@ def evidence(change: Change) -> str:
             return "journal"
         case Evidence.NONE:
             return "unseen"
+        case Evidence.BASE:
+            return "base"
+
+
+def heading(plan: Plan) -> str:
+    """Say what a plan is for, and where it leads."""
+    if plan.against is None:
+        return f"Plan for {plan.environment} ({plan.target})"
+    commit = plan.against.commit[:SHOWN_COMMIT]
+    return f"Plan against {commit} (nothing live was asked) for {plan.environment}"
 
 
 def summary(plan: Plan) -> str:

@@ -53,6 +53,7 @@ class Evidence(Enum):
     LIVE = "live"
     JOURNAL = "journal"
     NONE = "none"
+    BASE = "base"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,8 @@ class Change:
     open in both. `before` is what is live as it may be shown, and
     `lost` what is destroyed so: hidden wherever a secret belongs, or did.
     `destroys` names what the write removes for good. `protected` says that the
-    last apply of it asked that nothing changes it.
+    last apply of it asked that nothing changes it. `alerts` are those that the service
+    named when it was asked about the write.
     """
 
     manifest: Manifest
@@ -82,6 +84,7 @@ class Change:
     request_id: str = ""
     protected: bool = False
     before: Json = None
+    alerts: tuple[str, ...] = ()
 
     @property
     def ref(self) -> Ref:
@@ -131,8 +134,9 @@ class Objection:
     """What an apply would need consent for, and how to give it.
 
     `ref` is None where it is about many resources; else `said` goes on after its name. `said`
-    names the figures and the limit. `code` names the guard for good: docs/guards.md. `destroys`
-    are all that it says would be gone.
+    names the figures and the limit. `until` is when it ends by itself, as an
+    ISO 8601 time, "" where nobody knows. `code` names the guard for good: docs/guards.md.
+    `destroys` are all that it says would be gone.
     """
 
     ref: Ref | None = None
@@ -140,11 +144,23 @@ class Objection:
     ways_out: tuple[str, ...]
     code: str
     destroys: tuple[str, ...] = ()
+    until: str = ""
 
     @property
     def message(self) -> str:
         """The whole sentence."""
         return self.said if self.ref is None else f"{self.ref}{self.said}"
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The commit whose manifests a plan was compared with, and how it was asked for."""
+
+    asked: str
+    commit: str
+
+    def __str__(self) -> str:
+        return f"{self.asked} {self.commit}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -182,6 +198,9 @@ class Plan:
 
     selected: Selected | None = None
     """What the plan was limited to; None for all that is declared."""
+
+    against: Against | None = None
+    """What stood for the service, which was not asked; None where it was."""
 
     signals: Signals = NO_SIGNALS
     """What the platform's own records say of it."""

@@ -352,6 +352,14 @@ class NotPermitted:
 
 
 @dataclass(frozen=True, slots=True)
+class FreezeUnknown:
+    """Nobody can tell whether the environment is frozen, and it lets that pass."""
+
+    code: ClassVar[str] = "freeze-unknown"
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class RollsBack:
     """It puts back what was before a run, and no manifest is changed by that.
 
@@ -375,5 +383,38 @@ class RollsBack:
     refs: tuple[Ref, ...] = ()
 
 
-Remark: TypeAlias = NoJournal | NotPermitted | RollsBack
+@dataclass(frozen=True, slots=True)
+class SignalsUnread:
+    """What the platform was asked for as evidence, and did not tell; `why` says it for each."""
+
+    code: ClassVar[str] = "signals-unread"
+    what: tuple[str, ...]
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BaseRefused:
+    """What the revision declares and an emulator does not take, so that it counts as not there."""
+
+    code: ClassVar[str] = "base-refused"
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyLiveKnows:
+    """Declared with an id that the service gave and the revision does not name: perhaps there."""
+
+    code: ClassVar[str] = "only-live-knows"
+    refs: tuple[Ref, ...]
+
+
+Remark: TypeAlias = (
+    NoJournal
+    | NotPermitted
+    | FreezeUnknown
+    | RollsBack
+    | SignalsUnread
+    | BaseRefused
+    | OnlyLiveKnows
+)
 """What is to be said of a plan as a whole."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,21 +13,21 @@ class Told:
     `version` names this state of it: an alert's `alertVersionId`, an SLO's revision. `updated`
     is when that began, as the service writes it: all that a dashboard has of a version. `ids`
     maps the names of its parts to their ids: log policies. `alerts` are the ids of alerts that
-    hang on it: `effectedSloAlertIds` of an SLO.
+    hang on it, None where nothing is said of that: `effectedSloAlertIds` of an SLO.
     """
 
     version: str = ""
     updated: str = ""
     ids: Mapping[str, str] = field(default_factory=dict)
-    alerts: tuple[str, ...] = ()
+    alerts: tuple[str, ...] | None = None
 
     def or_else(self, later: Told) -> Told:
         """Give what was told, filled up with what another answer about the same state told."""
         return Told(
-            **{
-                one.name: getattr(self, one.name) or getattr(later, one.name)
-                for one in fields(self)
-            }
+            version=self.version or later.version,
+            updated=self.updated or later.updated,
+            ids=self.ids or later.ids,
+            alerts=later.alerts if self.alerts is None else self.alerts,
         )
 
     def hiding(self, hide: Callable[[str], str]) -> Told:
@@ -40,7 +40,7 @@ class Told:
             version=self.version if shown(self.version) else "",
             updated=self.updated if shown(self.updated) else "",
             ids={name: one for name, one in self.ids.items() if shown(name) and shown(one)},
-            alerts=tuple(filter(shown, self.alerts)),
+            alerts=None if self.alerts is None else tuple(filter(shown, self.alerts)),
         )
 
 

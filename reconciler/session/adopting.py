@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,7 +20,7 @@ from reconciler.manifests.expressions import lacking, spelled
 from reconciler.manifests.placing import replace_text
 from reconciler.manifests.workspace import Workspace, sources_of
 from reconciler.planning.adopting import Scene, adoption, look, what_is_left
-from reconciler.planning.older_secrets import older_seals
+from reconciler.planning.older_secrets import OlderSeals
 from reconciler.planning.plan import Place
 from reconciler.points import Point, reached
 from reconciler.project import Embedded
@@ -218,7 +217,7 @@ class _Run:
                 values=values,
                 side=self.wanted.side,
                 ignore=bench.project.settings.drift_ignore,
-                older=partial(older_seals, self.journal.entries),
+                older=OlderSeals(lambda: self.journal.entries),
             )
 
     def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:

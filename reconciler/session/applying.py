@@ -12,8 +12,8 @@ from reconciler.advice import on_journal
 from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
-from reconciler.guards import Agreed, unmet
-from reconciler.journal.entries import Override, RunEntry
+from reconciler.guards import FROZEN, Agreed, unmet
+from reconciler.journal.entries import Override, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
 from reconciler.report.plan.document import PlanDocument, changed_since
@@ -39,6 +39,7 @@ class Consent:
     allow_destroy: bool = False
     override: str | None = None
     new_journal: bool = False
+    break_glass: str | None = None
 
     @property
     def given(self) -> bool:
@@ -49,6 +50,13 @@ class Consent:
     def is_reviewed(self) -> bool:
         """Whether someone saw the very plan that would be applied."""
         return self.expect is not None or self.reviewed is not None
+
+    @property
+    def shown(self) -> frozenset[str] | None:
+        """The objections that a reviewed plan file has, None without one."""
+        if self.reviewed is None:
+            return None
+        return frozenset(one["message"] for one in self.reviewed["guards"])
 
 
 def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
@@ -69,15 +77,18 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
         allow_destroy=consent.allow_destroy,
         new_journal=consent.new_journal,
         override=consent.override is not None,
+        break_glass=consent.break_glass is not None,
         # Who is asked sees the plan, and these objections in it.
         reviewed=consent.is_reviewed or not consent.given,
+        shown=consent.shown,
     )
     found = unmet(made.guarded, agreed)
     if found:
-        raise GuardRefused(*map(_refusal, found))
+        raise GuardRefused(*map(refusal, found))
 
 
-def _refusal(objection: Objection) -> str:
+def refusal(objection: Objection) -> str:
+    """Say what is refused, and below it the ways out."""
     ways = (f"  - {way}" for way in objection.ways_out)
     return "\n".join((f"{objection.message} [{objection.code}]", *ways))
 
@@ -128,7 +139,19 @@ def plan_and_apply(
         journal.begin(_run_entry(bench, journal, name, made, command))
         if consent.override is not None:
             journal.append([Override(at=journal.now(), reason=consent.override.strip())])
+        _note_broken_glass(journal, made, consent)
         return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
+
+
+def _note_broken_glass(journal: Journal, made: Plan, consent: Consent) -> None:
+    """Keep that a freeze was broken, why, and what stood against it; nothing where there was none.
+
+    It is an entry of its own, before the first write.
+    """
+    frozen = [one.message for one in made.guarded if one.code == FROZEN]
+    if consent.break_glass is not None and frozen:
+        reason, said = consent.break_glass.strip(), "; ".join(frozen)
+        journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
 
 
 def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:

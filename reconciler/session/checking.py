@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reconciler.manifests.expressions import Scope, Withheld, withheld_from
+from reconciler.manifests.expressions import Scope
+from reconciler.manifests.withholding import Withheld, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.resource import Selected

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reconciler.document import Json
 from reconciler.errors import ExitCode
 from reconciler.expressions import may_stand_in
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
@@ -15,9 +16,10 @@ from reconciler.importing.hiding import Hiding
 from reconciler.importing.matching import Matched, Named, Stretch
 from reconciler.importing.records import Left, Record
 from reconciler.manifests.envelope import Around, read_envelope
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.modelines import led
 from reconciler.manifests.placing import holds
+from reconciler.manifests.withholding import withheld_from
 from reconciler.manifests.workspace import wrong_in
 from reconciler.project import Variable, with_target
 from reconciler.resource import Ref
@@ -107,13 +109,21 @@ class Drawings:
         text = drawn.manifest
         if drawn.export is not None or may_stand_in(text) or self._scope.withheld.stands_in(text):
             return False
-        reading = read_text(text)
-        if reading.flaws or len(reading.documents) != 1:
+        read = drawn.document if drawn.document is not None else _read_back(text)
+        if read is None:
             return False
-        read = reading.documents[0].value
-        assert isinstance(read, dict)  # noqa: S101 - as every manifest that is drawn
         known = {**self.bench.project.settings.environments, self.bench.name: None}
         around = Around(environments=known, environment=self.bench.name, today=self._scope.today)
         envelope = read_envelope(read, around)
         as_judged = json.dumps(envelope.spec).encode() == self.spool.get(one.brief.stretch)
         return as_judged and not envelope.findings and envelope.name == one.ref.name
+
+
+def _read_back(text: str) -> dict[str, Json] | None:
+    """Give what a manifest says that was drawn, None where it is read with a flaw."""
+    reading = read_text(text)
+    if reading.flaws or len(reading.documents) != 1:
+        return None
+    read = reading.documents[0].value
+    assert isinstance(read, dict)  # noqa: S101 - as every manifest that is drawn
+    return read

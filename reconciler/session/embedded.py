@@ -37,7 +37,7 @@ def served(
     ]
     try:
         begin_folder(target.data.parent)
-        extra = _extra_reads(environment)
+        extra = _told_otherwise(environment)
         profile = profile_of(extra) if any(extra.values()) else None
         app = create_app(target.data, alert_ids=alert_ids, profile=profile)
     except UnreadableDataError as error:
@@ -47,8 +47,8 @@ def served(
     return ASGITransport(app, raise_app_exceptions=False)
 
 
-def _extra_reads(environment: Environment) -> dict[str, Json]:
-    """Give, as a profile says it, what the embedded emulator has to answer beside the document."""
+def _told_otherwise(environment: Environment) -> dict[str, Json]:
+    """Give, as a profile says it, what the embedded emulator does otherwise than by default."""
     lists = environment.api.reads.lists
     told: dict[str, Json] = {
         "reads": {
@@ -57,6 +57,8 @@ def _extra_reads(environment: Environment) -> dict[str, Json]:
         },
         "lists": {kind: one.model_dump(exclude_none=True) for kind, one in lists.items()},
     }
+    if environment.api.policy_names == "anyCase":
+        told["policyNames"] = "any_case"
     return told
 
 

@@ -7,7 +7,8 @@ import os
 from reconciler.document import Json
 from reconciler.errors import UsageError
 from reconciler.manifests.composing import laid_out
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
+from reconciler.manifests.withholding import withheld_from
 from reconciler.planning.sides import written_out
 from reconciler.project import choose_environment
 from reconciler.resource import API_VERSION, Manifest

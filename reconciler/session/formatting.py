@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reconciler.errors import UsageError
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.formatting import Tidied, find_untidy
 from reconciler.manifests.modelines import FOLDER, has_schemas
 from reconciler.manifests.placing import replace_text
 from reconciler.manifests.taking import files_taken
+from reconciler.manifests.withholding import withheld_from
 from reconciler.project import Project, choose_environment
 from reconciler.session.projects import Asked, manifest_paths, open_project
 

@@ -33,14 +33,14 @@ from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.assumed_reads import list_existing
 from reconciler.kinds.kind import Kind, observe
-from reconciler.manifests.expressions import Withheld, withheld_from
+from reconciler.manifests.withholding import Withheld, withheld_from
 from reconciler.manifests.workspace import sources_of
 from reconciler.project import Variable
 from reconciler.resource import Absent, Manifest, Observation, Ref, RemoteId, Seen, Source
 from reconciler.session.opening import Bench, open_api
 from reconciler.session.projects import Asked
 from reconciler.signals.mentions import mentioned_alerts
-from reconciler.slips import nearest
+from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import find_files
 from reconciler.source.parsed import Reading, complaints_of_text
@@ -216,7 +216,7 @@ def _check_environments(names: Sequence[str], known: Collection[str], here: str)
     """Raise UsageError unless these are environments, and the one of this run is among them."""
     unknown = next((name for name in names if name not in known), "")
     if unknown:
-        near = nearest(unknown, known)
+        near = shortened(unknown, known)
         hint = f"; did you mean `{near}`?" if near else ""
         raise UsageError(f"`{unknown}` is no environment of reconciler.yaml{hint}")
     if here not in names or len(set(names)) < len(names):

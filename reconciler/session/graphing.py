@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.graphing import load_graph
+from reconciler.manifests.withholding import withheld_from
 from reconciler.project import choose_environment
 from reconciler.resource.graph import Graph
 from reconciler.session.checking import Checked, check

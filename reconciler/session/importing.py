@@ -286,7 +286,7 @@ class _Work:
                     journal.append(entries)
                 step.done += len(some)
         known = [
-            self._entry(one, manifest.ref, self._filled(manifest), begun)
+            self._entry(one, manifest.ref, self._filled(manifest), self._seen(one), begun)
             for one, manifest in self.agreed
         ]
         if known:
@@ -329,17 +329,24 @@ class _Work:
         for one in some:
             if one.brief.record.untold or one.brief.record.keys:
                 self._warn(one)
+        remembered = [one for one in some if one.brief.is_remembered]
+        seen = [self._seen(one.brief) for one in remembered]
         return [
-            self._entry(one.brief, one.ref, self.drawings.record(one).spec, run)
-            for one in some
-            if one.brief.is_remembered
+            self._entry(one.brief, one.ref, spec, spec, run)
+            for one, spec in zip(remembered, seen, strict=True)
         ]
 
-    def _entry(self, one: Brief, ref: Ref, spec: dict[str, Json], run: RunEntry) -> Entry:
+    def _seen(self, one: Brief) -> dict[str, Json]:
+        """Give what was seen, in which seals stand for secrets."""
+        return self.hiding.hidden(self.spool.spec(one))
+
+    def _entry(
+        self, one: Brief, ref: Ref, spec: dict[str, Json], live: dict[str, Json], run: RunEntry
+    ) -> Entry:
         """Give what the journal keeps: the document as a plan will declare it."""
         remote_id = one.record.remote_id
         manifest = Manifest(ref, spec, Source("", 1), remote_id)
-        seen = Seen(remote_id, self.hiding.hidden(self.spool.spec(one)))
+        seen = Seen(remote_id, live)
         return ImportedEntry(
             run=run.run,
             at=run.at,

@@ -11,8 +11,9 @@ from reconciler.advice import on_manifests
 from reconciler.api.secret import Redaction
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds.kind import Kind
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.placing import folder_inside, folder_like, passed_over
+from reconciler.manifests.withholding import withheld_from
 from reconciler.manifests.workspace import Workspace
 from reconciler.project import Project
 from reconciler.report.complaints.text import complaints_summary

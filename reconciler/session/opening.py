@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from reconciler.cache import NO_CACHE, open_cache
 from reconciler.errors import InvalidInput
-from reconciler.manifests.expressions import WITHHELD, Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.selection import EVERYTHING
+from reconciler.manifests.withholding import WITHHELD, withheld_from
 from reconciler.manifests.workspace import NOTHING, Workspace, load_workspace, load_workspaces
 from reconciler.plan_file import is_plan_file
 from reconciler.project import (
@@ -210,6 +211,12 @@ def open_target(asked: Asked) -> Bench:
     )
 
 
+_MADE_NAME = re.compile(
+    r"""\bname["']?\s*:\s*("[^"\n]*\$\{[^"\n]*"|'[^'\n]*\$\{[^'\n]*'|[^\s"',#]*\$\{[^\s"',#]*)"""
+)
+_EXPRESSION = re.compile(r"\$\{[^}\n]*\}")
+
+
 def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:
     """Give the files, from the project's folder on, whose text names kind and name of a resource.
 
@@ -221,10 +228,20 @@ def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:
     for file in find_files(paths, project.root, project.settings.exclude).files:
         text = read_file(file.path, file.name, (project.root.resolve(),))
         if isinstance(text, str) and any(
-            kind.search(text) and name.search(text) for kind, name in looks
+            kind.search(text) and (name.search(text) or _is_made_of(text, ref.name))
+            for (kind, name), ref in zip(looks, refs, strict=True)
         ):
             found.append(os.path.relpath(file.path, project.root))
     return tuple(found)
+
+
+def _is_made_of(text: str, name: str) -> bool:
+    """Tell whether a name of a text is that of a `forEach`, and this name may come of it."""
+    for found in _MADE_NAME.finditer(text):
+        likes = map(re.escape, _EXPRESSION.split(found[1].strip("\"'")))
+        if re.fullmatch("[A-Za-z0-9._-]*".join(likes), name):
+            return True
+    return False
 
 
 def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:

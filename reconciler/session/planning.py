@@ -8,21 +8,21 @@ import shlex
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
 from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
-from reconciler.guards import with_guards
+from reconciler.guards import FreezeNow, with_guards
 from reconciler.guards.rules import TOO_MANY
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.changed import Changed, branching_point, changed_since
+from reconciler.manifests.changed import Changed, changed_since
+from reconciler.manifests.revision import branching_point
 from reconciler.manifests.selection import EVERYTHING, read_selection
 from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.drift import find_drift, remembered
-from reconciler.planning.older_secrets import older_seals
+from reconciler.planning.older_secrets import OlderSeals
 from reconciler.planning.plan import Place, make_plan
 from reconciler.planning.restoring import with_restored
 from reconciler.points import Point, reached
@@ -32,7 +32,8 @@ from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Drift, Look, Orphan, Plan
 from reconciler.session.opening import Bench, open_api
-from reconciler.session.projects import Asked, today
+from reconciler.session.projects import Asked, now, today
+from reconciler.session.signals import NO_EVIDENCE, Evidence, with_signals
 from reconciler.session.voice import Voice
 
 LARGEST_PLAN_FILE = 256 << 20
@@ -92,9 +93,14 @@ def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begin
 def read_plan_file(file: Path) -> PlanDocument:
     """Read what `plan --out` wrote.
 
-    Raises InvalidInput for anything else, and UsageError for the plan of a part.
+    Raises InvalidInput for anything else, and UsageError for the plan of a part, or of no service.
     """
     read = _read_plan_file(file)
+    if read["against"]:
+        raise UsageError(
+            f"{file} is a plan against {safe(read['against'])}, for which nothing live was asked. "
+            "Make one without --against to apply it"
+        )
     if rest := read["notExamined"]:
         raise UsageError(
             f"{file} is the plan of a part: {plural(rest, 'resource')} not examined. "
@@ -180,13 +186,17 @@ def failures_of(made: Plan) -> set[int]:
     return unread | ({Unsettled.exit_code} if made.unsettled else set())
 
 
-async def plan_now(bench: Bench, history: History) -> Plan:
-    """Observe and decide, over a door of its own, and tell what an apply would refuse."""
+async def plan_now(bench: Bench, history: History, wanted: Evidence = NO_EVIDENCE) -> Plan:
+    """Observe and decide, over a door of its own, and tell what an apply would refuse.
+
+    `wanted` is what else is asked for, for a reviewer.
+    """
     place = Place(
         bench.name,
         bench.target.name,
         embedded=isinstance(bench.target, Embedded),
         salt=bench.salt(),
+        older=OlderSeals(lambda: bench.journal().entries),
     )
     async with open_api(bench) as api:
         made = await make_plan(
@@ -200,7 +210,9 @@ async def plan_now(bench: Bench, history: History) -> Plan:
         )
         if bench.restoring is not None:
             made = with_restored(made, bench.restoring, place)
-        guarded = await with_guards(api, made, bench.environment.guards)
+        made = await with_signals(api, bench, made, history, wanted)
+        frozen = FreezeNow(bench.environment.freeze, now())
+        guarded = await with_guards(api, made, bench.environment.guards, frozen)
     return _ruled(bench, guarded)
 
 
@@ -251,7 +263,7 @@ async def _look(bench: Bench, history: History) -> Look:
             bench.salt(),
             ignore=bench.project.settings.drift_ignore,
             prove=not isinstance(bench.target, Embedded),
-            older=partial(older_seals, bench.journal().entries),
+            older=OlderSeals(lambda: bench.journal().entries),
         )
     # Of a part nobody can tell which rules are of no use.
     look = replace(look, selected=bench.selected)

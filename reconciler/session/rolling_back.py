@@ -28,7 +28,7 @@ from reconciler.journal.history import History, Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import RunSummary
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.manifests.expressions import Withheld, withheld_from
+from reconciler.manifests.withholding import Withheld, withheld_from
 from reconciler.manifests.workspace import Workspace
 from reconciler.planning.consequences import blocked_change
 from reconciler.planning.restoring import Restoring, at_places_of

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from reconciler.errors import InvalidInput
 from reconciler.expressions import secrets_in
-from reconciler.manifests.expressions import Withheld, withheld_from
+from reconciler.manifests.withholding import Withheld, withheld_from
 from reconciler.project import Environment, Project
 from reconciler.project.choosing import place_of
 from reconciler.project.secret_places import SecretPlace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,8 @@ ALERT_EVENTS = "/alerts/events/v3/alert-events"
 
 
 _TRIGGERS = frozenset(("trigger", "triggered", "fire", "fired", "firing"))
-_NO_TRIGGERS = frozenset(
-    ("resolve", "resolved", "closed", "ended", "acknowledged", "suppressed", "snoozed", "muted")
-)
+_ENDS = frozenset(("resolve", "resolved", "closed", "ended"))
+_NO_TRIGGERS = _ENDS | frozenset(("acknowledged", "suppressed", "snoozed", "muted"))
 _ALERT_IDS = ("alertId", "alert_id", "alertDefId", "alert_def_id")
 _VERSION_IDS = ("alertVersionId", "alert_version_id")
 _NAMES = ("alertName", "alert_name", "name")
@@ -51,9 +50,28 @@ class AlertEvent(Record):
 
     @property
     def is_trigger(self) -> bool | None:
-        """Whether an alert fired; None for a type that does not say (docs/assumptions.md)."""
-        told = frozenset(re.split(r"[^a-z]+", self.cx_event_type.lower()))
-        return False if told & _NO_TRIGGERS else True if told & _TRIGGERS else None
+        """Whether an alert fired; None for an event that does not say (docs/assumptions.md)."""
+        for told in self._words():
+            if told & _NO_TRIGGERS:
+                return False
+            if told & _TRIGGERS:
+                return True
+        return None
+
+    @property
+    def turn(self) -> str:
+        """Whether its alert `triggered` or `resolved`; "" where the event tells neither."""
+        if self.is_trigger:
+            return "triggered"
+        return "resolved" if any(told & _ENDS for told in self._words()) else ""
+
+    def _words(self) -> Iterator[frozenset[str]]:
+        """Yield the words of its type, and of the payload's status where the type says nothing."""
+        payload = self.cx_event_payload
+        status = payload.get("status") if isinstance(payload, dict) else ""
+        for told in (self.cx_event_type, status):
+            if isinstance(told, str):
+                yield frozenset(re.split(r"[^a-z]+", told.lower()))
 
     @property
     def alert_id(self) -> str:
@@ -97,11 +115,11 @@ class EventFilter:
 
 
 async def list_alert_events(
-    api: Api, wanted: EventFilter, limit: int | Allowance | None = None
+    api: Api, wanted: EventFilter, limit: int | Allowance | None = None, *, whole: bool = False
 ) -> AsyncIterator[AlertEvent]:
     """Yield events page by page, newest first as far as the service sorts.
 
-    Raises what `Api.read` raises.
+    Raises what `Api.read` raises, and with `whole` UnreadableReply for a listing that is cut.
     """
     spell, label_filter = api.assumptions.parameter, api.assumptions.label_filter
     fixed = [
@@ -113,5 +131,7 @@ async def list_alert_events(
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
         return await api.read(ALERT_EVENTS, [*fixed, *spell("pagination", pagination)])
 
-    async for event in follow(fetch, Listing("events", AlertEvent), limit, wanted.holds):
+    async for event in follow(
+        fetch, Listing("events", AlertEvent), limit, wanted.holds, whole=whole
+    ):
         yield event

@@ -10,7 +10,16 @@ from pydantic import Field
 
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json, Missing
-from reconciler.signals.record import Enumeration, KeyValue, Listing, OrEmpty, Record, Text, follow
+from reconciler.signals.record import (
+    Allowance,
+    Enumeration,
+    KeyValue,
+    Listing,
+    OrEmpty,
+    Record,
+    Text,
+    follow,
+)
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -114,7 +123,9 @@ def _pairs(labels: Mapping[str, tuple[str, ...]]) -> list[Json]:
     return [{"key": key, "values": list(values)} for key, values in labels.items()]
 
 
-async def list_cases(api: Api, wanted: CaseFilter, limit: int | None = None) -> AsyncIterator[Case]:
+async def list_cases(
+    api: Api, wanted: CaseFilter, limit: int | Allowance | None = None
+) -> AsyncIterator[Case]:
     """Yield cases page by page, newest first.
 
     Needs the permission `case:Read`. Raises what `Api.ask` raises.

@@ -14,6 +14,7 @@ from reconciler.document import Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown
 from reconciler.signals.record import (
     PAGINATION,
+    Allowance,
     Enumeration,
     KeyValue,
     Labels,
@@ -23,6 +24,7 @@ from reconciler.signals.record import (
     Span,
     Text,
     follow,
+    follow_whole,
     range_filter,
     read_record,
 )
@@ -172,17 +174,51 @@ def _among(value: str, wanted: Sequence[str]) -> bool:
 
 
 async def list_incidents(
-    api: Api, wanted: IncidentFilter, limit: int | None = None
+    api: Api,
+    wanted: IncidentFilter,
+    limit: int | Allowance | None = None,
+    *,
+    whole: bool = False,
 ) -> AsyncIterator[Incident]:
-    """Yield incidents page by page. Raises what `Api.ask` raises."""
+    """Yield incidents page by page.
+
+    Raises what `Api.ask` raises, and with `whole` UnreadableReply for a listing that is cut.
+    """
     spell = api.assumptions.parameter
     fixed = spell("filter", wanted.document(api.assumptions))
 
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
         return await api.ask(INCIDENTS, {}, [*fixed, *spell("pagination", pagination)])
 
-    async for incident in follow(fetch, LISTED, limit, wanted.holds):
+    async for incident in follow(fetch, LISTED, limit, wanted.holds, whole=whole):
         yield incident
+
+
+async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], bool]:
+    """Give all incidents, open or not, and whether these are all.
+
+    Nothing is filtered by the service, as a filter that it understands otherwise would leave
+    some out in silence. Raises what `follow_whole` and `Api.ask` raise.
+    """
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.ask(INCIDENTS, {}, api.assumptions.parameter("pagination", pagination))
+
+    return await follow_whole(fetch, LISTED, most_pages)
+
+
+async def every_incident_event(
+    api: Api, most_pages: int
+) -> tuple[list[ExtendedIncidentEvent], bool]:
+    """Give all incident events, and whether these are all.
+
+    Raises what `follow_whole` and `Api.read` raise.
+    """
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.read(EVENTS, api.assumptions.parameter("pagination", pagination))
+
+    return await follow_whole(fetch, EVENTS_LISTED, most_pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +255,7 @@ class IncidentEventFilter:
 
 
 async def list_incident_events(
-    api: Api, wanted: IncidentEventFilter, limit: int | None = None
+    api: Api, wanted: IncidentEventFilter, limit: int | Allowance | None = None
 ) -> AsyncIterator[ExtendedIncidentEvent]:
     """Yield incident events page by page. Raises what `Api.read` raises."""
     spell = api.assumptions.parameter

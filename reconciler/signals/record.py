@@ -160,32 +160,48 @@ async def follow(
     listing: Listing[Kind],
     limit: int | Allowance | None = None,
     holds: Callable[[Kind], bool] = _all,
+    *,
+    whole: bool = False,
 ) -> AsyncIterator[Kind]:
     """Yield the records that hold, of every page, until the token is empty or `limit` is reached.
 
     `limit` is a number of records, or an allowance of pages, which it is told of.
     `fetch` takes `{pageSize, pageToken?}`. Raises UnreadableReply for a token
-    that comes again, which would never end, and for a page of another form.
+    that comes again, which would never end, and for a page of another form. With `whole`
+    also for less than all: where the last page announces more than all of them held, and
+    where more than `limit` are listed, whether they hold or not.
     """
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
-    count = 0
+    count = read = 0
     while _may_ask(limit):
         reply = await fetch(pagination)
-        for item in _page(reply, listing):
+        items = _page(reply, listing)
+        read += len(items)
+        if whole and isinstance(limit, int) and read > limit:
+            raise UnreadableReply(f"more than {limit:,} are listed, and no more is read")
+        for item in items:
             found = read_record(item, listing.record)
             if holds(found):
                 yield found
                 count += 1
-                if count == limit:
+                if count == limit and not whole:
                     return
         token = _next_token(reply)
         if not token:
+            _check_end(reply, read if whole else None)
             return
         if token in tokens:
             raise UnreadableReply(f"the page token `{token[:40]}` came twice")
         tokens.add(token)
         pagination = {**pagination, "pageToken": token}
+
+
+def _check_end(reply: Json | Missing, read: int | None) -> None:
+    """Raise UnreadableReply where a last page announces more than was read; None will do."""
+    total = value_at(reply, (PAGINATION, "totalSize"))
+    if read is not None and isinstance(total, int) and total > read:
+        raise UnreadableReply(f"the listing ends after {read:,} of {total:,}")
 
 
 def _may_ask(limit: int | Allowance | None) -> bool:
@@ -197,6 +213,53 @@ def _may_ask(limit: int | Allowance | None) -> bool:
         return False
     limit.left -= 1
     return True
+
+
+async def follow_whole(
+    fetch: Fetch, listing: Listing[Kind], most_pages: int
+) -> tuple[list[Kind], bool]:
+    """Give the records of a listing, and whether these are all.
+
+    They are not where there are more pages than `most_pages`. Raises UnreadableReply where an
+    answer announces more than all of them hold, and as `follow` does.
+    """
+    pages, announced = 0, 0
+
+    async def counted(pagination: dict[str, Json]) -> Json | Missing:
+        nonlocal pages, announced
+        if pages == most_pages:
+            raise _MorePages
+        pages += 1
+        reply = await fetch(pagination)
+        announced = max(announced, _announced(reply))
+        return reply
+
+    found: list[Kind] = []
+    try:
+        async for one in follow(counted, listing):
+            found.append(one)  # noqa: PERF401 - what came before an error is kept
+    except _MorePages:
+        return found, False
+    if announced > len(found):
+        raise UnreadableReply(
+            f"the answers announce {announced} of `{listing.member}` and hold {len(found)}"
+        )
+    return found, True
+
+
+class _MorePages(Exception):
+    """There are more pages than anybody wants."""
+
+
+def _announced(reply: Json | Missing) -> int:
+    """Give how many records there are as an answer says, 0 where it does not."""
+    told = value_at(reply, (PAGINATION, "totalSize"))
+    if isinstance(told, bool):
+        return 0
+    # A service may write a whole number as text.
+    if isinstance(told, str) and told.isascii() and told.isdecimal():
+        return int(told[:18])
+    return int(told) if isinstance(told, int) else 0
 
 
 def _next_token(reply: Json | Missing) -> str:

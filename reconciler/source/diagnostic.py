@@ -80,6 +80,7 @@ CODES: dict[str, str] = {
     "M403": "there is more than one log policy set",
     "M404": "a spec file cannot be used",
     "M405": "references form a cycle",
+    "M406": "a sample of logs is malformed",
     "M501": "an expression names an unknown variable",
     "M502": "an expression names a secret that is not set",
     "M503": "an expression names an unknown resource",
@@ -113,6 +114,22 @@ CODES: dict[str, str] = {
     "P103": "an expression of a rule cannot be used",
     "P104": "an example of a rule is missing, or does not come out as it should",
 }
+
+"""What files tell by themselves."""
+
+AUDITED: dict[str, str] = {
+    "A101": "an alert never fired",
+    "A102": "an alert fires every day",
+    "A103": "incidents of an alert are open for weeks",
+    "A104": "an alert is over within a minute",
+    "A105": "an alert fired and told nobody",
+    "A106": "an alert fired and leads to no runbook",
+    "A107": "two alerts look for the same, with other thresholds",
+    "A108": "an alert is off for long",
+    "A201": "no alert watches an SLO",
+    "A301": "no log meets a policy",
+}
+"""What files tell beside what happened, which `audit` alone asks for."""
 
 
 class Advice(str):
@@ -161,8 +178,11 @@ WANTED = {
 }
 """What a value must be, by the word of pydantic for what is wrong with it."""
 
-WIDEST_EXCERPT = 120
-WIDEST_MARK = WIDEST_EXCERPT // 2
+WIDEST_EXCERPT = 240
+"""Characters that are kept of a line; what is shown of them is cut to the terminal."""
+USUAL_EXCERPT = 120
+"""Characters of a line that are shown where nobody knows how many fit."""
+WIDEST_MARK = 60
 LONGEST_NAME = 80
 LONGEST_MESSAGE = 600
 LONGEST_SUGGESTION = 260
@@ -182,6 +202,16 @@ class Excerpt:
     start: int
     width: int
 
+    def within(self, room: int) -> Excerpt:
+        """Give the same lines, cut to so many characters around the place."""
+        number, whole = self.lines[-1]
+        mark = room // 2
+        if len(whole) > room and self.start >= mark:
+            left = self.start + 1 - mark
+            return Excerpt(((number, _cut(whole, left, room)),), mark - 1, min(self.width, mark))
+        lines = tuple((nth, _cut(text, 0, room)) for nth, text in self.lines)
+        return Excerpt(lines, self.start, min(self.width, max(1, room - self.start)))
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Complaint:
@@ -190,7 +220,8 @@ class Complaint:
     `ref` (`Kind/name`) and the path of the field stay what they are when lines
     move; they are empty where the text itself is wrong. `environments` are those
     that it holds in, empty where it holds in all that were looked at. `item` is the
-    one of a `forEach` that it is about.
+    one of a `forEach` that it is about. Inside a text of several lines, `begun` is the line
+    of its key, 0 elsewhere.
     """
 
     file: str
@@ -205,6 +236,7 @@ class Complaint:
     path: Path = field(default=(), compare=False)
     environments: tuple[str, ...] = field(default=(), compare=False)
     item: Member | None = field(default=None, compare=False)
+    begun: int = field(default=0, compare=False)
 
     @property
     def is_error(self) -> bool:
@@ -260,14 +292,11 @@ class Lines:
     def excerpt(self, line: int, column: int) -> Excerpt:
         """Give the line before a place and the line itself, cut around the place."""
         whole = self.line(line)
-        width = _width(whole[column - 1 :])
-        if len(whole) > WIDEST_EXCERPT and column > WIDEST_MARK:
-            left = column - WIDEST_MARK
-            return Excerpt(((line, _cut(whole, left)),), column - 1 - left, width)
-        shown = [(line, _cut(whole, 0))]
+        shown = [(line, whole)]
         if line > 1:
-            shown.insert(0, (line - 1, _cut(self.line(line - 1), 0)))
-        return Excerpt(tuple(shown), column - 1, width)
+            shown.insert(0, (line - 1, self.line(line - 1)))
+        width = _width(whole[column - 1 :])
+        return Excerpt(tuple(shown), column - 1, width).within(WIDEST_EXCERPT)
 
     def _counted(self) -> array[int]:
         if self._starts is None:
@@ -288,11 +317,11 @@ def complaint_at(file: str, lines: Lines, line: int, column: int, finding: Findi
     )
 
 
-def _cut(line: str, left: int) -> str:
-    shown = line[left : left + WIDEST_EXCERPT]
+def _cut(line: str, left: int, room: int) -> str:
+    shown = line[left : left + room]
     if left:
         shown = CUT + shown[1:]
-    return shown[:-1] + CUT if left + WIDEST_EXCERPT < len(line) else shown
+    return shown[:-1] + CUT if left + room < len(line) else shown
 
 
 def _width(rest: str) -> int:

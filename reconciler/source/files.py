@@ -7,11 +7,14 @@ import os
 import stat
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from reconciler.plan_file import is_plan_file
+from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
 from reconciler.source.parsed import Document, Reading
@@ -213,10 +216,24 @@ def _inside(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complaint:
     except FileNotFoundError:
         is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
         said = "this file is a link that leads nowhere" if is_link else "this file does not exist"
-        return Complaint(name, 0, 0, "M112", said)
+        return Complaint(name, 0, 0, "M112", said, "" if is_link else _file_like(path, roots))
     except (OSError, RuntimeError, ValueError) as error:
         return Complaint(name, 0, 0, "M112", f"this file cannot be opened: {_reason(error)}")
     return _read(descriptor, name)
+
+
+MOST_LISTED = 1_000
+
+
+def _file_like(path: Path, roots: Sequence[Path]) -> str:
+    """Give the name of the file in the same folder that was likely meant, "" for none."""
+    with suppress(OSError, RuntimeError, ValueError):
+        folder = path.parent.resolve(strict=True)
+        if any(folder.is_relative_to(root) for root in roots):
+            with os.scandir(folder) as found:
+                names = [one.name for one in islice(found, MOST_LISTED) if one.is_file()]
+            return nearest(path.name, sorted(names))
+    return ""
 
 
 def read_own_file(path: Path, name: str) -> str | Complaint:

@@ -14,7 +14,8 @@ from reconciler.document import Json, Missing, Path, value_at
 from reconciler.expressions import OPEN, Spot
 from reconciler.resource import Member
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Lines, Severity, complaint_at
-from reconciler.source.text import departure_from_json, described, spoken_problem
+from reconciler.source.text import departure_from_json, described, is_never_closed, spoken_problem
+from reconciler.source.unquoted import unquoted
 
 
 @dataclass(slots=True)
@@ -213,6 +214,14 @@ class Flaws:
         offset = mark.index if mark else 0
         here = self.text[offset : offset + 2]
         begun = error.context_mark
+        meant = unquoted(self.text, offset, error.problem or "")
+        if meant is not None:
+            self.note("M101", meant.offset, meant.message, meant.text)
+            return
+        if begun and is_never_closed(error.problem or ""):
+            # All up to the end is inside the quotes: what is to blame is where they open.
+            self.note("M101", begun.index, spoken_problem(error.problem or "", "", here))
+            return
         before = self.text[begun.index : offset] if begun else ""
         said = spoken_problem(error.problem or "", error.context or "", here, before)
         line = self.lines.place(begun.index)[0] if begun else 0

@@ -188,14 +188,16 @@ _PROBLEMS: Final = {
     "mapping values are not allowed in this context": (
         "a `: ` is not expected here: indent the line like its neighbours, or quote the text"
     ),
-    "found unexpected end of stream": "the file ends inside a quoted text: close its quote",
+    "found unexpected end of stream": "the quote that opens here is never closed: close it",
     "found unexpected document indicator": (
-        "`---` stands inside a quoted text: close its quote before"
+        "the quote that opens here is not closed before the next `---`: close it"
     ),
     "found unknown escape character": (
         "this escape is not known: double the backslash, or quote with ' instead of \""
     ),
-    "found invalid Unicode character escape code": "this escape is half of a surrogate pair",
+    "found invalid Unicode character escape code": (
+        "this escape is half of a surrogate pair: write the character itself, or both halves"
+    ),
     "did not find expected ',' or '}'": "a `,` or the closing `}` is missing before this place",
     "did not find expected ',' or ']'": "a `,` or the closing `]` is missing before this place",
     "did not find expected '-' indicator": (
@@ -236,6 +238,11 @@ class _NotFinite(Exception):
 
 _NOT_CLOSED = "did not find expected ','"
 _CLOSING = {"{": "}", "[": "]"}
+
+
+def is_never_closed(problem: str) -> bool:
+    """Tell a quoted text that goes on to the end of its document."""
+    return problem in {"found unexpected end of stream", "found unexpected document indicator"}
 
 
 def spoken_problem(problem: str, context: str, here: str, before: str = "") -> str:

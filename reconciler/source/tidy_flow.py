@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 
 from reconciler.source.tidy_scalars import folded_lines
-from reconciler.source.tidy_sheet import STEP, Sheet
+from reconciler.source.tidy_sheet import BLANKS, STEP, Sheet
 
 LONGEST_KEY = 1000
 """Characters of a key that still ends in a colon; the parser looks no further than 1,024."""
 
 _ANCHOR = re.compile(r"&[\w-]+")
-_COMMENTS = re.compile(r"(?:\s+|(?<!\S)#[^\n]*)*")
+_COMMENTS = re.compile(r"(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*")
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ def on_one_line(text: str, part: Part) -> str:
     """Give a part that is on one line, with one blank after each comma and colon."""
     lead = f"&{part.anchor} " if part.anchor else ""
     if part.members is None:
-        return (lead + text[part.own : part.end]).rstrip()
+        return (lead + text[part.own : part.end]).rstrip(BLANKS)
     said = ", ".join(_member(text, key, value) for key, value in part.pairs())
     return f"{lead}{{{said}}}" if part.style == "{" else f"{lead}[{said}]"
 
@@ -108,7 +108,9 @@ class FlowWriter:
                 self._key(key, value, column + STEP)
             else:
                 self.put(value, column + STEP)
-            place = max(value.end, key.end if key is not None else 0)
+            # The parser finds a value that is left out behind the comments after its key.
+            is_left_out = key is not None and value.start == value.end
+            place = key.end if key is not None and is_left_out else value.end
             if nth + 1 < len(pairs):
                 self.sheet.line = (self.sheet.line or "") + ","
         closing = part.end if is_bare else part.end - 1

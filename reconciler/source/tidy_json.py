@@ -12,7 +12,7 @@ WIDEST = 100
 """Characters of a line on which a list or an object may stay whole."""
 
 STEP = 2
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\s]+|\n')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:" \t\r\n]+|\n')
 _OPENING = frozenset("[{")
 _CLOSING = frozenset("]}")
 

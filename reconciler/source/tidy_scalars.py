@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reconciler.source.tidy_sheet import BLANKS
+
 _HEADER = re.compile(r"([|>])([-+0-9]*)([ \t]*)(#[^\n]*)?[^\n]*")
 
 
@@ -49,7 +51,7 @@ def laid_block(source: str, column: int, indent: int) -> BlockText:
         # The text ends without a line break, which the file gets.
         signs, keeps = f"{digit}-", False
     sign = ("2" if digit else "") + signs.replace(digit, "")
-    tail = ("  " if "\t" in blanks else blanks) + comment.rstrip() if comment else ""
+    tail = ("  " if "\t" in blanks else blanks) + comment.rstrip(BLANKS) if comment else ""
     pad = " " * indent
     return BlockText(
         f"{mark}{sign}{tail}",

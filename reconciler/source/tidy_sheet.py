@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 STEP = 2
+BLANKS = " \t\r\n"
+"""What YAML takes for blank: Python strips much more, which is a part of texts."""
+
 MARKER = "---"
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 
@@ -46,11 +49,11 @@ class Sheet:
         for nth, piece in enumerate(pieces):
             place = piece.find("#")
             if place < 0:
-                is_parted |= 0 < nth < len(pieces) - 1 and not piece.strip()
+                is_parted |= 0 < nth < len(pieces) - 1 and not piece.strip(BLANKS)
                 continue
-            comment, before = piece[place:].rstrip(), piece[:place]
+            comment, before = piece[place:].rstrip(BLANKS), piece[:place]
             if not nth and self.line is not None and "?" not in before:
-                blanks = before[len(before.rstrip()) :]
+                blanks = before[len(before.rstrip(BLANKS)) :]
                 self.line += ("  " if "\t" in blanks else blanks or " ") + comment
                 self.end_line()
                 continue

@@ -33,7 +33,7 @@ from reconciler.source.tidy_flow import (
     split_anchor,
 )
 from reconciler.source.tidy_scalars import folded_lines, laid_block
-from reconciler.source.tidy_sheet import MARKER, STEP, Sheet
+from reconciler.source.tidy_sheet import BLANKS, MARKER, STEP, Sheet
 
 
 @dataclass(slots=True)
@@ -237,7 +237,7 @@ class _Writer:
             self.sheet.put(self.text[start : self.place], column)
         if event.anchor or parent is None or parent.is_map:
             rest = self.text[self.place : self.text.find("\n", self.place)]
-            if event.anchor and rest.lstrip().startswith("#"):
+            if event.anchor and rest.lstrip(BLANKS).startswith("#"):
                 # A comment beside the anchor stays there; those below come with the first member.
                 self.sheet.between(rest, 0, column)
                 self.place += len(rest)

@@ -109,9 +109,9 @@ class Written:
         return self.text[self.line_start(place) : place].strip(" ") == ""
 
 
-_COMMENT = re.compile(r"(?:(?<=\s)|(?<=\A))#[^\r\n]*")
-_COMMENT_LINE = re.compile(r"#[^\r\n]*\s+")
-_PROPERTY = re.compile(r"&\S*\s+")
+_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|(?<=\A))#[^\r\n]*")
+_COMMENT_LINE = re.compile(r"#[^\r\n]*[ \t\r\n]+")
+_PROPERTY = re.compile(r"&[^ \t\r\n]*[ \t\r\n]+")
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
 
@@ -161,7 +161,7 @@ class _Reader:
         node = Node(start, end, event.value, event.style or "")
         if node.style in ("|", ">"):
             # Lines that are empty may follow, and a comment the header.
-            node.end = start + len(self.written.text[start:end].rstrip())
+            node.end = start + len(self.written.text[start:end].rstrip(" \t\r\n"))
             header = _HEADER.match(self.written.text, start)
             first = self.written.line_end(start)
             header_end = header.end() if header is not None else first

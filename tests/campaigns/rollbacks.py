@@ -54,7 +54,8 @@ class Life:
     """One history as it is known from outside.
 
     `state` is what was last written of each resource; `before` is that before the last run
-    that wrote, `live` what was live then, and `wrote` what this run wrote.
+    that wrote, `live` what was live then, and `wrote` what this run wrote. `ids` tell apart what
+    has one title: a view under another name, and a new one that took its old name.
     """
 
     chance: random.Random
@@ -64,6 +65,13 @@ class Life:
     before: State = field(default_factory=dict)
     wrote: frozenset[str] = frozenset()
     live: Live = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
+
+    def meet(self, live: Live) -> None:
+        """Note the ids of what is there by now, by the names that it has in the manifests."""
+        for ref, known, _ in objects(live):
+            if ref not in self.ids and known not in self.ids.values() and ref in self.state:
+                self.ids[ref] = known
 
     def note(self, step: Step, live: Live) -> None:
         """Take in what an apply wrote, and what was live before it."""
@@ -74,6 +82,7 @@ class Life:
         self.before, self.wrote, self.live = dict(self.state), wrote, live
         for ref in wrote:
             self.state[ref] = Was(self.declared[ref].spec, self.secret)
+        self.meet(step.live)
 
 
 def roll_back(stage: Stage, count: int, seed: int) -> Tally:
@@ -117,6 +126,7 @@ def _begun(stage: Stage, chance: random.Random) -> Life:
         life.state = {one.ref: Was(one.spec, SECRET) for one in first}
         life.before, life.wrote = {}, frozenset(life.state)
         life.declared = {one.ref: one for one in first}
+        life.meet(stage.emulator.look().live)
     return life
 
 
@@ -190,9 +200,11 @@ def _rename(stage: Stage, life: Life) -> None:
         return
     one = life.declared.pop(old)
     life.declared[new] = replace(one, ref=new)
-    for state in (life.state, life.before):
-        if old in state:
-            state[new] = state.pop(old)
+    for known in (life.state, life.before):
+        if old in known:
+            known[new] = known.pop(old)
+    if old in life.ids:
+        life.ids[new] = life.ids.pop(old)
     life.wrote = frozenset(new if ref == old else ref for ref in life.wrote)
 
 
@@ -210,8 +222,10 @@ def _judged(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
     if undone.code != (3 if blocked else 0):
         yield f"ended with {undone.code}, {len(blocked)} blocked: {undone.err[-300:]}"
         return
-    yield from _is(undone.live, life.before, life.wrote - blocked, "after the rollback")
-    yield from _untouched(before, undone.live, life.wrote - blocked)
+    yield from not_as_declared(
+        undone.live, life.before, life, life.wrote - blocked, "after the rollback"
+    )
+    yield from _untouched(before, undone.live, life, life.wrote - blocked)
     yield from _silent(undone, life)
     if "written" in outcomes(undone.out).values():
         tally.counts["undone"] += 1
@@ -220,7 +234,7 @@ def _judged(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
             yield f"the second one ended with {again.code}: {again.err[-300:]}"
             return
         wrote = frozenset(ref for ref, one in outcomes(undone.out).items() if one in SURE)
-        yield from _is(again.live, life.state, wrote, "after the second rollback")
+        yield from not_as_declared(again.live, life.state, life, wrote, "after the second rollback")
         tally.counts["redone"] += 1
 
 
@@ -309,20 +323,24 @@ def _planned(life: Life, plan: Mapping[str, Any], tally: Tally) -> Iterator[str]
             yield f"{ref} is {one['action']} ({code}), and that is not so"
 
 
-def _is(live: Live, state: State, refs: frozenset[str] | set[str], when: str) -> Iterator[str]:
+def not_as_declared(
+    live: Live, state: State, life: Life, refs: frozenset[str], when: str
+) -> Iterator[str]:
     """Yield what is not live as it was declared."""
-    records = {ref: record for ref, _, record in objects(live)}
+    by_id = {known: record for _, known, record in objects(live)}
+    by_name = {ref: record for ref, _, record in objects(live)}
     ids = {ref: known for ref, known, _ in objects(live)}
     for ref in sorted(refs):
         was = state.get(ref)
         if was is None:
             continue
-        named = ref.partition("-")[0]
         if ref.startswith("LogPolicySet/"):
             wanted: Any = [_stored(item["policy"]) for item in was.spec["policies"]]
             held: Any = list(live["LogPolicySet"].values())
         else:
-            wanted, held = _filled(was, ids), records.get(named)
+            wanted = _filled(was, ids)
+            # What was made anew has another id, and what only was renamed has its own.
+            held = by_id.get(life.ids.get(ref, ""), by_name.get(ref))
         if not covers(held, wanted):
             yield f"{when} {ref} is not as it was declared: {held} is not {wanted}"
 
@@ -339,12 +357,13 @@ def _filled(was: Was, ids: Mapping[str, str]) -> Any:
     return json.loads(text)
 
 
-def _untouched(before: Live, after: Live, refs: frozenset[str] | set[str]) -> Iterator[str]:
+def _untouched(before: Live, after: Live, life: Life, refs: frozenset[str]) -> Iterator[str]:
     """Yield what changed and was not to be put back."""
-    named = {ref.partition("-")[0] for ref in refs}
+    meant = {known for ref, known in life.ids.items() if ref in refs}
+    named = refs - life.ids.keys()
     held = {known: record for _, known, record in objects(after)}
     for ref, known, record in objects(before):
-        if ref not in named and held.get(known) != record:
+        if known not in meant and ref not in named and held.get(known) != record:
             yield f"{ref} ({known}) was changed by the rollback"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import FishComplete, ZshComplete
 from harness.doors import typed
-from harness.workspaces import DASHBOARD, SLO, VIEW, Workspace, project_at
+from harness.workspaces import ALERT, DASHBOARD, PROJECT, SLO, VIEW, Workspace, project_at
 from write_tree import tree_text
 
 from reconciler.commands.completing import SHELLS, VARIABLE
@@ -36,6 +36,9 @@ JSON = """\
 {"apiVersion": "reconciler/v1", "kind": "SavedView",
  "metadata": {"labels": {"team": "core"}, "name": "in-json"}, "spec": {"name": "x"}}
 """
+
+
+EACH = ALERT.replace("name: errors", 'name: "${each:service}-errors"')
 
 
 @pytest.fixture
@@ -111,11 +114,30 @@ def test_the_tree_is_as_the_commands_have_it() -> None:
         (("explain", "--expanded", "SLO"), ["SLO/checkout"]),
         (("explain", "M30"), [f"M30{nth}" for nth in range(1, 10)]),
         (("fmt", "--select", "Dash"), ["Dashboard/front"]),
+        (("graph", "--format", "mer"), ["mermaid"]),
     ],
 )
 def test_bash(made: Workspace, words: tuple[str, ...], offered: list[str]) -> None:
     """Bash offers commands, options, values, names, kinds, labels, files and environments."""
     assert in_bash(made.root, *words) == offered
+
+
+def test_what_is_repeated(tmp_path: Path) -> None:
+    """Names that items of a `forEach` make are offered, those of a file of the project too."""
+    (tmp_path / "outside.yaml").write_text("- service: outside\n", encoding="utf-8")
+    (tmp_path / "shop").mkdir()
+    made = project_at(
+        tmp_path / "shop",
+        f"{PROJECT}rules: [{{name: owner, check: 'true', message: Name one.}}]\n",
+        here=EACH + "forEach:\n  - {service: shop}\n  - service: till\n",
+        file=EACH + "forEach: ${file:more/services.yaml}\n",
+        out=EACH + "forEach: ${file:../outside.yaml}\n",
+    )
+    made.write("more/services.yaml", "- service: basket\n")
+
+    names = [f"AlertDefinition/{one}-errors" for one in ("basket", "shop", "till")]
+    assert in_bash(made.root, "adopt", "A") == names
+    assert in_bash(made.root, "explain", "R/o") == ["R/owner"]
 
 
 def test_runs(made: Workspace) -> None:

@@ -143,6 +143,20 @@ def test_twins_again(shop: Shop, one: Any, first: int) -> None:
     assert files(shop) == before
 
 
+@pytest.mark.parametrize("one", [native, objective])
+def test_a_title_that_is_declared_with_other_content(shop: Shop, one: Any) -> None:
+    """Nothing tells whether it is the same: exit 4, the twin is named, and nothing written."""
+    first, second = (export(shop, f"export{number}.json", one(number)).name for number in (1, 2))
+    written = shop.run("import", "--from", first).out
+    before = files(shop)
+
+    ran = shop.run("import", "--from", second)
+
+    assert (ran.code, ran.out) == (4, "")
+    assert written.strip() in ran.err
+    assert files(shop) == before
+
+
 def test_id_that_no_manifest_holds(shop: Shop) -> None:
     """What a manifest cannot be read back with is refused by name; others are imported."""
     change(shop, "dashboards", {"id": "x y"})

@@ -229,6 +229,20 @@ def test_policy_severities(how: str, told: object) -> None:
     assert [one.get("logRules", {}).get("severities") for one in shown] == [told] * 3
 
 
+@pytest.mark.parametrize(("how", "matched"), [("exact", [True, False]), ("any_case", [True, True])])
+def test_policy_names(how: str, matched: list[bool]) -> None:
+    """The rules of policies tell capitals from small letters, or do not."""
+    emulator = under(policy_names=how)
+    rule = {"name": "Shop", "ruleTypeId": "RULE_TYPE_ID_START_WITH"}
+    emulator.post(OVERWRITE, policy_item(applicationRule=rule))
+    rows = [
+        {"applicationNameValues": name, "severityValues": "error"} for name in ("Shop-1", "SHOP-1")
+    ]
+    told = emulator.post(f"{POLICIES}/bulkTestLog", {"metaFieldsValuesList": rows}).body
+
+    assert [one["matched"] for one in told["testPoliciesBulkResult"]] == matched
+
+
 @pytest.mark.parametrize(
     ("how", "statuses"),
     [

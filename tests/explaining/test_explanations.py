@@ -14,7 +14,7 @@ from reconciler.errors import ExitCode
 from reconciler.explaining.explanation import Explanation, Sample
 from reconciler.explaining.families import explanations
 from reconciler.guards.rules import GUARD_CODES
-from reconciler.source.diagnostic import CODES
+from reconciler.source.diagnostic import AUDITED, CODES
 
 SAID = explanations()
 SHOWN = [one for one in SAID.values() if one.command]
@@ -65,7 +65,7 @@ def test_everything_with_a_code_is_explained() -> None:
     """Every complaint, guard and exit code is explained, and nothing else is."""
     exits = {f"exit-{code.value}" for code in ExitCode}
 
-    assert set(SAID) == {*CODES, *GUARD_CODES, *exits}
+    assert set(SAID) == {*CODES, *AUDITED, *GUARD_CODES, *exits}
     assert {one.code for one in SHOWN} == set(CODES)
 
 

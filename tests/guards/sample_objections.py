@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reconciler.document import Json
 from reconciler.guards import objections
 from reconciler.project import Guards
@@ -24,6 +26,8 @@ from reconciler.resource import (
     Source,
     TakesOver,
 )
+from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.resource.signals import Signals
 
 ANN = LastEdit(who="Ann", at="2025-01-31T09:00:00Z")
 UNTOLD = LastEdit()
@@ -57,6 +61,22 @@ def plan(*changes: Change, without_journal: bool = False, beside: tuple[Ref, ...
 def created(*refs: Ref) -> tuple[Change, ...]:
     """Give creates."""
     return tuple(planned(ref, Action.CREATE) for ref in refs)
+
+
+FAILING = SampleAnswer(
+    PolicySample("shop", "ledger", "SEVERITY_DEBUG", "audit", expects=True),
+    Met("audit", "PRIORITY_TYPE_HIGH"),
+    Met("noise", "PRIORITY_TYPE_BLOCK"),
+)
+NOBODYS = SampleAnswer(
+    PolicySample("x" * 80, "y", "SEVERITY_INFO", "", expects=True), None, Met("all")
+)
+
+
+def sampled(*answers: SampleAnswer, writes: bool = True) -> Plan:
+    """Give a plan of which samples tell this."""
+    impact = PolicyImpact(answers=answers, writes=writes)
+    return replace(plan(), signals=Signals(policies=impact))
 
 
 UPDATE = Action.UPDATE
@@ -95,6 +115,9 @@ PLANS = {
         *created(BOARD), planned(VIEWS[0], UPDATE), without_journal=True
     ),
     "a create with a journal": plan(*created(VIEWS[0])),
+    "a sample that fails": sampled(FAILING),
+    "seven samples that fail": sampled(*[FAILING] * 6, NOBODYS),
+    "a sample that fails already": sampled(FAILING, writes=False),
 }
 
 

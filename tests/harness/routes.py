@@ -17,3 +17,6 @@ INCIDENTS = "/incidents/incidents/v1"
 INCIDENT_EVENTS = INCIDENTS + "/events"
 CLOSE = INCIDENTS + "/close"
 USAGE = "/dataplans/data-usage/v2/daily:units"
+
+READING_POSTS = (VALIDATE, CASES, INCIDENTS)
+"""What is asked by a POST and changes nothing."""

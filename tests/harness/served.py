@@ -12,9 +12,9 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from harness.doors import KEY
-from harness.routes import API_ROOT
+from harness.routes import API_ROOT, READING_POSTS
 from harness.sites import ALERT_ID
-from reconciler.emulator import Faults, Rule, create_app, utc_now
+from reconciler.emulator import Faults, Profile, Rule, create_app, utc_now
 from reconciler.emulator.fault_injection import FaultInjection
 from reconciler.emulator.fault_rules import FaultRules
 
@@ -57,7 +57,7 @@ class Served:
         return [
             f"{one.method} {one.path.removeprefix(API_ROOT)}"
             for one in self.switch.app.state.requests
-            if one.method != "GET" and not one.path.endswith("/validate")
+            if one.method != "GET" and one.path.removeprefix(API_ROOT) not in READING_POSTS
         ]
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
@@ -67,9 +67,9 @@ class Served:
 
 
 @contextmanager
-def served(seed: str | None = None) -> Iterator[Served]:
+def served(seed: str | None = None, profile: Profile | None = None) -> Iterator[Served]:
     """Serve on a free port until the end of the block, with a company in it where asked."""
-    switch = Switch(create_app(alert_ids=[ALERT_ID], api_key=KEY, seed=seed))
+    switch = Switch(create_app(alert_ids=[ALERT_ID], api_key=KEY, seed=seed, profile=profile))
     config = uvicorn.Config(
         switch, port=0, lifespan="off", ws="none", log_config=None, timeout_graceful_shutdown=1
     )

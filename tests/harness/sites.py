@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from harness.routes import API_ROOT, VALIDATE
+from harness.routes import API_ROOT, READING_POSTS
 from harness.stores import NO_TIME, journal_at
 from reconciler.api.client import Api, Patience
 from reconciler.api.secret import Secret
@@ -72,7 +72,7 @@ class Sent:
     @property
     def reads_only(self) -> bool:
         """Whether it can change nothing."""
-        return self.method == "GET" or self.path == VALIDATE
+        return self.method == "GET" or self.path in READING_POSTS
 
 
 @dataclass

@@ -17,6 +17,7 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
+    KnownVersion,
     LastWrite,
     Moved,
     Override,
@@ -29,12 +30,13 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     Watched,
     WrittenEntry,
 )
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import OUTCOMES
-from reconciler.resource import Ref
+from reconciler.resource import Ref, Told
 
 AT = "2025-01-31T09:00:00Z"
 RUN = "00000000-0000-4000-8000-000000000001"
@@ -103,6 +105,13 @@ rewritten = st.builds(
     documents | st.just(ABSENT),
     documents | st.just(ABSENT),
 )
+told = st.builds(
+    Told,
+    version=texts,
+    updated=texts,
+    ids=st.dictionaries(texts, texts, max_size=2),
+    alerts=st.none() | st.lists(texts, max_size=2).map(tuple),
+)
 seen_drifts = st.builds(SeenDrift, ref=refs, how=texts, since=texts)
 seen_verdicts = st.builds(SeenVerdict, ref=refs, verdict=texts)
 entries: st.SearchStrategy[Entry] = st.one_of(
@@ -148,6 +157,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         message=texts,
         revision=texts,
         instead_of=st.none() | remote_ids,
+        told=told,
     ),
     st.builds(
         WrittenEntry,
@@ -188,6 +198,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         ),
     ),
     st.builds(Override, at=texts, reason=texts),
+    st.builds(Unfrozen, at=texts, reason=texts, frozen=texts),
     st.builds(
         RunEntry,
         run=texts,
@@ -215,6 +226,7 @@ last_writes = st.builds(
     rewritten=st.lists(rewritten, max_size=2).map(tuple),
     revision=texts,
     origin=st.sampled_from(["", "live", "export"]),
+    told=told,
 )
 kept_entries = st.builds(
     Kept,
@@ -226,5 +238,6 @@ kept_entries = st.builds(
     protect=st.booleans(),
     instead_of=st.none() | remote_ids,
     last=st.none() | last_writes,
+    versions=st.lists(st.builds(KnownVersion, version=texts, at=texts), max_size=3).map(tuple),
 )
 """What compacting alone writes."""

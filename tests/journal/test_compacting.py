@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, WRITE, all_entries, started, written
 
-from reconciler.journal.entries import Entry, Override, RunEntry, Settled, WrittenEntry
+from reconciler.journal.entries import (
+    Entry,
+    Override,
+    RunEntry,
+    Settled,
+    Unfrozen,
+    WrittenEntry,
+)
 from reconciler.journal.history import History
 from reconciler.journal.lines import entry_document, parse_entry
 from reconciler.journal.runs import compacted, runs_of, words_of
@@ -102,6 +109,21 @@ def test_runs() -> None:
     assert [one.reason for one in first.overrides] == ["because"]
     assert (second.command, second.outcomes) == ("settle", {slo: "settled"})
     assert third.counts == {"adopted": 1}
+
+
+def test_broken_glass_is_kept() -> None:
+    """A compacted journal still says who broke a freeze, why, and in which run."""
+    broken = Unfrozen(at=AT, reason="it burns", frozen="until monday")
+    listed: list[Entry] = [
+        run_entry("one"),
+        broken,
+        replace(written(), run="one"),
+        run_entry("two"),
+    ]
+
+    first, second = runs_of(compacted(compacted(listed, AT), AT))
+
+    assert (first.unfrozen, second.unfrozen) == ([broken], [])
 
 
 def test_runs_of_an_old_journal() -> None:

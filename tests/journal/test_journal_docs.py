@@ -34,6 +34,7 @@ from reconciler.journal.entries import (
     Settled,
     Started,
     Stored,
+    Unfrozen,
     Watched,
     WrittenEntry,
 )
@@ -91,6 +92,7 @@ ENTRIES: list[Entry] = [
     RefusedEntry(run="r", at="at", ref=REF, message="no"),
     Settled(at="at", ref=REF, remote_id=7),
     Override(at="at", reason="because"),
+    Unfrozen(at="at", reason="because", frozen="it was"),
     Renamed(at="at", ref=REF, was=Ref("SLO", "b"), run="r"),
     Forgotten(at="at", ref=REF),
     Watched(at="at", run="r", until="at", found=(SeenVerdict(ref=REF, verdict="same"),)),

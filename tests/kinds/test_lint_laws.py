@@ -16,8 +16,8 @@ from spec_models import (
 )
 
 from reconciler.document import Json
-from reconciler.kinds.checks import lint
-from reconciler.source.diagnostic import Severity, warning
+from reconciler.kinds.checks import LISTED, lint
+from reconciler.source.diagnostic import Advice, Severity, warning
 
 SLI_QUERY: Json = {"query": "all"}
 SLI = SLO.least["requestBasedMetricSli"]
@@ -407,7 +407,7 @@ def test_a_closed_list(written: str, meant: str) -> None:
     """A value beside the list that the API document closes is an error that names the list."""
     (finding,) = SLO.of(sloTimeFrame=written)
 
-    assert (code_of(finding), finding.suggestion) == ("M309", meant)
+    assert (code_of(finding), finding.suggestion) == ("M309", meant or LISTED)
     for days in (7, 14, 21, 28):
         assert f"SLO_TIME_FRAME_{days}_DAYS" in finding.message
 
@@ -445,10 +445,10 @@ def test_a_closed_list(written: str, meant: str) -> None:
             SLO,
             {"windowBasedMetricSli": {}},
             "M302?",
-            "without `query` and `window` and `comparisonOperator` and `threshold`",
+            "without `query`, `window`, `comparisonOperator`, `threshold`",
             "",
         ),
-        (SLO, {"requestBasedMetricSli": {}}, "M302?", "`goodEvents` and `totalEvents`", ""),
+        (SLO, {"requestBasedMetricSli": {}}, "M302?", "without `goodEvents`, `totalEvents`", ""),
         (
             SLO,
             {"requestBasedMetricSli": {"goodEvents": {}, "totalEvents": {"query": "x"}}},
@@ -474,7 +474,8 @@ def test_what_services_are_known_to_need(
     """What no service is known to take is one warning, with what to write where that is sure."""
     (finding,) = model.of(**fields)
 
-    assert (code_of(finding), finding.suggestion) == (code, meant)
+    sure = "" if isinstance(finding.suggestion, Advice) else finding.suggestion
+    assert (code_of(finding), sure) == (code, meant)
     assert says in finding.message
 
 

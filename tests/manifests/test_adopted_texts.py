@@ -78,6 +78,21 @@ def test_fewest_lines() -> None:
             Within({"a": Items((Item(("a", 0)), Item(("c", 0)))), "c": Items(())}),
             "a:\n  - b:\n      - 1\n  - 2\nc: []\n",
         ),
+        (
+            "a: [] # none\nb:\n  # first\n  - c: 1 # why\n  - 2\n",
+            Within({"a": Items((Item(("b", 0)),)), "b": Items((Item(("b", 1)),))}),
+            "a: # none\n  # first\n  - c: 1 # why\nb:\n  - 2\n",
+        ),
+        (
+            "a:\n  b: []\nc:\n- d: |\n    e\n  f: 1 # why\n- 2\n",
+            Within(
+                {
+                    "a": Within({"b": Items((Item(None, Put(3)), Item(("c", 0))))}),
+                    "c": Items((Item(("c", 1)),)),
+                }
+            ),
+            "a:\n  b:\n  - 3\n  - d: |\n      e\n    f: 1 # why\nc:\n- 2\n",
+        ),
     ],
 )
 def test_one_edit(before: str, edit: Edit, wanted: str) -> None:

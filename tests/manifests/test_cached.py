@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness.workspaces import Workspace
 
-from reconciler.cache import VARIABLE
+from reconciler.cache import VARIABLE, open_cache
 from reconciler.expressions import find_sealed
-from reconciler.manifests import cached
+from reconciler.manifests import cached, workspace
+from reconciler.manifests.expressions import Scope
+from reconciler.manifests.workspace import Workspace as Made
+from reconciler.resource import Exemption, Manifest, Member, Ref, Source
+from reconciler.resource.policy_impact import PolicySample, Samples
+from reconciler.sealed import RefHole, Template
 from reconciler.session import projects
+from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 
 KEY = "hunter2-hunter2"
 EXEMPT = "  exempt: {L201: {reason: agreed, until: 2999-01-01}}\n"
@@ -33,6 +41,7 @@ environments:
     emulator: {data: .reconciler/local.db}
     journal: .reconciler/local.journal.jsonl
     variables: {title: Checkout, teams: [a, b]}
+    policySamples: samples.yaml
   other:
     emulator: {data: .reconciler/other.db}
     journal: .reconciler/other.journal.jsonl
@@ -74,6 +83,16 @@ spec:
   name: "Errors of ${each:team}"  # reconciler: ignore[L601] as it is
   timeSelection: ${file:parts/time.yaml}
 """,
+    "policies.yaml": """\
+apiVersion: reconciler/v1
+kind: LogPolicySet
+metadata: {name: all}
+spec:
+  policies:
+    - logRules: {severities: [SEVERITY_ERROR]}
+      policy: {name: a, description: d, priority: PRIORITY_TYPE_HIGH}
+""",
+    "samples.yaml": "- {application: shop, subsystem: till, severity: error, policy: a}\n",
     "parts/time.yaml": "quickSelection: {seconds: 900}\n",
     "board.yaml": """\
 apiVersion: reconciler/v1
@@ -145,6 +164,7 @@ CHANGES: dict[str, Callable[[Workspace], object]] = {
     "a manifest": _replaced("slo.yaml", "99.9", "99.5"),
     "an export": _replaced("board.json", "Board", "Boards"),
     "an included file": _replaced("parts/time.yaml", "900", "901"),
+    "a sample": _replaced("samples.yaml", "policy: a", "policy: b"),
     "a manifest is gone": _removed("board.yaml"),
     "an export is gone": _removed("board.json"),
     "an included file is gone": _removed("parts/time.yaml"),
@@ -258,6 +278,83 @@ def test_no_secret_is_kept(world: Workspace, tmp_path: Path) -> None:
     assert b"checkout" in kept
     assert KEY.encode() not in kept
     assert sealed[2].encode() not in kept
+
+
+ITEM = Member(2, "team: a", 3)
+WARNED = Complaint(
+    "a.yaml",
+    2,
+    3,
+    "L201",
+    "said",
+    suggestion=Advice("do it"),
+    severity=Severity.WARNING,
+    excerpt=Excerpt(((1, "a"), (2, "b")), 1, 2),
+    ref="SLO/a",
+    path=("a", 0),
+    environments=("local",),
+    item=ITEM,
+    begun=1,
+)
+DECLARED = Manifest(
+    Ref("SLO", "a"),
+    {"a": [1, 1.0, None, "x", True, {}], "b": Template((RefHole(Ref("SLO", "b")), "!"))},
+    Source("a.yaml", 2, 3, ITEM),
+    remote_id=7,
+    labels={"team": "a"},
+    references=frozenset([Ref("SLO", "b")]),
+    protect=True,
+    exempt={"L201": Exemption("why", date(2025, 1, 31)), "L202": Exemption("why")},
+)
+WHOLE = Made(
+    (DECLARED,),
+    (WARNED, replace(WARNED, file="b.yaml", suggestion="text", excerpt=None, item=None)),
+    elsewhere=(Ref("SLO", "c"),),
+    files=3,
+    read=(Path("a.yaml"),),
+    suppressed=(Suppressed(WARNED, "why", in_source=True),),
+    idle=(WARNED,),
+    left_out=(replace(DECLARED, source=Source("b.yaml", 1)),),
+    unheeded=2,
+    samples=Samples(
+        (PolicySample("shop", "till", "SEVERITY_ERROR", "a", expects=True),), "rollback"
+    ),
+)
+
+
+@pytest.mark.parametrize("one", [WARNED, DECLARED, WHOLE, WHOLE.samples])
+def test_samples_have_no_defaults(one: Any) -> None:
+    """What the next law is held against has something of its own in every field."""
+    assert [field.name for field in fields(one) if getattr(one, field.name) == field.default] == []
+
+
+def _whole(value: Any) -> Any:
+    """Give all that a value is made of, fields that equality leaves out too."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return [type(value), *(_whole(getattr(value, one.name)) for one in fields(value))]
+    if isinstance(value, Template):
+        return [Template, *map(_whole, value.parts)]
+    if isinstance(value, tuple | list):
+        return [*map(_whole, value)]
+    if isinstance(value, dict):
+        return {key: _whole(one) for key, one in value.items()}
+    return [type(value), value]
+
+
+def test_nothing_is_left_behind(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a workspace holds is there again, field by field, those of tomorrow too."""
+    monkeypatch.setattr(workspace, "_load", lambda *_: WHOLE)
+    scope = Scope("local")
+    kept = open_cache(os.environ, world.root)
+
+    def load() -> Made:
+        found = workspace.load_workspaces([world.root], world.root, [scope], cache=kept)
+        return found["local"]
+
+    first = load()
+    monkeypatch.setattr(workspace, "_load", lambda *_: 1 / 0)
+
+    assert _whole(replace(load(), read=WHOLE.read)) == _whole(first)
 
 
 def test_what_is_wrong_is_read_again(world: Workspace, tmp_path: Path) -> None:

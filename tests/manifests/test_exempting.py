@@ -9,9 +9,10 @@ from harness.workspaces import SLO, project_at
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.manifests.exempting import day_of, read_exemptions
+from reconciler.manifests.exempting import read_exemptions
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.workspace import load_workspace
+from reconciler.project.rules import day_of
 from reconciler.resource import Exemption
 
 TODAY = date(2026, 6, 15)

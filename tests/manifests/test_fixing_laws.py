@@ -197,3 +197,50 @@ def test_an_alias_of_a_repaired_part() -> None:
 def test_every_kind_has_its_wrapper_told() -> None:
     """No kind is left out of these laws."""
     assert {kind.name for kind in KINDS} == set(SPECS) == set(READ_ONLY)
+
+
+FLAT = "apiVersion: reconciler/v1\nkind: LogPolicySet\nmetadata: {name: p}\nspec:\n  policies:\n"
+
+
+@pytest.mark.parametrize(
+    ("flat", "mended"),
+    [
+        (
+            (
+                "    - name: a\n      # which\n"
+                "      severities: # those\n        - SEVERITY_ERROR\n"
+                "      priority: PRIORITY_TYPE_HIGH # much\n"
+            ),
+            (
+                "    - policy:\n        name: a\n        # which\n"
+                "        priority: PRIORITY_TYPE_HIGH # much\n"
+                "      logRules:\n        severities: # those\n          - SEVERITY_ERROR\n"
+            ),
+        ),
+        (
+            "    - severities: [SEVERITY_INFO]\n      name: a\n",
+            (
+                "    - policy:\n        name: a\n"
+                "      logRules:\n        severities: [SEVERITY_INFO]\n"
+            ),
+        ),
+        (
+            "    - {name: a, severities: [SEVERITY_INFO]}\n",
+            "    - {policy: {name: a}, logRules: {severities: [SEVERITY_INFO]}}\n",
+        ),
+        (
+            "    - name: a\n      logRules: {severities: [SEVERITY_INFO]}\n      disabled: true",
+            (
+                "    - policy:\n        name: a\n        disabled: true\n"
+                "      logRules: {severities: [SEVERITY_INFO]}"
+            ),
+        ),
+        (
+            "    - policy: {name: a, severities: [SEVERITY_INFO]}\n      logRules: {}\n",
+            "    - policy: {name: a, severities: [SEVERITY_INFO]}\n      logRules: {}\n",
+        ),
+    ],
+)
+def test_a_flat_policy(flat: str, mended: str) -> None:
+    """What stands beside a policy in a manifest is moved there out of one that is flat."""
+    assert fixed(FLAT + flat) == FLAT + mended

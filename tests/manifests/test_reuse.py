@@ -102,6 +102,32 @@ def test_what_some_items_share_is_told_once(tmp_path: Path) -> None:
     assert "in item 2 (service: s1) and 2 more" in ran.out
 
 
+def test_what_names_a_value_of_its_item_is_told_once_too(tmp_path: Path) -> None:
+    """A query that is wrong in the template is one complaint, though each item has its words."""
+    made = project_at(
+        tmp_path,
+        slo=EACH.replace("query: good", "query: '${each:service} ${each:service}'"),
+        services=services(20),
+    )
+
+    ran = made.run("validate")
+
+    assert ran.out.count("[L901]") == 1
+    assert "in item 1 (service: s1) and 19 more" in ran.out
+
+
+def test_a_malformed_expression_is_no_broken_query_too(tmp_path: Path) -> None:
+    """What is wrong with an expression is not told again of the query that it stands in."""
+    made = project_at(
+        tmp_path, slo=SLO.replace("${each:target}", "99").replace("good}", '"${each:x"}')
+    )
+
+    ran = made.run("validate")
+
+    assert "[M504]" in ran.out
+    assert "[L901]" not in ran.out
+
+
 def test_the_plan_tells_the_item(tmp_path: Path) -> None:
     """A plan names file, line and item of what a template made, in all forms."""
     made = project_at(tmp_path, slo=EACH, services=services(2))

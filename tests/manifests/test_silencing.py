@@ -80,6 +80,44 @@ def test_a_comment_of_its_own_line_is_about_the_next(between: str, tmp_path: Pat
     assert told(workspace) == ([], 1)
 
 
+QUERY = """\
+apiVersion: reconciler/v1
+kind: SLO
+metadata: {{name: checkout, exempt: {{L302: it is watched elsewhere}}}}
+spec:
+  name: Checkout
+  targetThresholdPercentage: 99.9
+  requestBasedMetricSli:
+    goodEvents:
+      {above}
+      query: |{beside}
+        sum(
+          rate(good[5m]{inside}
+    totalEvents: {{query: all}}
+"""
+WHY = "# reconciler: ignore[L901] a function of our own"
+
+
+@pytest.mark.parametrize(
+    ("comment", "codes", "ignored"),
+    [
+        ({"above": WHY}, [], 1),
+        ({"beside": f"  {WHY}"}, [], 1),
+        ({"inside": f" {WHY}"}, ["L901"], 0),
+        ({"above": WHY.replace("L901", "L902")}, ["M117", "L901"], 0),
+        ({}, ["L901"], 0),
+    ],
+)
+def test_a_comment_at_the_key_is_about_all_of_its_text(
+    comment: dict[str, str], codes: list[str], ignored: int, tmp_path: Path
+) -> None:
+    """A complaint inside a text of several lines is ignored at the line of its key."""
+    parts = {"above": "#", "beside": "", "inside": ""} | comment
+    made = project_at(tmp_path, PROJECT, checkout=QUERY.format(**parts))
+
+    assert told(made) == (codes, ignored)
+
+
 def test_what_breaks_something_is_never_ignored(tmp_path: Path) -> None:
     """An error that has no level is told in spite of comment and exemption, which are wrong."""
     text = alert("[a]  # reconciler: ignore[M301] why").replace(

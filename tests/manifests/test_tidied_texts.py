@@ -81,6 +81,11 @@ def test_examples_are_laid_out(file: Path) -> None:
         ("a: |\n    x", "a: |-\n  x\n"),
         ('a: "x\n      y  \n\n      z"\n', 'a: "x\n  y\n\n  z"\n'),
         ("a:\n    long words\n    go on\n", "a:\n  long words\n  go on\n"),
+        ("a: {b # why\n}\n", "a: {\n    b # why\n  }\n"),
+        ("a: {b:  # why\n, c}\n", "a: {\n    b,  # why\n    c\n  }\n"),
+        ("a: [b # why\n, ? c # d\n]\n", "a: [\n    b, # why\n    {\n      c # d\n    }\n  ]\n"),
+        ("a: {x\u3000: y\u00a0}\nb: \u00a0\n", "a: {x\u3000: y\u00a0}\nb: \u00a0\n"),
+        ("a: x # why\u00a0\n", "a: x # why\u00a0\n"),
         ("a: &x\n   b: 1\nc: *x\n", "a: &x\n  b: 1\nc: *x\n"),
         ("a: ${var:b}\nc: ${ref:SLO/d}\n", "a: ${var:b}\nc: ${ref:SLO/d}\n"),
         ("---\n\na: 1\n\n---\n\nb: 2\n...\n", "---\na: 1\n---\nb: 2\n"),
@@ -114,7 +119,6 @@ def test_json(before: str, after: str | None) -> None:
 
 def test_what_cannot_be_laid_out() -> None:
     """A text that would say something else is refused, not changed."""
-    text = "\ufeffkind: SLO\n"
-
-    assert not read_text(text).has_errors
-    assert layout_of(text) is None
+    for text in ("\ufeffkind: SLO\n", "a: 1\n---\n\ufeffkind: SLO\n"):
+        assert not read_text(text).has_errors
+        assert layout_of(text) is None

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from wrong import Wrong, alert, board, envelope, policies, slo, text, view
 
+from reconciler.manifests.envelope import ID_SOURCE
+
 _V1 = "apiVersion: reconciler/v1"
 _NAME = "metadata: {name: checkout}"
 _INT32 = "an integer from 1 to 2147483647"
@@ -73,7 +75,7 @@ ENVELOPES = [
 ]  # fmt: skip
 
 IDS = [
-    text("an alert without id", "M206", "4:3", "is required: a uuid. The API can neither", alert(id_line="labels: {}")),
+    text("an alert without id", "M206", "4:3", "is required: a uuid. The API can neither", alert(id_line="labels: {}"), str(ID_SOURCE)),
     text("an alert of a bad uuid", "M206", "5:7", "must be a uuid; it is `2f6a`", alert(id_line="id: 2f6a")),
     text("a uuid in braces", "M206", "5:7", "must be a uuid", alert(id_line='id: "{2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}"')),
     text("a number for a uuid", "M206", "5:7", "it is the number 7", alert(id_line="id: 7")),

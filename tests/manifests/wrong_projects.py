@@ -98,4 +98,11 @@ PROJECTS = [
     ),
     _setting("a plain URL", "3:14", "`baseUrl` must begin with https://", "baseUrl: http://api.example.com", code="P102"),
     _setting("a password in a URL", "3:14", "must not hold a user name or a password", "baseUrl: https://me:pass@api.example.com", code="P102"),
+    _setting("samples above", "3:20", "must be inside the folder of the project file", "policySamples: ../logs.yaml"),
+    _setting("absolute samples", "3:20", "must be inside the folder", "policySamples: /etc/logs.yaml"),
+    _setting("samples of another form", "3:20", "must be YAML or JSON", "policySamples: logs.csv"),
+    _setting("samples without a file", "3:20", "`file` is required", "policySamples: {onMismatch: report}"),
+    _setting("a mismatch of another word", "3:47", "must be 'rollback' or 'report'", "policySamples: {file: a.yaml, onMismatch: undo}"),
+    _setting("a near setting of samples", "3:35", "unknown setting `onMismach`", "policySamples: {file: a.yaml, onMismach: report}", suggests="onMismatch"),
+    _setting("a number for samples", "3:20", "must be a mapping", "policySamples: 7"),
 ]  # fmt: skip

@@ -16,8 +16,15 @@ _DEEP_ALIASES = "a: &a " + "[" * 40 + "]" * 40 + "\nb: " + "[" * 40 + "*a" + "]"
 
 SYNTAX = [
     text("a tab indents", "M101", "2:1", "a tab cannot indent YAML", "a:\n\tb: 1\n"),
-    text("a colon in plain text", "M101", "9:19", "quote the text", slo("description: Say: it")),
-    text("an open quote", "M101", "2:1", "close its quote", "a: 'open\n"),
+    text(
+        "a colon in plain text",
+        "M101",
+        "9:16",
+        "must be quoted",
+        slo("description: Say: it"),
+        '"Say: it"',
+    ),
+    text("an open quote", "M101", "1:4", "close it", "a: 'open\n"),
     text("an open bracket", "M101", "2:1", "the closing `]` is missing", "a: [1, 2\n"),
     text("an open brace", "M101", "2:1", "the closing `}` is missing", "a: {b: 1\n"),
     text("a brace open over keys", "M101", "2:2", "`{` stands on line 1", "m: {b: 1\nc:\n  d: 1\n"),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from wrong import FILE, SLI, Wrong, board, board_of, policies, slo, text, view
+from wrong import FILE, PROJECT, SLI, Wrong, board, board_of, policies, slo, text, view
 
 _BOARD = '{"name": "Shop"}'
 
@@ -34,6 +34,36 @@ FILES = [
     Wrong("a wrong field in an export", "M301", "board.json:1:10", "`name` must be text", {FILE: board_of("board.json"), "board.json": '{"name": 1}'}, '"1"'),
     Wrong("a wrong field in a record", "M301", "board.json:1:24", "`name` must be text", {FILE: board_of("board.json"), "board.json": '{"dashboard": {"name": 1}}'}, '"1"'),
     text("a file beside a dashboard", "M308", "7:3", "exclude each other", board() + "  file: board.json\n"),
+]  # fmt: skip
+
+_SAMPLED = PROJECT.replace("    variables", "    policySamples: logs.yaml\n    variables")
+_ROW = "{application: shop, subsystem: cart, severity: error}"
+
+
+def _sampled(name: str, place: str, says: str, rows: str, suggests: str = "") -> Wrong:
+    return Wrong(
+        name,
+        "M406",
+        f"logs.yaml:{place}",
+        says,
+        {"reconciler.yaml": _SAMPLED, "logs.yaml": rows, FILE: slo()},
+        suggests,
+    )
+
+
+SAMPLES = [
+    _sampled("a sample of an unknown severity", "2:50", "`eror` is no severity", f"- {_ROW}\n- {_ROW.replace('error', 'eror')}\n", "error"),
+    _sampled("samples that are no list", "1:1", "holds one list", f"rows: [{_ROW}]\n"),
+    _sampled("no samples at all", "1:1", "holds one list", "[]\n"),
+    _sampled("a sample that is text", "1:3", "a sample is a mapping", "- shop\n"),
+    _sampled("a sample without a severity", "1:3", "`severity` is required", "- {application: shop, subsystem: cart}\n"),
+    _sampled("a sample of an unknown field", "1:57", "unknown field `polcy`", f"- {_ROW[:-1]}, polcy: a}}\n", "policy"),
+    _sampled("a sample of a number", "1:17", "`application` must be text", f"- {_ROW.replace('shop', '7')}\n"),
+    _sampled("a sample of a long name", "1:17", "1,025 characters", f"- {_ROW.replace('shop', 'n' * 1025)}\n"),
+    _sampled("a policy that is a number", "1:62", "or null for no policy", f"- {_ROW[:-1]}, policy: 7}}\n"),
+    _sampled("too many samples", "1001:3", "1,001 samples", f"- {_ROW}\n" * 1001),
+    Wrong("samples that are not there", "M112", "logs.yaml", "does not exist", {"reconciler.yaml": _SAMPLED, FILE: slo()}),
+    Wrong("samples that are not well-formed", "M101", "logs.yaml:2:1", "", {"reconciler.yaml": _SAMPLED, "logs.yaml": "- {\n", FILE: slo()}),
 ]  # fmt: skip
 
 EXPRESSIONS = [
@@ -141,4 +171,4 @@ REUSE = [
     Wrong("an included file linked out", "M512", f"{FILE}:9:16", "leads out of the project folder", {FILE: slo("description: ${file:out.yaml}")}, links={"out.yaml": "/etc/hostname"}),
 ]  # fmt: skip
 
-WORKSPACES = [*FILES, *EXPRESSIONS, *DOUBTS, *REUSE]
+WORKSPACES = [*FILES, *SAMPLES, *EXPRESSIONS, *DOUBTS, *REUSE]

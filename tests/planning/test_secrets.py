@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from harness.routes import BY_SLUG, DASHBOARDS
 from harness.sites import (
+    PLACE,
     SALT,
     VIEW_SPEC,
     Meddler,
@@ -21,6 +23,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.planning.drift import find_drift
+from reconciler.planning.older_secrets import OlderSeals
 from reconciler.report.plan.document import plan_json
 from reconciler.resource import Drift, Manifest
 from reconciler.sealed import (
@@ -161,6 +164,22 @@ def test_drift_beside_a_rotated_secret(site: Site) -> None:
     (drift,) = drifts(site, dashboard(description=secret(SECOND)))
 
     assert drift.state == "same"
+
+
+def test_plan_of_an_edit_that_holds_a_rotated_secret(site: Site) -> None:
+    """A value that a secret had once is shown by no plan, wherever somebody put it."""
+    site.apply(dashboard(description=secret(FIRST)))
+    declared = dashboard(description=secret(SECOND))
+    site.apply(declared)
+    stored = site.outside("GET", f"{BY_SLUG}/checkout")["dashboard"]
+    edited = {**stored, "name": f"curl -H {FIRST}"}
+    site.outside("PUT", DASHBOARDS, {"dashboard": edited, "requestId": "x"})
+    place = replace(PLACE, older=OlderSeals(lambda: site.journal.entries))
+
+    (change,) = site.plan(declared, place=place).changes
+
+    assert [one.before for one in change.differences] == [HIDDEN]
+    assert "canary" not in str((change.differences, change.before, change.lost))
 
 
 def test_drifted_secret(site: Site) -> None:

@@ -23,10 +23,14 @@ from reconciler.resource import (
     Ref,
     Remembered,
     Seen,
+    Signals,
     Source,
+    TrackRecord,
     Unknown,
     UnsettledCreate,
+    Watchers,
 )
+from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
 
 HOSTILE = (
     *("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "line\nbreak", "\x00", "\x9b2J", "\x7f"),
@@ -137,6 +141,33 @@ def a_change(draw: st.DrawFn) -> Change:
     )
 
 
+METS = st.one_of(st.none(), st.just(Met()), st.builds(Met, TEXTS, TEXTS))
+ANSWERS = st.builds(
+    SampleAnswer,
+    st.builds(PolicySample, TEXTS, TEXTS, TEXTS, TEXTS, st.booleans()),
+    METS,
+    METS,
+)
+NAMES = st.lists(TEXTS, max_size=12).map(tuple)
+
+
+@st.composite
+def an_impact(draw: st.DrawFn) -> PolicyImpact:
+    """Give what becomes of up to some hundred samples."""
+    answers = tuple(draw(st.lists(ANSWERS, max_size=4)) * draw(st.sampled_from([1, 100])))
+    return PolicyImpact(
+        answers=answers,
+        agreement=draw(st.sampled_from([None, 0.0, 0.5, 1.0])),
+        shadowed=draw(NAMES),
+        recalled=draw(NAMES),
+        unknown=draw(NAMES),
+        unasked=draw(st.one_of(st.just(""), TEXTS)),
+        on_mismatch=draw(st.sampled_from(["report", "rollback"])),
+        writes=draw(st.booleans()),
+        disagreeing=answers[:2],
+    )
+
+
 @st.composite
 def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
     """Give a plan: a few drawn changes, repeated under new names up to `most`."""
@@ -153,6 +184,41 @@ def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
         changes,
         tuple(orphans * times),
         tuple(draw(st.lists(lost, max_size=2)) * times),
+        signals=draw(signals_beside(changes)),
+    )
+
+
+RECORDS = st.builds(
+    TrackRecord,
+    days=st.integers(1, 90),
+    events=st.none() | st.integers(0, 10**9),
+    incidents=st.none() | st.integers(0, 10**9),
+    open_incidents=st.none() | st.integers(0, 10**9),
+    cases=st.none() | st.integers(0, 10**9),
+    complete=st.booleans(),
+    unclear=st.integers(0, 9),
+    by_name=st.integers(0, 9),
+    cases_by_priority=st.dictionaries(st.sampled_from(["P1", "other"]), st.integers(1, 10**9)),
+    last_acknowledged=st.sampled_from(["", "2026-02-25T01:00:00.000Z"]),
+    daily=st.lists(st.integers(0, 10**6), max_size=90).map(tuple),
+)
+WATCHERS = st.builds(
+    Watchers,
+    refs=st.lists(st.builds(Ref, TEXTS, TEXTS), max_size=15).map(tuple),
+    others=st.lists(TEXTS, max_size=15).map(tuple),
+)
+
+
+@st.composite
+def signals_beside(draw: st.DrawFn, changes: tuple[Change, ...]) -> Signals:
+    """Give signals of some changes, with ids as a hostile service tells them."""
+    if not draw(st.booleans()):
+        return Signals()
+    record, watchers = draw(RECORDS), draw(WATCHERS)
+    return Signals(
+        track_records={one.ref: record for one in changes if one.ref.kind in BY_NAME},
+        watchers={one.ref: watchers for one in changes},
+        policies=draw(st.none() | an_impact()),
     )
 
 

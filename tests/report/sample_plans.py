@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from reconciler.document import Json, differences, digest, merge
+from reconciler.document import ABSENT, Json, Path, differences, digest, merge
 from reconciler.kinds import BY_NAME
 from reconciler.resource import (
     Absent,
     Action,
+    Against,
+    BesideBase,
     CannotBeAsked,
     Change,
     Evidence,
+    FieldBeside,
     Manifest,
     Objected,
     Orphan,
@@ -21,12 +24,18 @@ from reconciler.resource import (
     Ref,
     Remembered,
     Seen,
+    Signals,
+    SignalsUnread,
     Source,
+    Strayed,
+    TrackRecord,
     Unknown,
     UnsettledCreate,
+    Watchers,
 )
 
 CANNOT_READ = "the API has no way to read an alert definition"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ALERT_ID = "1523f532-0522-492f-a12a-70fd064f6a51"
 
 
@@ -224,6 +233,61 @@ def plan_of_three() -> Plan:
             kept("AlertDefinition", "search-lag"),
         ]
     )
+
+
+def plan_with_signals() -> Plan:
+    """Give an alert that is made quieter, and an SLO whose alerts are known."""
+    noisy = rewritten("search-lag", alert("Search lag"), alert("Search lag", priority="P4"))
+    unseen = asserted("checkout-errors", alert("Checkout errors"))
+    slo: dict[str, Json] = {"name": "Checkout", "targetThresholdPercentage": 99.9}
+    lower = updated("SLO", "checkout", slo, {**slo, "targetThresholdPercentage": 99.5})
+    watching = Watchers(
+        refs=(Ref("AlertDefinition", "checkout-errors"), Ref("AlertDefinition", "checkout-fast")),
+        others=("7d1f0a52-6a0c-4f0e-9a55-0d5a3f6f1a01",),
+    )
+    fired = TrackRecord(
+        days=14,
+        events=41,
+        incidents=3,
+        open_incidents=1,
+        cases=1,
+        complete=True,
+        cases_by_priority={"P1": 1},
+        last_acknowledged="2026-02-25T01:00:00.000Z",
+        daily=(0, 2, 9, 0, 0, 1, 12, 3, 0, 0, 5, 0, 8, 1),
+    )
+    refused = TrackRecord(
+        days=14, events=None, incidents=0, open_incidents=0, cases=0, complete=False
+    )
+    return replace(
+        plan_of([noisy, unseen, lower]),
+        signals=Signals(
+            track_records={noisy.ref: fired, unseen.ref: refused},
+            watchers={lower.ref: watching},
+        ),
+        remarks=(SignalsUnread(("alert events",), ("403 the key may not list them",)),),
+    )
+
+
+def plan_of_against() -> Plan:
+    """Give the same three changes, planned against a revision."""
+    plan = plan_of_three()
+    changes = tuple(replace(one, evidence=Evidence.BASE) for one in plan.changes)
+    return replace(plan, changes=changes, against=Against("main", COMMIT))
+
+
+def plan_of_drifted() -> Plan:
+    """Give the same three changes, beside what live and the base branch differ in."""
+    path: Path = ("targetThresholdPercentage",)
+    field = FieldBeside(path=path, base=99.9, live=98.5)
+    gone = FieldBeside(path=("labels", "team"), base="a | `b` @all <b>", live=ABSENT)
+    strayed = (
+        Strayed(ref=Ref("SLO", "search-latency"), base="keep", live="update", fields=(field, gone)),
+        Strayed(ref=Ref("Dashboard", "gone"), base="keep", live="create"),
+        Strayed(ref=Ref("SLO", "early"), base="create", live="update"),
+    )
+    beside = BesideBase(against=COMMIT, strayed=strayed)
+    return replace(plan_of_three(), signals=Signals(base=beside))
 
 
 def plan_of_none() -> Plan:

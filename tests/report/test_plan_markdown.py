@@ -16,10 +16,13 @@ from sample_plans import (
     alert,
     created,
     plan_of,
+    plan_of_against,
+    plan_of_drifted,
     plan_of_new,
     plan_of_none,
     plan_of_three,
     plan_of_three_hundred,
+    plan_with_signals,
     rewritten,
 )
 
@@ -31,8 +34,11 @@ GOLDEN = Path(__file__).parent / "golden"
 PLANS = {
     "none": plan_of_none,
     "new": plan_of_new,
+    "against": plan_of_against,
+    "drifted": plan_of_drifted,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
+    "signals": plan_with_signals,
 }
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(

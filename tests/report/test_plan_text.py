@@ -16,10 +16,13 @@ from sample_plans import (
     created,
     kept,
     plan_of,
+    plan_of_against,
+    plan_of_drifted,
     plan_of_new,
     plan_of_none,
     plan_of_three,
     plan_of_three_hundred,
+    plan_with_signals,
     policy_change,
     rewritten,
 )
@@ -33,8 +36,11 @@ GOLDEN = Path(__file__).parent / "golden"
 PLANS = {
     "none": plan_of_none,
     "new": plan_of_new,
+    "against": plan_of_against,
+    "drifted": plan_of_drifted,
     "three": plan_of_three,
     "three-hundred": plan_of_three_hundred,
+    "signals": plan_with_signals,
 }
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 NARROW = Style(width=60)

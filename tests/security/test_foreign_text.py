@@ -238,6 +238,7 @@ ALLOWED = {
     "reconciler/report/unplanned.py": "a file in a command to type",
     "reconciler/session/opening.py": "a pattern of names in manifests",
     "reconciler/importing/hiding.py": "a pattern of secrets",
+    "reconciler/forge/owners.py": "a pattern of paths",
     "reconciler/manifests/querying.py": "a pattern of what expressions give",
     "reconciler/source/parsed.py": "a pattern of an expression as it is written",
 }

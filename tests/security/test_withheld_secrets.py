@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ from harness.wire import NEARBY, standing_in
 from harness.workspaces import Workspace
 
 from reconciler.document import Json
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
 from reconciler.manifests.filling import fill
+from reconciler.manifests.withholding import withheld_from
 from reconciler.sealed import reveal
 
 TOKEN = "canary-token-51f0"  # noqa: S105 - a canary
@@ -95,6 +98,20 @@ def test_under_another_name(name: str, given: str) -> None:
 
     assert filled(text, HOOK=given.format(TOKEN), **{name: TOKEN}) == (["M505"], "x  y")
     assert filled(text, HOOK="another", **{name: TOKEN}) == ([], "x another y")
+
+
+@pytest.mark.promise("P8")
+@pytest.mark.parametrize("before", ["", "x", "user:", "ab"])
+@pytest.mark.parametrize("after", ["", "y", ":end"])
+@pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
+def test_in_another_alphabet(before: str, after: str, encode: Callable[[bytes], bytes]) -> None:
+    """What holds the key in base64 is refused, wherever it stands in what was encoded."""
+    key = f"{TOKEN}?>~é"
+    given = encode(f"{before}{key}{after}".encode()).decode()
+
+    assert filled("${secret:HOOK}", HOOK=given, RECONCILER_API_KEY=key) == (["M505"], "")
+    other = encode(f"{before}{key[::-1]}{after}".encode()).decode()
+    assert filled("${secret:HOOK}", HOOK=other, RECONCILER_API_KEY=key) == ([], other)
 
 
 @pytest.mark.promise("P8")

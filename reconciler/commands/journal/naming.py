@@ -22,7 +22,8 @@ from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.editing import with_id
 from reconciler.manifests.envelope import LONGEST_NAME, NAME
-from reconciler.manifests.expressions import Scope, withheld_from
+from reconciler.manifests.expressions import Scope
+from reconciler.manifests.withholding import withheld_from
 from reconciler.project import choose_environment, with_target
 from reconciler.report.safe import safe
 from reconciler.report.words import plural

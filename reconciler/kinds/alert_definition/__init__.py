@@ -13,13 +13,17 @@ from reconciler.kinds.alert_definition.remote import (
     NAME,
     cannot_create,
     observe,
+    watches,
     weakens,
     write,
 )
+from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.kind import ANY_STEP, REQUIRED_UUID, Essential, Kind
+from reconciler.kinds.id_forms import REQUIRED_UUID
+from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 
 if TYPE_CHECKING:
+    from reconciler.kinds.hygiene import Check
     from reconciler.kinds.practice import Practice
 
 # Of the part that belongs to its type: each type has a part of another name.
@@ -60,6 +64,12 @@ def _practices() -> Sequence[Practice]:
     return PRACTICES
 
 
+def _hygiene() -> Sequence[Check]:
+    from reconciler.kinds.alert_definition.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+
+    return HYGIENE
+
+
 def example() -> dict[str, Json]:
     """Give a small `spec` that says something."""
     return {
@@ -83,6 +93,7 @@ ALERT_DEFINITION = Kind(
     write=write,
     check=check,
     practices=_practices,
+    hygiene=_hygiene,
     queries=queries,
     readable=False,
     cannot_create=cannot_create,
@@ -90,6 +101,8 @@ ALERT_DEFINITION = Kind(
     weakens=weakens,
     consents=CONSENTS,
     fires=True,
+    watches=watches,
+    bearing=Bearing((("entityLabels",),)),
     essentials=ESSENTIALS,
     endpoints=ENDPOINTS,
     example=example,

@@ -17,14 +17,16 @@ MOST_URGENT = "ALERT_DEF_PRIORITY_P1"
 GROUPS = (("notificationGroup",), ("notificationGroupExcess", EACH))
 
 
-def _undescribed(spec: dict[str, Json]) -> Iterator[Found]:
+def undescribed(spec: dict[str, Json]) -> Iterator[Found]:
+    """Yield an alert that says nothing of itself."""
     if is_blank(spec.get("description")) and not _has_runbook_label(spec):
         said = "this alert has no description: whoever it wakes must guess what it means"
         way_out = Advice("say in `description` what is wrong, and where the runbook is")
         yield Found(("description",) if "description" in spec else ("name",), said, way_out)
 
 
-def _without_runbook(spec: dict[str, Json]) -> Iterator[Found]:
+def without_runbook(spec: dict[str, Json]) -> Iterator[Found]:
+    """Yield a description that leads nowhere."""
     description = spec.get("description")
     leads = isinstance(description, Template) or "://" in str(description or "")
     if not leads and not is_blank(description) and not _has_runbook_label(spec):
@@ -40,7 +42,7 @@ def _has_runbook_label(spec: dict[str, Json]) -> bool:
     )
 
 
-def _is_awake(spec: dict[str, Json]) -> bool:
+def is_awake(spec: dict[str, Json]) -> bool:
     """Tell an alert that is on and tells people by itself."""
     on = spec.get("enabled") is not False and spec.get("deleted") is not True
     return on and spec.get("phantomMode") is not True
@@ -53,7 +55,7 @@ def _unheard(spec: dict[str, Json]) -> Iterator[Found]:
             for path, value in places(spec, part, *steps, "override", "priority"):
                 urgent += [path] if value == MOST_URGENT else []
     groups = [value for steps in GROUPS for _, value in places(spec, *steps)]
-    if urgent and _is_awake(spec) and not any(map(_reaches_somebody, groups)):
+    if urgent and is_awake(spec) and not any(map(reaches_somebody, groups)):
         said = "this alert is a P1, and its notification group tells nobody"
         if not groups:
             said = "this alert is a P1, and has no notification group: nobody is told"
@@ -61,7 +63,7 @@ def _unheard(spec: dict[str, Json]) -> Iterator[Found]:
         yield Found(urgent[0], said, way_out)
 
 
-def _reaches_somebody(group: Json) -> bool:
+def reaches_somebody(group: Json) -> bool:
     """Tell a group that has a router, a destination or a webhook, as far as is known of them."""
     if not isinstance(group, dict):
         return group is not None
@@ -112,7 +114,8 @@ def _told_too_often(spec: dict[str, Json]) -> Iterator[Found]:
                 yield Found(path, said, f"{again:g}")
 
 
-def _off_for_good(spec: dict[str, Json]) -> Iterator[Found]:
+def off_for_good(spec: dict[str, Json]) -> Iterator[Found]:
+    """Yield each flag by which an alert is off."""
     for flag, asleep, said in (
         ("enabled", False, "this alert is disabled"),
         ("phantomMode", True, "this alert is a phantom, and tells nobody by itself"),
@@ -160,7 +163,7 @@ PRACTICES = (
         code="L201",
         why="Whoever is woken knows the system less well than the author did on that day. A label "
         "of `entityLabels` whose name has `runbook` in it will do too.",
-        find=_undescribed,
+        find=undescribed,
         wrong=_alert(),
         right=_alert(_DESCRIBED),
     ),
@@ -168,7 +171,7 @@ PRACTICES = (
         code="L202",
         why="A description says what is wrong, a runbook what to do. Off unless `checks:` says so, "
         "as many teams keep runbooks where a link in the alert is not needed.",
-        find=_without_runbook,
+        find=without_runbook,
         wrong=_alert("description: Payments fail."),
         right=_alert(_DESCRIBED),
     ),
@@ -231,7 +234,7 @@ PRACTICES = (
         code="L209",
         why="What is switched off for a day stays off for a year. Off unless `checks:` says so, as "
         "no manifest tells since when; an exemption with `until` is the day that it comes back.",
-        find=_off_for_good,
+        find=off_for_good,
         wrong=_alert(_DESCRIBED, "enabled: false"),
         right=_alert(_DESCRIBED, "enabled: true"),
     ),

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.api.retrying import Request
-from reconciler.document import Json, Missing
+from reconciler.document import Json, Missing, value_at
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.journal.history import Memory
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
 from reconciler.kinds.answers import any_members, text, texts
 from reconciler.kinds.assumed_reads import Found, read_record
+from reconciler.kinds.hanging import Watched
+from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import (
-    REQUIRED_UUID,
     Answer,
     Consent,
     Identified,
@@ -41,6 +42,7 @@ from reconciler.resource import (
     Unknown,
     Written,
 )
+from reconciler.sealed import references_in
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -81,6 +83,19 @@ def weakens(change: Change) -> Iterator[Weakening]:
                     f"its priority would go down from P{_rank(one.before)} to P{_rank(one.after)}"
                 )
                 yield Weakening(LOWERED, said, "lowered in priority")
+
+
+_SLO_ID = ("sloThreshold", "sloDefinition", "sloId")
+
+
+def watches(manifest: Manifest) -> Iterator[Watched]:
+    """Yield the SLO whose threshold an alert is of, by reference or by its id."""
+    declared = value_at(manifest.spec, _SLO_ID)
+    references = references_in(declared) if isinstance(declared, str) else ()
+    for ref in references:
+        yield Watched(ref.kind, ref)
+    if isinstance(declared, str) and not references:
+        yield Watched("SLO", remote_id=declared)
 
 
 def _rank(priority: Json | Missing) -> int:

@@ -18,7 +18,8 @@ from reconciler.kinds.dashboard.remote import (
     write,
 )
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.kind import ANY_STEP, DASHBOARD_ID, Essential, Grid, Kind
+from reconciler.kinds.id_forms import DASHBOARD_ID
+from reconciler.kinds.kind import ANY_STEP, Essential, Grid, Kind
 
 if TYPE_CHECKING:
     from reconciler.kinds.practice import Practice

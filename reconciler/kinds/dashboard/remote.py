@@ -22,8 +22,8 @@ from reconciler.journal.history import Memory
 from reconciler.kinds.answers import given_id, member, text, without
 from reconciler.kinds.dashboard.model import DashboardSpec
 from reconciler.kinds.dashboard.nested_ids import with_nested_ids
+from reconciler.kinds.id_forms import DASHBOARD_ID
 from reconciler.kinds.kind import (
-    DASHBOARD_ID,
     Answer,
     Consent,
     Identified,

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
+from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.kind import NO_ID, Essential, Kind, Ranking
+from reconciler.kinds.id_forms import NO_ID
+from reconciler.kinds.kind import Essential, Kind, Ranking
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
+from reconciler.kinds.log_policy_set.reaching import takes_logs_of
 from reconciler.kinds.log_policy_set.remote import observe, write
 
 if TYPE_CHECKING:
+    from reconciler.kinds.hygiene import Check
     from reconciler.kinds.practice import Practice
 
 
@@ -19,6 +23,12 @@ def _practices() -> Sequence[Practice]:
     from reconciler.kinds.log_policy_set.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
+
+
+def _hygiene() -> Sequence[Check]:
+    from reconciler.kinds.log_policy_set.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+
+    return HYGIENE
 
 
 def example() -> dict[str, Json]:
@@ -51,8 +61,10 @@ LOG_POLICY_SET = Kind(
     write=write,
     check=check,
     practices=_practices,
+    hygiene=_hygiene,
     findable=True,
     singleton=True,
+    bearing=Bearing(takes_logs_of=takes_logs_of),
     destroyable=("policies",),
     essentials=(Essential(("policies",)),),
     picture=Ranking(
@@ -60,6 +72,7 @@ LOG_POLICY_SET = Kind(
         ("policy", "name"),
         (("policy", "priority"), ("policy", "disabled"), ("logRules", "severities")),
     ),
+    sampled=True,
     unsaid=frozenset(("policy", "logRules")),
     endpoints=ENDPOINTS,
     example=example,

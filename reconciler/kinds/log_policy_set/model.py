@@ -116,6 +116,9 @@ class PolicyItem(Part):
     """One item of the overwrite."""
 
     bare: ClassVar[str] = "policy"
+    strays: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+        {"severities": ("logRules", "severities"), "logRules": ("logRules",)}
+    )
     called: ClassVar[tuple[tuple[str, ...], ...]] = (("policy", "name"),)
 
     log_rules: LogRules | None = None

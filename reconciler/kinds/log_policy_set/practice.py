@@ -66,7 +66,7 @@ class Taken:
     application: Names | None
     subsystem: Names | None
 
-    def covers_names(self, other: Taken) -> bool:
+    def coversnames_of(self, other: Taken) -> bool:
         """Tell whether both rules let in all that the other's do, with capitals and without."""
         pairs = (self.application, other.application), (self.subsystem, other.subsystem)
         return all(
@@ -86,7 +86,7 @@ def shadowing(before: Sequence[Taken | None], one: Taken) -> list[int]:
     left = set(one.severities)
     taking: list[int] = []
     for index, other in enumerate(before):
-        if other is not None and left & other.severities and other.covers_names(one):
+        if other is not None and left & other.severities and other.coversnames_of(one):
             left -= other.severities
             taking.append(index)
     return [] if left else taking
@@ -100,14 +100,14 @@ def taken_by(item: Json) -> Taken | None:
         return None
     severities = [value for _, value in places(item, "logRules", "severities", EACH)]
     known = [text_of(value) for value in severities]
-    application, is_sure = _names(policy.get("applicationRule"))
-    subsystem, is_sure_too = _names(policy.get("subsystemRule"))
+    application, is_sure = names_of(policy.get("applicationRule"))
+    subsystem, is_sure_too = names_of(policy.get("subsystemRule"))
     if not known or None in known or not is_sure or not is_sure_too:
         return None
     return Taken(frozenset(filter(None, known)), application, subsystem)
 
 
-def _names(rule: Json) -> tuple[Names | None, bool]:
+def names_of(rule: Json) -> tuple[Names | None, bool]:
     """Read a rule, and tell whether that is all of it."""
     if rule is None:
         return None, True

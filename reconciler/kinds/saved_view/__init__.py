@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from reconciler.document import Json
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.kind import INT32, Essential, Kind
+from reconciler.kinds.id_forms import INT32
+from reconciler.kinds.kind import Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, check, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
 

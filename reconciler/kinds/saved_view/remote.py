@@ -11,7 +11,8 @@ from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import without
 from reconciler.kinds.assumed_reads import Found, read_record
-from reconciler.kinds.kind import INT32, Identified, Sending, refusal
+from reconciler.kinds.id_forms import INT32
+from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.saved_view.model import SavedViewSpec
 from reconciler.resource import (
     Absent,

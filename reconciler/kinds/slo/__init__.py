@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
+from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.kind import UUID, Essential, Kind, Objective
+from reconciler.kinds.id_forms import UUID
+from reconciler.kinds.kind import Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check, queries
 from reconciler.kinds.slo.remote import (
     TARGET_LOWERED,
@@ -19,6 +21,7 @@ from reconciler.kinds.slo.remote import (
 )
 
 if TYPE_CHECKING:
+    from reconciler.kinds.hygiene import Check
     from reconciler.kinds.practice import Practice
 
 ESSENTIALS = (
@@ -38,6 +41,12 @@ def _practices() -> Sequence[Practice]:
     from reconciler.kinds.slo.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
+
+
+def _hygiene() -> Sequence[Check]:
+    from reconciler.kinds.slo.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+
+    return HYGIENE
 
 
 def example() -> dict[str, Json]:
@@ -69,11 +78,13 @@ SLO = Kind(
     write=write,
     check=check,
     practices=_practices,
+    hygiene=_hygiene,
     queries=queries,
     cannot_create=cannot_create,
     preflight=preflight,
     batch_size=16,
     weakens=weakens,
+    bearing=Bearing((("labels",),)),
     consents=(TARGET_LOWERED,),
     essentials=ESSENTIALS,
     picture=Objective(("targetThresholdPercentage",), ("sloTimeFrame",)),

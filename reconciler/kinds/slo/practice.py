@@ -30,7 +30,7 @@ def _leaves_no_budget(spec: dict[str, Json]) -> Iterator[Found]:
         )
 
 
-def _unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
+def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
     """Yield the SLOs that no alert watches, in a workspace whose alerts watch SLOs.
 
     Where alerts are of other environments, or watch an id that may be anyone's, nobody can tell.
@@ -95,7 +95,7 @@ PRACTICES = (
         code="L302",
         why="An objective that nobody is told about is missed in silence. It is looked for only "
         "where some alert of the workspace watches an SLO, as alerts may be kept elsewhere.",
-        among=_unwatched,
+        among=unwatched,
         wrong=_SLO + _WATCH + "---\n" + _SLO.replace("checkout", "search"),
         right=_SLO + _WATCH,
     ),

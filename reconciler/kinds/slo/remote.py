@@ -12,8 +12,9 @@ from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.journal.history import Memory
 from reconciler.kinds.answers import any_members, member, text, texts
+from reconciler.kinds.hanging import Foreseen
+from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import (
-    UUID,
     Answer,
     Consent,
     Identified,
@@ -100,9 +101,11 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
     )
 
 
-def _told(stored: Json | Missing, alerts: Sequence[str] = ()) -> Told:
+def _told(stored: Json | Missing, alerts: Sequence[str] | None = None) -> Told:
     updated = text(stored, "updateTime") if isinstance(stored, dict) else ""
-    return Told(version=_revision(stored), updated=updated, alerts=tuple(alerts))
+    return Told(
+        version=_revision(stored), updated=updated, alerts=None if alerts is None else tuple(alerts)
+    )
 
 
 def _revision(stored: Json | Missing) -> str:
@@ -136,23 +139,26 @@ def _undocumented(api: Api, sending: Sending) -> str:
     return f"{deed} an SLO is not documented for `{wrong}` (setting `documentedSliOnly`)"
 
 
-async def preflight(api: Api, sending: Sending) -> Sequence[str]:
-    """Ask endpoint 14 what a write would break; it only reads."""
+async def preflight(api: Api, sending: Sending) -> Foreseen:
+    """Ask endpoint 14 what a write would break, and which alerts it names; it only reads."""
     objection = _undocumented(api, sending)
     if objection:
-        return [objection]
+        return Foreseen((objection,))
     if not _is_validated(api, sending):
-        return ()
+        return Foreseen()
     body = _with_id(sending)
     try:
         reply = await api.ask(VALIDATE, body)
     except ServiceRefused as refused:
-        return [str(refused)]
-    return [
+        return Foreseen((str(refused),))
+    items = any_members(reply, "alertsValidationResult")
+    objections = (
         f"alert {text(item, 'name') or text(item, 'id')}: {text(item, 'errorMessage')}"
-        for item in any_members(reply, "alertsValidationResult")
+        for item in items
         if text(item, "errorMessage")
-    ]
+    )
+    named = (text(item, "id") for item in items)
+    return Foreseen(tuple(objections), tuple(filter(None, named)))
 
 
 def _is_validated(api: Api, sending: Sending) -> bool:
@@ -200,7 +206,8 @@ async def _write(api: Api, sending: Sending) -> Outcome:
     count = "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
     told = f"affects {count}: {', '.join(alerts)}" if alerts else ""
     stored = value_at(reply, ("slo",))
-    revision, beside = _revision(stored), _told(stored, alerts)
+    is_told = isinstance(value_at(reply, ("effectedSloAlertIds",)), list)
+    revision, beside = _revision(stored), _told(stored, alerts if is_told else None)
     return Written(sending.ref, sending.change.remote_id, told, revision=revision, told=beside)
 
 

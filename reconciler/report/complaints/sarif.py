@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote
 
@@ -22,7 +23,7 @@ from reconciler.report.complaints.document import (
 from reconciler.report.explained_code import code_markdown, code_text
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import json_text, safe
-from reconciler.source.diagnostic import CODES, Complaint
+from reconciler.source.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint
 
 OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
 
@@ -33,8 +34,29 @@ _DIGITS = 32
 _BEGINS = b'{\n  "version": "2.1.0",\n  "runs": [\n'
 
 
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a log is of: the `codes` that it may tell, what to run for all, and what tells it apart.
+
+    `notes` are what is to be said of the run beside its results.
+    """
+
+    codes: Mapping[str, str]
+    command: str
+    category: str = ""
+    tag: str = "manifests"
+    notes: Sequence[str] = ()
+
+
+VALIDATE = Tool(CODES, "reconciler validate -v")
+
+
 def complaints_sarif(
-    complaints: Sequence[Complaint], folder: str = "", environment: str = "", ignored: int = 0
+    complaints: Sequence[Complaint],
+    folder: str = "",
+    environment: str = "",
+    ignored: int = 0,
+    tool: Tool = VALIDATE,
 ) -> str:
     """Give a SARIF log of one run, ending in a line break: at most 5,000 results, worst first.
 
@@ -44,12 +66,13 @@ def complaints_sarif(
     """
     ordered = worst_first(complaints)
     left_out = len(ordered) - SHOWN_SARIF_RESULTS
-    rules = rules_of(ordered)
+    rules = rules_of(ordered, tool.codes)
+    named = "/".join(("reconciler", *filter(None, (tool.category, environment)), ""))
     run: dict[str, Json] = {
-        "tool": {"driver": _driver(rules)},
-        "automationDetails": {"id": "/".join(("reconciler", *filter(None, (environment,)), ""))},
+        "tool": {"driver": _driver(rules, tool)},
+        "automationDetails": {"id": named},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(left_out)],
+        "invocations": [_invocation(left_out, tool)],
         "properties": {"ignored": ignored},
         "results": list(_results(ordered[:SHOWN_SARIF_RESULTS], folder, [*rules])),
     }
@@ -62,37 +85,38 @@ def begins_sarif(head: bytes) -> bool:
     return head.startswith(_BEGINS)
 
 
-def rules_of(complaints: Sequence[Complaint]) -> dict[str, str]:
+def rules_of(complaints: Sequence[Complaint], codes: Mapping[str, str] = CODES) -> dict[str, str]:
     """Map all codes to what they say: those of the house, and of a team's own rules that are met.
 
     Of one rule, all complaints say mostly the same, so the first one stands for it.
     """
     own: dict[str, str] = {}
     for one in complaints:
-        if one.code not in CODES:
+        if one.code not in codes:
             own.setdefault(one.code, safe(one.message))
-    return {**CODES, **dict(sorted(own.items()))}
+    return {**codes, **dict(sorted(own.items()))}
 
 
-def _driver(rules: Mapping[str, str]) -> dict[str, Json]:
+def _driver(rules: Mapping[str, str], tool: Tool) -> dict[str, Json]:
     return {
         "name": "reconciler",
         "semanticVersion": __version__,
-        "rules": [_rule(code, said) for code, said in rules.items()],
+        "rules": [_rule(code, said, tool.tag) for code, said in rules.items()],
     }
 
 
-def _rule(code: str, said: str) -> dict[str, Json]:
+def _rule(code: str, said: str, tag: str) -> dict[str, Json]:
     is_practice = code.startswith(PRACTICE)
+    is_warned_of = is_practice or code in WARNED_OF or code in AUDITED
     return {
         "id": code,
         "shortDescription": {"text": said},
         **_explained(code, said),
         "defaultConfiguration": {
             "enabled": code not in OFF,
-            "level": "warning" if is_practice or code in WARNED_OF else "error",
+            "level": "warning" if is_warned_of else "error",
         },
-        "properties": {"tags": ["practice" if is_practice else "manifests"]},
+        "properties": {"tags": ["practice" if is_practice else tag]},
     }
 
 
@@ -110,13 +134,16 @@ def _explained(code: str, said: str) -> dict[str, Json]:
     }
 
 
-def _invocation(left_out: int) -> dict[str, Json]:
+def _invocation(left_out: int, tool: Tool) -> dict[str, Json]:
     """Say that the run went well, as its complaints are its results, and what is not told."""
     invocation: dict[str, Json] = {"executionSuccessful": True}
+    texts = [safe(note) for note in tool.notes]
     if left_out > 0:
-        text = f"{left_out:,} more complaints are left out: `reconciler validate -v` shows all"
-        notification: dict[str, Json] = {"level": "warning", "message": {"text": text}}
-        invocation["toolExecutionNotifications"] = [notification]
+        texts.append(f"{left_out:,} more complaints are left out: `{tool.command}` shows all")
+    if texts:
+        invocation["toolExecutionNotifications"] = [
+            {"level": "warning", "message": {"text": text}} for text in texts
+        ]
     return invocation
 
 
@@ -147,7 +174,9 @@ def _fingerprint(complaint: Complaint) -> str:
     """
     parts: list[Json] = [complaint.code, complaint.ref, list(complaint.path)]
     if not complaint.ref:
-        words = complaint.excerpt.lines[-1][1].strip() if complaint.excerpt else ""
+        excerpt = complaint.excerpt
+        # As it always was: what tells findings apart must not change with what is shown.
+        words = excerpt.within(USUAL_EXCERPT).lines[-1][1].strip() if excerpt else ""
         parts += [complaint.file, words]
     return sha256(json.dumps(parts).encode()).hexdigest()[:_DIGITS]
 

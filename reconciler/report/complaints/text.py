@@ -9,9 +9,10 @@ from reconciler.report.complaints.document import advice, worst_first
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import plural
-from reconciler.source.diagnostic import Complaint, Excerpt
+from reconciler.source.diagnostic import USUAL_EXCERPT, Complaint, Excerpt
 
 MOST_SHOWN = 20
+NARROWEST = 20
 MOST_WARNED = 3
 """Warnings that a command tells whose answer is another: `validate` tells all of them."""
 
@@ -27,6 +28,7 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
     rest = len(ordered) - len(shown)
     if rest:
         lines.extend((f"and {rest:,} more (-v shows them)", ""))
+    lines.extend(_hint(shown, style))
     return "\n".join((*lines, ""))
 
 
@@ -43,7 +45,17 @@ def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
     if rest:
         more = plural(rest, "more warning")
         lines.extend((fitted(f"and {more}: `{on_manifests('validate')}` shows them", style), ""))
+    lines.extend(_hint(shown, style))
     return "\n".join((*lines, ""))
+
+
+def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:
+    """Tell a person where a code is explained; a log is read by those who know."""
+    code = next((one.code for one in shown if one.code and "/" not in one.code), "")
+    if code and style.terminal:
+        said = f"`reconciler explain {code}` says what that means, with an example"
+        yield style.paint(fitted(said, style), Colour.DIM)
+        yield ""
 
 
 def complaints_summary(
@@ -65,7 +77,12 @@ def _lines(complaint: Complaint, style: Style) -> Iterator[str]:
     yield f"{gutter}{style.paint('-->', Colour.DIM)} {_place(complaint)}"
     help_text = safe(advice(complaint))
     if complaint.excerpt is not None:
-        yield from _frame(complaint.excerpt, len(gutter), colour, help_text, style)
+        room = (
+            max(NARROWEST, style.width - len(gutter) - len(" | "))
+            if style.terminal
+            else USUAL_EXCERPT
+        )
+        yield from _frame(complaint.excerpt.within(room), len(gutter), colour, help_text, style)
     elif help_text:
         yield fitted(f"{gutter} {help_text}", style)
 

@@ -1,7 +1,8 @@
-"""Plans and drift as one HTML file that needs nothing beside it. Pure."""
+"""Plans, drift and audits as one HTML file that needs nothing beside it. Pure."""
 
+from reconciler.report.html.audit_page import audit_html
 from reconciler.report.html.drift_page import drift_html
 from reconciler.report.html.page import Made
 from reconciler.report.html.plan_page import plan_html
 
-__all__ = ["Made", "drift_html", "plan_html"]
+__all__ = ["Made", "audit_html", "drift_html", "plan_html"]

@@ -22,6 +22,8 @@ from reconciler.report.html.cards import (
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
 from reconciler.report.html.page import Made, made_line, page, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
+from reconciler.report.html.sampled import policy_impact_section
+from reconciler.report.html.signals import signals_of
 from reconciler.report.pictures.grid import Sides
 from reconciler.report.pictures.sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import notes_of
@@ -30,6 +32,7 @@ from reconciler.report.words import (
     VERBS,
     WORST_FIRST,
     evidence,
+    heading,
     plural,
     summary,
 )
@@ -60,9 +63,9 @@ OPEN_UP_TO = 5
 def plan_html(plan: Plan, made: Made | None = None) -> str:
     """Give the page, ending in a line break. Every change is in it, whole."""
     changes = [change for change in plan.changes if change.action is not Action.KEEP]
-    shown = [_card(change, f"change-{number}") for number, change in enumerate(changes, 1)]
+    shown = [_card(plan, change, f"change-{number}") for number, change in enumerate(changes, 1)]
     identities = {one.ref: one.identity for one in shown}
-    title = f"Plan for {plan.environment}"
+    title = f"Plan for {plan.environment}" if plan.against is None else heading(plan)
     return page(
         f"{title}: {summary(plan)}",
         skip_link("changes", "To the changes"),
@@ -78,6 +81,7 @@ def plan_html(plan: Plan, made: Made | None = None) -> str:
             "main",
             None,
             _attention(plan, identities),
+            policy_impact_section(plan.signals.policies),
             filter_bar(shown),
             element("div", {"id": "changes", "tabindex": "-1"}, *_groups(changes, shown)),
             _unchanged(plan),
@@ -155,7 +159,7 @@ def _groups(changes: Sequence[Change], shown: Sequence[Card]) -> Iterator[Markup
         yield group(kind, plural(len(cards), "change"), cards)
 
 
-def _card(change: Change, identity: str) -> Card:
+def _card(plan: Plan, change: Change, identity: str) -> Card:
     team = change.manifest.labels.get(TEAM, "")
     facets = [("kind", change.ref.kind), ("action", change.action.word)]
     facets += [("evidence", evidence(change)), (TEAM, team)]
@@ -163,6 +167,7 @@ def _card(change: Change, identity: str) -> Card:
     body = (
         notes(notes_of(change)),
         _destroyed(change),
+        signals_of(plan, change),
         picture_of(drawing_of(change)),
         fields_table(found, SIDES) if change.action is Action.UPDATE else new_table(found),
     )

@@ -172,6 +172,14 @@ text { fill: var(--ink); font-family: system-ui, -apple-system, "Segoe UI", Robo
 .end { text-anchor: end; }
 text.quiet, text.place, text.note { fill: var(--quiet); }
 .cell { fill: var(--grey-soft); stroke: var(--line); stroke-width: 1; }
+.track { flex-basis: 100%; max-width: 440px; }
+.strip { width: 100%; border-bottom: 1.5px solid var(--quiet); }
+.fired { fill: var(--amber); }
+.silent { fill: var(--line); }
+.ends { display: flex; justify-content: space-between; margin: 0.2rem 0 0; font-size: 0.8rem;
+  color: var(--quiet); gap: 0.8rem; }
+.watched p { margin: 0.7rem 0 0.2rem; font-size: 0.9rem; font-weight: 600; }
+.watched ul { margin: 0; padding-left: 1.1rem; overflow-wrap: anywhere; }
 .order { flex-basis: 100%; display: grid; align-items: start;
   grid-template-columns: minmax(0, 1fr) 10rem minmax(0, 1fr); }
 .order h4, .links { margin: 0; }
@@ -230,6 +238,36 @@ text.edited, .key-edited { fill: var(--amber); color: var(--amber); }
 .week { stroke: var(--blue); stroke-width: 1; stroke-dasharray: 2 3; }
 """
 
+_SAMPLED = """
+.sampled { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
+  padding: 1rem 1.25rem; margin-top: 1.25rem; }
+.sampled h2 { margin: 0 0 0.3rem; }
+.sampled p { margin: 0 0 0.8rem; overflow-wrap: anywhere; }
+.sampled .doubt { color: var(--red); font-weight: 600; }
+.sampled .chip { margin-left: 0.5rem; }
+.flows { list-style: none; margin: 0 0 0.8rem; padding: 0; }
+.flow { display: grid; grid-template-columns: minmax(0, 1fr) 9rem minmax(0, 1fr);
+  align-items: start; margin-bottom: 0.4rem; }
+.flow.head { color: var(--quiet); font-size: 0.8rem; font-weight: 600; }
+.policy { background: var(--grey-soft); border-radius: 5px; padding: 0.3rem 0.6rem;
+  box-shadow: inset 0 0 0 1px var(--line); font-size: 0.85rem; overflow-wrap: anywhere; }
+.policy .name { font-weight: 600; }
+.policy .says { color: var(--quiet); margin-left: 0.5rem; }
+.policy.none { background: none; box-shadow: none; outline: 2px dashed var(--quiet);
+  outline-offset: -2px; }
+.policy.none .name { font-weight: 400; color: var(--quiet); }
+.way { display: block; text-align: center; padding-top: 0.35rem; }
+.way svg { width: 100%; height: 1.15rem; }
+.way .many { display: block; font-size: 0.75rem; color: var(--quiet); padding: 0 0.3rem; }
+.band { fill: var(--line); }
+.turns .band { fill: var(--blue); }
+.turns .policy:last-child { background: var(--blue-soft);
+  box-shadow: inset 0 0 0 1.5px var(--blue); }
+.fails .band { fill: var(--red); }
+.fails .many { color: var(--red); font-weight: 600; }
+.fails .policy:last-child { background: var(--red-soft); box-shadow: inset 0 0 0 2px var(--red); }
+"""
+
 _PAPER = """
 @media (max-width: 40rem) {
   body { padding: 1.25rem 0.75rem 3rem; }
@@ -247,13 +285,17 @@ _PAPER = """
   .rank .name, .rank .says { white-space: normal; overflow-wrap: anywhere; }
   .narrow { display: block; }
   .roomy { display: none; }
+  .flow { grid-template-columns: 1fr; margin-bottom: 0.9rem; }
+  .flow.head { display: none; }
+  .way svg { display: none; }
+  .way .many::before { content: "↓ "; }
   p.narrow { margin: 0 0 0.3rem; font-size: 0.85rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
   button, .change > summary { transition: background 0.12s, border-color 0.12s; }
 }
 @media (forced-colors: active) {
-  .cell, .window, .link, .axis { forced-color-adjust: none; }
+  .cell, .window, .link, .axis, .band, .fired, .silent { forced-color-adjust: none; }
 }
 @media print {
   html { background: #ffffff; font-size: 11px; }
@@ -271,6 +313,6 @@ STYLE = (
     f"\n:root {{ color-scheme: light dark;{_LIGHT}}}"
     f"\n@media (prefers-color-scheme: dark) {{ :root {{{_DARK}}} }}"
     f"\n@media print {{ :root {{ color-scheme: light;{_LIGHT}}} }}"
-    f"{_FRAME}{_FILTERS}{_CARDS}{_FIELDS}{_PICTURES}{_PAPER}"
+    f"{_FRAME}{_FILTERS}{_CARDS}{_FIELDS}{_PICTURES}{_SAMPLED}{_PAPER}"
 )
 """The whole style sheet."""

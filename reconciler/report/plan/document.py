@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.alias_generators import to_camel
@@ -29,8 +29,25 @@ from reconciler.report.changes.document import (
 )
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
+from reconciler.report.signals.beside_base import BesideBaseDocument, base_document
+from reconciler.report.signals.policy_impact import (
+    PolicyImpactDocument,
+    policy_impact_document,
+)
+from reconciler.report.signals.track_record import TrackRecordDocument, track_record_document
 from reconciler.report.spoken import Place, places_in
-from reconciler.resource import Action, ActionWord, Change, LastEdit, Plan, Reason, Ref, Remark
+from reconciler.resource import (
+    Action,
+    ActionWord,
+    Change,
+    LastEdit,
+    Objection,
+    Plan,
+    Reason,
+    Ref,
+    Remark,
+    Signals,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -51,13 +68,37 @@ class ChangeDocument(TypedDict):
     kind: str
     name: str
     action: ActionWord
-    evidence: Literal["live", "journal", "none"]
+    evidence: Literal["live", "journal", "none", "base"]
     remoteId: str | int | None
     source: SourceDocument
     fields: list[FieldDocument]
     destroys: Annotated[list[str], Field(description="What the write removes for good, by name.")]
     notes: Annotated[list[str], Field(description="The reasons in words, for people.")]
     reasons: Annotated[list[ReasonDocument], Field(default=[])]
+    owners: NotRequired[
+        Annotated[
+            list[str],
+            Field(
+                description="The code owners of its manifest by the base branch; only where that "
+                "is known, and empty for what is nobody's."
+            ),
+        ]
+    ]
+    trackRecord: NotRequired[
+        Annotated[
+            TrackRecordDocument,
+            Field(description="Of an alert that the plan touches, where that was asked for."),
+        ]
+    ]
+    watchedBy: NotRequired[
+        Annotated[list[str], Field(description="The alerts known to watch what changes.")]
+    ]
+    watchedByOthers: NotRequired[
+        Annotated[
+            list[str],
+            Field(description="Ids of alerts that the service told of and nobody here knows."),
+        ]
+    ]
 
 
 class OrphanDocument(TypedDict):
@@ -84,6 +125,9 @@ class GuardDocument(TypedDict):
     ]
     message: str
     waysOut: list[str]
+    until: NotRequired[
+        Annotated[str, Field(description="When it ends by itself; left out where nobody knows.")]
+    ]
 
 
 SummaryDocument = TypedDict(
@@ -100,6 +144,14 @@ class PlanHead(TypedDict):
     formatVersion: Literal[1]
     environment: str
     target: str
+    against: Annotated[
+        str,
+        Field(
+            default="",
+            description="The revision and its commit that stood for the service, which was not "
+            "asked; empty where it was.",
+        ),
+    ]
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
     sum: Annotated[
         str,
@@ -126,10 +178,19 @@ class PlanHead(TypedDict):
     notExamined: Annotated[
         int, Field(default=0, ge=0, description="How many resources the plan of a part left out.")
     ]
+    besideBase: Annotated[
+        BesideBaseDocument | None,
+        Field(
+            default=None,
+            description="Where live is not as the base branch declares it; null where that was "
+            "not asked for.",
+        ),
+    ]
     selection: Annotated[
         SelectionDocument | None,
         Field(default=None, description="What the plan is limited to; null for all manifests."),
     ]
+    policyImpact: NotRequired[PolicyImpactDocument]
 
 
 @with_config(ConfigDict(extra="ignore"))
@@ -160,10 +221,12 @@ PlanLine: TypeAlias = Annotated[
 
 def plan_document(plan: Plan) -> PlanDocument:
     """Give a plan's JSON form. Every resource is in it; secrets are sealed."""
+    base = plan.signals.base
     document: PlanDocument = {
         "formatVersion": 1,
         "environment": plan.environment,
         "target": plan.target,
+        "against": str(plan.against) if plan.against is not None else "",
         "digest": plan.digest,
         "summary": {
             "keep": plan.count(Action.KEEP),
@@ -172,28 +235,43 @@ def plan_document(plan: Plan) -> PlanDocument:
             "assert": plan.count(Action.ASSERT),
             "blocked": plan.count(Action.BLOCKED),
         },
-        "changes": [change_document(change) for change in plan.changes],
+        "changes": [
+            _owned(_with_signals(change, plan.signals), change, plan) for change in plan.changes
+        ],
         "orphans": [{"ref": str(one.ref), "remoteId": one.remote_id} for one in plan.orphans],
         "unsettled": [
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
             for one in plan.unsettled
         ],
-        "guards": [
-            {
-                "code": one.code,
-                "ref": str(one.ref) if one.ref is not None else None,
-                "message": one.message,
-                "waysOut": list(one.ways_out),
-            }
-            for one in plan.guarded
-        ],
+        "guards": [_guard_document(one) for one in plan.guarded],
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
+        "besideBase": base_document(base) if base is not None else None,
         "selection": selection_document(plan.selected) if plan.selected is not None else None,
         "sum": "",
     }
+    if plan.signals.policies is not None:
+        document["policyImpact"] = policy_impact_document(plan.signals.policies)
     document["sum"] = _sum_of(document)
+    return document
+
+
+def _owned(document: ChangeDocument, change: Change, plan: Plan) -> ChangeDocument:
+    """Say whose a resource is, which is no part of what is done with it."""
+    owners = plan.signals.owners.get(change.ref)
+    return document if owners is None else {**document, "owners": [*owners]}
+
+
+def _guard_document(one: Objection) -> GuardDocument:
+    document: GuardDocument = {
+        "code": one.code,
+        "ref": str(one.ref) if one.ref is not None else None,
+        "message": one.message,
+        "waysOut": list(one.ways_out),
+    }
+    if one.until:
+        document["until"] = one.until
     return document
 
 
@@ -217,6 +295,18 @@ def change_document(change: Change) -> ChangeDocument:
         "notes": list(notes_of(change)),
         "reasons": [reason_document(reason) for reason in change.reasons],
     }
+
+
+def _with_signals(change: Change, signals: Signals) -> ChangeDocument:
+    """Give a change's JSON form with what stands beside it, which is no part of the change."""
+    document = change_document(change)
+    if (record := signals.track_records.get(change.ref)) is not None:
+        document["trackRecord"] = track_record_document(record)
+    if (watchers := signals.watchers.get(change.ref)) is not None:
+        document["watchedBy"] = [str(ref) for ref in watchers.refs]
+        if watchers.others:
+            document["watchedByOthers"] = list(watchers.others)
+    return document
 
 
 def reason_document(reason: Reason | Remark) -> ReasonDocument:

@@ -19,8 +19,20 @@ from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
+from reconciler.report.signals.beside_base import base_markdown
+from reconciler.report.signals.owners import whose_markdown
+from reconciler.report.signals.policy_impact import policy_impact_markdown
+from reconciler.report.signals.track_record import track_record_markdown
+from reconciler.report.signals.watchers import watchers_markdown
 from reconciler.report.spoken import BETWEEN
-from reconciler.report.words import EVIDENCE_MEANINGS, WORST_FIRST, evidence, plural, summary
+from reconciler.report.words import (
+    EVIDENCE_MEANINGS,
+    SHOWN_COMMIT,
+    WORST_FIRST,
+    evidence,
+    plural,
+    summary,
+)
 from reconciler.resource import Action, Change, Plan
 
 MOST_ROWS = 50
@@ -34,6 +46,7 @@ LONGEST_SAID = 300
 LONGEST_WHAT = 160
 LONGEST_TURNS = 100
 TABLE_BYTES = 30_000
+BESIDE_BYTES = 8_000
 LIVE = "live"
 
 _SHOWN = tuple(action for action in WORST_FIRST if action is not Action.KEEP)
@@ -66,15 +79,25 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     )
     groups = list(_groups(changes))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
-    head = "\n".join((*_head(plan), *_warnings(plan), *counts, *_table(groups)))
+    whose = whose_markdown(plan, changes)
+    beside = [*track_record_markdown(plan), *watchers_markdown(plan), *_signals(plan), *whose]
+    # What is said beside the table takes its room from that, so that both fit any comment.
+    table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
+    head = "\n".join((*_head(plan), *_warnings(plan), *counts, *table, *beside))
     foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
     folds = [_fold(one) for one in groups if one.lines or one.picture or len(one.changes) > 1]
     room = budget - len((head + foot).encode()) - 1
-    return head + "\n" + folds_markdown(folds, room, whole) + foot
+    strayed = base_markdown(plan.signals.base, min(BESIDE_BYTES, room))
+    room -= len(strayed.encode())
+    return head + "\n" + folds_markdown(folds, room, whole) + strayed + foot
 
 
 def _head(plan: Plan) -> Iterator[str]:
-    yield f"### Plan for {code(plan.environment, LONGEST_CELL)}: {summary(plan)}"
+    where = code(plan.environment, LONGEST_CELL)
+    if plan.against is not None:
+        commit = code(plan.against.commit[:SHOWN_COMMIT])
+        where = f"{where} against {commit} (nothing live was asked)"
+    yield f"### Plan for {where}: {summary(plan)}"
     yield ""
     if not plan.changes:
         yield emptiness(plan)
@@ -99,6 +122,11 @@ def _warnings(plan: Plan) -> Iterator[str]:
     if quoted:
         yield "\n>\n".join(f"> {warning}" for warning in quoted)
         yield ""
+
+
+def _signals(plan: Plan) -> Iterator[str]:
+    if plan.signals.policies is not None:
+        yield from policy_impact_markdown(plan.signals.policies)
 
 
 def _notice(notice: Notice) -> str:
@@ -153,12 +181,12 @@ def _kinds(changes: Sequence[Change]) -> Iterator[str]:
     yield ""
 
 
-def _table(groups: Sequence[_Group]) -> Iterator[str]:
+def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
     if not groups:
         return
     yield "| action | resource | what | evidence | note |"
     yield "|---|---|---|---|---|"
-    room, shown = TABLE_BYTES, 0
+    shown = 0
     for group in groups[:MOST_ROWS]:
         row = _row(group.first, len(group.changes) - 1)
         room -= len(row.encode()) + 1

@@ -12,8 +12,12 @@ from reconciler.report.changes.fields import FieldChange, essentials_of, field_c
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.reasons import remark_words, telling_notes
 from reconciler.report.safe import safe
+from reconciler.report.signals.beside_base import base_lines
+from reconciler.report.signals.policy_impact import policy_impact_lines
+from reconciler.report.signals.track_record import track_record_lines
+from reconciler.report.signals.watchers import watchers_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
-from reconciler.report.words import WORST_FIRST, evidence, plural, summary
+from reconciler.report.words import WORST_FIRST, evidence, heading, plural, summary
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
 
 _COLOURS = {
@@ -58,7 +62,10 @@ def plan_text(plan: Plan, style: Style) -> str:
         lines.extend(wrapped(remark_words(remark), style, Colour.CYAN))
     lines.append("")
     for kind, changes in groupby(plan.changes, key=lambda change: change.ref.kind):
-        lines.extend(_kind_lines(kind, list(changes), room, style))
+        lines.extend(_kind_lines(plan, kind, list(changes), room, style))
+    if plan.signals.policies is not None:
+        lines.extend(policy_impact_lines(plan.signals.policies, style))
+    lines.extend(base_lines(plan.signals.base, style))
     lines.extend(_guard_lines(plan, style))
     lines.extend(_orphan_lines(plan, style))
     lines.extend(_unsettled_lines(plan, style))
@@ -84,7 +91,7 @@ def _room(plan: Plan, style: Style) -> _Room:
 
 
 def _title(plan: Plan) -> str:
-    return f"Plan for {plan.environment} ({plan.target}): {summary(plan)}"
+    return f"{heading(plan)}: {summary(plan)}"
 
 
 def _bold(text: str, style: Style) -> Iterator[str]:
@@ -103,7 +110,9 @@ def _closing(plan: Plan) -> str:
     return f"{summary(plan)[0].upper()}{summary(plan)[1:]}."
 
 
-def _kind_lines(kind: str, changes: Sequence[Change], room: _Room, style: Style) -> Iterator[str]:
+def _kind_lines(
+    plan: Plan, kind: str, changes: Sequence[Change], room: _Room, style: Style
+) -> Iterator[str]:
     kept = [change for change in changes if change.action is Action.KEEP]
     shown = [
         one for one in changes if style.verbose or one.is_noted or one.action is not Action.KEEP
@@ -115,7 +124,7 @@ def _kind_lines(kind: str, changes: Sequence[Change], room: _Room, style: Style)
     yield style.paint(kind, Colour.BOLD) + style.paint(f"  {count} to do", Colour.DIM)
     widest = min(WIDEST_NAME, max(len(safe(change.ref.name)) for change in shown))
     for action, run in groupby(shown, key=lambda change: change.action):
-        groups = list(_groups(list(run), room, style))
+        groups = list(_groups(plan, list(run), room, style))
         most = room.listed if action in (Action.CREATE, Action.ASSERT) else len(groups)
         for alike, details in groups[:most]:
             yield from _group_lines(alike, details, widest, style)
@@ -129,7 +138,7 @@ def _kind_lines(kind: str, changes: Sequence[Change], room: _Room, style: Style)
 
 
 def _groups(
-    run: Sequence[Change], room: _Room, style: Style
+    plan: Plan, run: Sequence[Change], room: _Room, style: Style
 ) -> Iterator[tuple[list[Change], tuple[str, ...]]]:
     """Yield changes with what is said below them; together where it is the same for many.
 
@@ -138,7 +147,7 @@ def _groups(
     groups: dict[tuple[str, tuple[str, ...], tuple[FieldChange, ...]], list[Change]] = {}
     many = len(run) >= FEWEST_ALIKE and not style.verbose
     for change in run:
-        details = tuple(_details(change, room, style))
+        details = tuple(_details(plan, change, room, style))
         whole = many and change.action in (Action.CREATE, Action.ASSERT)
         unsaid = field_changes(change) if whole else ()
         groups.setdefault((evidence(change), details, unsaid), []).append(change)
@@ -172,9 +181,11 @@ def _head(change: Change, widest: int, style: Style) -> str:
     return f"  {sign}  {style.paint(where, Colour.DIM)}"
 
 
-def _details(change: Change, room: _Room, style: Style) -> Iterator[str]:
+def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[str]:
     for note in telling_notes(change):
         yield from wrapped(note, style, Colour.CYAN)
+    yield from track_record_lines(plan, change, style)
+    yield from watchers_lines(plan, change, style)
     if change.action is Action.UPDATE or (change.action.writes and style.verbose):
         yield from change_lines(change, room.fields, style)
     else:

@@ -1,0 +1,48 @@
+"""What samples of logs have against a new list of log policies. Source: docs/policy-impact.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconciler.guards.rules import MOST_NAMED, OVERRIDE, REVIEW, allowing
+from reconciler.project import Guards
+from reconciler.project.settings import POLICY_SAMPLES
+from reconciler.resource import Objection, Plan
+from reconciler.resource.policy_impact import SampleAnswer
+
+LONGEST_NAME = 60
+
+
+def failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
+    """Yield one objection where a new list of policies fails samples that say what they expect."""
+    impact = plan.signals.policies
+    if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
+        return
+    failures = impact.failures
+    if not failures:
+        return
+    counted = "1 sample" if len(failures) == 1 else f"{len(failures)} samples"
+    shown = "; ".join(map(_told_otherwise, failures[:MOST_NAMED]))
+    more = f"; and {len(failures) - MOST_NAMED} more" if len(failures) > MOST_NAMED else ""
+    said = f"{counted} of logs would not have the policy that is expected: {shown}{more}"
+    ways_out = (
+        "declare the policies in an order in which each sample meets the expected one",
+        "if the sample is wrong by now, say in it which policy is meant",
+        REVIEW,
+        allowing(POLICY_SAMPLES, plan.environment),
+        OVERRIDE,
+    )
+    yield Objection(said=said, ways_out=ways_out, code=POLICY_SAMPLES)
+
+
+def _told_otherwise(one: SampleAnswer) -> str:
+    sample, after = one.sample, one.after
+    severity = sample.severity.removeprefix("SEVERITY_").lower()
+    log = f"{_cut(sample.application)}/{_cut(sample.subsystem)} {severity}"
+    expected = f"`{_cut(sample.policy)}`" if sample.policy else "no policy"
+    got = f"`{_cut(after.policy)}`" if after is not None and after.policy else "no policy"
+    return f"{log} expects {expected}, and would have {got}"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"

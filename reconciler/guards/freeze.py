@@ -1,0 +1,144 @@
+"""Whether nothing may be written now: in a window, while incidents are open, or if nobody can tell.
+
+What cannot be found out counts as frozen, unless the environment says otherwise. Source:
+docs/freeze.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING, Final
+
+from reconciler.errors import ReconcilerError
+from reconciler.project.freeze import Freeze, Holding, holding
+from reconciler.resource import FreezeUnknown, Objection, Plan
+
+if TYPE_CHECKING:
+    # Only their types are needed here, and they bring the whole HTTP client.
+    from reconciler.api.client import Api
+    from reconciler.signals.incidents import Incident
+
+FROZEN = "frozen"
+MOST_CLOCKS_DIFFER: Final = 300.0
+"""Seconds by which the service's clock and ours may differ."""
+
+MOST_NAMED: Final = 5
+_LONGEST_NAME: Final = 80
+BREAK_GLASS: Final = (
+    "in an emergency, apply with `--break-glass REASON` (`break-glass` of the action), which the "
+    "journal keeps"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeNow:
+    """What an environment says of freezes, and the moment that it is held against."""
+
+    freeze: Freeze
+    now: datetime
+
+
+async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
+    """Fill in what a freeze has against an apply of a plan. One that writes nothing is not frozen.
+
+    Incidents are asked for only where the environment names them.
+    """
+    freeze = asked.freeze
+    if not any(change.action.writes for change in plan.changes):
+        return plan
+    told: list[Objection] = []
+    unknown: list[str] = []
+    held = holding(freeze.windows, asked.now)
+    if held is not None:
+        told.append(_in_window(held, plan.environment))
+    if freeze.incidents is not None:
+        try:
+            stopping = await _stopping(api, plan, freeze)
+            told.extend(_while_open(stopping, plan.environment) if stopping else ())
+        except ReconcilerError as error:
+            unknown.append(f"its open incidents cannot be told: {error}")
+    # Last, as whatever was asked tells what time it is there.
+    if freeze.windows and held is None and (why := _clock_doubt(api)):
+        unknown.append(why)
+    if not unknown:
+        return _guarded(plan, told)
+    if freeze.on_unknown == "allow":
+        remarks = (*plan.remarks, *map(FreezeUnknown, unknown))
+        return _guarded(replace(plan, remarks=remarks), told)
+    return _guarded(plan, [*told, *(_untold(why, plan.environment) for why in unknown)])
+
+
+def _guarded(plan: Plan, told: Sequence[Objection]) -> Plan:
+    return replace(plan, guarded=(*told, *plan.guarded)) if told else plan
+
+
+def _clock_doubt(api: Api) -> str:
+    """Say why our clock cannot tell whether a window holds, "" where nothing speaks against it."""
+    seconds = api.clock_difference
+    if seconds is None or abs(seconds) <= MOST_CLOCKS_DIFFER:
+        return ""
+    minutes, way = round(abs(seconds) / 60), "behind" if seconds > 0 else "ahead of"
+    return f"the clock of this machine is {minutes:,} minutes {way} that of the service"
+
+
+async def _stopping(api: Api, plan: Plan, freeze: Freeze) -> list[Incident]:
+    from reconciler.guards.freeze_incidents import open_incidents_of  # noqa: PLC0415 - heavy
+
+    assert freeze.incidents is not None  # noqa: S101 - asked before
+    return await open_incidents_of(api, plan, freeze.incidents)
+
+
+def _in_window(held: Holding, environment: str) -> Objection:
+    reasons = "; ".join(dict.fromkeys(one.reason.strip() for one in held.windows))
+    if held.until is None:
+        said = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
+        waiting = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
+        return Objection(said=said, ways_out=(waiting, BREAK_GLASS), code=FROZEN)
+    until = moment_words(held.until, held.windows[0].zone, held.windows[0].timezone)
+    waiting = "apply again after that, or let the apply wait: `--wait-freeze DURATION`"
+    return Objection(
+        said=f"`{environment}` is frozen until {until}: {reasons}",
+        ways_out=(waiting, BREAK_GLASS),
+        code=FROZEN,
+        until=held.until.isoformat(),
+    )
+
+
+def moment_words(at: datetime, zone: tzinfo, name: str) -> str:
+    """Say a moment by the clocks of a zone and by UTC."""
+    there, here = (at.astimezone(one).strftime("%Y-%m-%d %H:%M") for one in (zone, UTC))
+    return f"{there} {name} ({here} UTC)" if name != "UTC" else f"{here} UTC"
+
+
+def _while_open(stopping: Sequence[Incident], environment: str) -> list[Objection]:
+    named = ", ".join(_name(one) for one in stopping[:MOST_NAMED])
+    more = f" and {len(stopping) - MOST_NAMED} more" if len(stopping) > MOST_NAMED else ""
+    noun = "incident is" if len(stopping) == 1 else "incidents are"
+    said = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
+    waiting = (
+        "apply again once they are closed (`reconciler incidents list --open`), or let the apply "
+        "wait: `--wait-freeze DURATION`"
+    )
+    return [Objection(said=said, ways_out=(waiting, BREAK_GLASS), code=FROZEN)]
+
+
+def _name(incident: Incident) -> str:
+    """Give the name of an incident as it may stand in a sentence."""
+    name = " ".join((incident.name or incident.id).replace("`", "'").split())
+    shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    severity = incident.severity.removeprefix("INCIDENT_SEVERITY_").lower()
+    about = ", ".join(
+        filter(
+            None, (severity[:20], f"since {incident.created_at[:16]}" * bool(incident.created_at))
+        )
+    )
+    return f"`{shown}`" + (f" ({about})" if about else "")
+
+
+def _untold(why: str, environment: str) -> Objection:
+    setting = f"`freeze: {{onUnknown: allow}}` of `{environment}` in reconciler.yaml"
+    ways_out = ("mend that, and apply again", f"in an earlier merge, set {setting}", BREAK_GLASS)
+    said = f"nobody can tell whether `{environment}` is frozen: {why}"
+    return Objection(said=said, ways_out=ways_out, code=FROZEN)

@@ -1,0 +1,183 @@
+"""Which open incidents a freeze is about: all of a severity, or those of what would be written.
+
+An incident is open unless it tells when it was closed. It matches what is written by a name, an
+alert, a label or an application that both have; one that tells none of these may be of anything,
+and matches. Source: docs/freeze.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from reconciler.document import Json, value_at
+from reconciler.errors import UnreadableReply
+from reconciler.kinds import BY_NAME
+from reconciler.project.freeze import Incidents
+from reconciler.resource import Change, Plan, Remembered, Seen
+from reconciler.signals.incidents import Incident, every_incident, every_incident_event
+from reconciler.signals.record import PAGE_SIZE, moment
+
+if TYPE_CHECKING:
+    from reconciler.api.client import Api
+
+MOST_PAGES: Final = 200
+MOST_EVENT_PAGES: Final = 20
+_FIRST_YEAR: Final = 1971
+"""No incident was closed before: a service may write no time as its zero."""
+
+_APPLICATION, _SUBSYSTEM = "application", "subsystem"
+_CALLED: Final = {
+    "applicationname": _APPLICATION,
+    "cxapplicationname": _APPLICATION,
+    "subsystemname": _SUBSYSTEM,
+    "cxsubsystemname": _SUBSYSTEM,
+}
+
+Pair = tuple[str, str]
+
+
+async def open_incidents_of(api: Api, plan: Plan, wanted: Incidents) -> list[Incident]:
+    """Give the open incidents that let nothing of a plan be written.
+
+    Raises UnreadableReply where not all of them can be known, and what reading them raises.
+    """
+    listed, is_whole = await every_incident(api, MOST_PAGES)
+    if not is_whole:
+        raise UnreadableReply(
+            f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents, and no more are read"
+        )
+    found = [one for one in listed if is_open(one) and wanted.has(one.severity)]
+    if wanted.scope == "all" or not found:
+        return found
+    touched = [_marks_of(change) for change in plan.changes if change.action.writes]
+    apart = [one for one in found if not _matches(_told_by(one), touched)]
+    if not apart:
+        return found
+    told = await _told_by_events(api, apart)
+    also = {one.id for one in apart if _matches(_with(_told_by(one), told.get(one.id)), touched)}
+    left_out = {one.id for one in apart} - also
+    return [one for one in found if one.id not in left_out]
+
+
+def is_open(incident: Incident) -> bool:
+    """Tell whether nothing says for sure that it was closed."""
+    closed = moment(incident.closed_at) if incident.closed_at else None
+    return closed is None or closed.year < _FIRST_YEAR
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is known of an incident; all of it in one spelling."""
+
+    names: frozenset[str] = frozenset()
+    alerts: frozenset[str] = frozenset()
+    labels: frozenset[Pair] = frozenset()
+
+    def values(self, key: str) -> Iterator[str]:
+        """Yield the values of a label."""
+        return (value for name, value in self.labels if name == key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What incidents of a change may bear."""
+
+    names: frozenset[str]
+    remote_id: str
+    labels: frozenset[Pair]
+    takes_logs_of: Callable[[str, str], bool] = field(compare=False)
+
+
+def _told_by(incident: Incident) -> _Told:
+    labels: list[tuple[object, object]] = [
+        *incident.contextual_labels.items(),
+        *incident.display_labels.items(),
+        *((one.key, one.value) for one in incident.meta_labels),
+    ]
+    return _Told(frozenset(_folded([incident.name])), frozenset(), _pairs(labels))
+
+
+def _with(told: _Told, more: _Told | None) -> _Told:
+    if more is None:
+        return told
+    return _Told(told.names | more.names, told.alerts | more.alerts, told.labels | more.labels)
+
+
+async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Told]:
+    """Map incidents to what their events tell of their alerts.
+
+    Raises UnreadableReply where an incident may have events among those that are not read.
+    """
+    incident_of = {event.id: one.id for one in incidents for event in one.events if event.id}
+    told: dict[str, _Told] = {}
+    events, is_whole = await every_incident_event(api, MOST_EVENT_PAGES)
+    for event in events:
+        inner, known = event.incident_event, event.incident_event_extended_metadata
+        if inner is None or known is None or inner.id not in incident_of:
+            continue
+        own = incident_of[inner.id]
+        labels = _pairs((one.key, one.value) for one in known.alert_labels)
+        more = _Told(
+            frozenset(_folded([known.alert_name])), frozenset(_folded([known.alert_id])), labels
+        )
+        told[own] = _with(more, told.get(own))
+    unseen = [one.id for one in incidents if one.id not in told or not told[one.id].alerts]
+    if unseen and not is_whole:
+        raise UnreadableReply(
+            f"the alert of the incident {unseen[0][:80]} is not among the "
+            f"{MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
+        )
+    return told
+
+
+def _marks_of(change: Change) -> _Marks:
+    kind = BY_NAME[change.ref.kind]
+    known = change.observation
+    before = known.document if isinstance(known, Seen | Remembered) else {}
+    documents: tuple[Json, ...] = (before, change.body)
+    names = [change.ref.name, *(value_at(one, kind.title) for one in documents)]
+    labels: list[tuple[object, object]] = [*change.manifest.labels.items()]
+    for document in documents:
+        for path in kind.bearing.label_maps:
+            found = value_at(document, path)
+            labels.extend(found.items() if isinstance(found, Mapping) else ())
+    return _Marks(
+        frozenset(_folded(names)),
+        str(change.remote_id or "").casefold(),
+        _pairs(labels),
+        lambda application, subsystem: kind.bearing.takes_logs_of(change, application, subsystem),
+    )
+
+
+def _matches(told: _Told, touched: Iterable[_Marks]) -> bool:
+    """Tell whether an incident is about any of what is touched, as far as it tells."""
+    if not (told.names or told.alerts or told.labels):
+        return True
+    return any(
+        told.names & marks.names
+        or marks.remote_id in told.alerts
+        or told.labels & marks.labels
+        or any(
+            marks.takes_logs_of(application, subsystem)
+            for application in told.values(_APPLICATION)
+            for subsystem in (*told.values(_SUBSYSTEM),) or ("",)
+        )
+        for marks in touched
+    )
+
+
+def _folded(texts: Iterable[object]) -> Iterator[str]:
+    """Yield texts in one spelling; what is no text, or empty, tells nothing."""
+    return (one.strip().casefold() for one in texts if isinstance(one, str) and one.strip())
+
+
+def _pairs(labels: Iterable[tuple[object, object]]) -> frozenset[Pair]:
+    """Give labels in one spelling; an application and a subsystem have several names."""
+    found = set()
+    for key, value in labels:
+        if isinstance(key, str) and isinstance(value, str) and value.strip():
+            name = "".join(filter(str.isalnum, key)).casefold()
+            found.add((_CALLED.get(name, name), value.strip().casefold()))
+    return frozenset(found)

@@ -1,0 +1,60 @@
+"""Checks of log policies against the logs that there are. Source: docs/evidence.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from reconciler.kinds.hygiene import Check, Record, Rest, Trace
+from reconciler.kinds.practice import Found, Neighbours, text_of
+from reconciler.kinds.shape import EACH, places
+from reconciler.source.diagnostic import Advice
+
+
+def _unmet(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+    """Yield the policies in force that no log meets; of two with one name nobody can tell."""
+    for one in neighbours.own:
+        named = [
+            (path, text_of(value))
+            for path, value in places(one.spec, "policies", EACH, "policy", "name")
+        ]
+        counts = Counter(name for _, name in named)
+        for path, name in named:
+            is_judged = name is not None and counts[name] == 1 and name in record.live
+            if is_judged and not record.met.get(str(name)):
+                said = (
+                    f"none of the {record.logs:,} kinds of logs that are known here meets this "
+                    "policy"
+                )
+                way_out = Advice("look at its rules, at what stands before it, or remove it")
+                yield Trace(one, Found(path, said, way_out), {"logs": record.logs, "met": 0})
+
+
+_SET = """\
+apiVersion: reconciler/v1
+kind: LogPolicySet
+metadata: {name: all}
+spec:
+  policies:
+    - logRules: {severities: [SEVERITY_ERROR, SEVERITY_CRITICAL]}
+      policy:
+        name: errors
+        description: Keep errors.
+        priority: PRIORITY_TYPE_HIGH
+        applicationRule: {name: APPLICATION, ruleTypeId: RULE_TYPE_ID_IS}
+"""
+
+HYGIENE = (
+    Check(
+        code="A301",
+        why="A policy that no log meets costs nothing and says something wrong. The logs are those "
+        "of the applications and subsystems that alert events name, in all severities, and the "
+        "service itself says which policy each meets.",
+        find=_unmet,
+        rests_on=(Rest.EVENTS, Rest.LOGS),
+        wrong=_SET.replace("APPLICATION", "chekcout"),
+        wrong_where="Alert events name the application `checkout`, and no other.",
+        right=_SET.replace("APPLICATION", "checkout"),
+        right_where="Alert events name the application `checkout`, and no other.",
+    ),
+)

@@ -1,0 +1,125 @@
+"""Samples of logs in a file of their own: read with positions, and what is wrong with them.
+
+Source: docs/policy-impact.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path as File
+
+from reconciler.document import Json, Path
+from reconciler.kinds.judging import Judged
+from reconciler.project.samples import PolicySamples
+from reconciler.resource.policy_impact import PolicySample, Samples
+from reconciler.signals.log_policies import SEVERITIES
+from reconciler.slips import nearest
+from reconciler.source.diagnostic import Complaint, Finding, Severity
+from reconciler.source.files import Sources, display_name
+from reconciler.source.parsed import Reading, Text, complaints_of_text
+
+MALFORMED = "M406"
+MOST_SAMPLES = 1_000
+"""Rows of one file: each plan asks the service about all of them, a hundred in a request."""
+
+LONGEST = 1_024
+"""Characters of one value."""
+
+FIELDS = ("application", "subsystem", "severity", "policy")
+_NEEDED = FIELDS[:3]
+_WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
+
+
+def read_samples(
+    setting: PolicySamples, root: File, sources: Sources[Judged]
+) -> tuple[Samples, list[Complaint]]:
+    """Read the samples of an environment, and everything that is wrong with them."""
+    file = root / setting.file
+    name = display_name(file, root)
+    reading = sources.read(file, name, is_json=file.suffix == ".json")
+    if isinstance(reading, Complaint):
+        return Samples((), setting.on_mismatch), [reading]
+    complaints = [*complaints_of_text(name, reading)]
+    rows: list[PolicySample] = []
+    if not reading.has_errors:
+        for one in _rows(reading, name):
+            if isinstance(one, Complaint):
+                complaints.append(one)
+            else:
+                rows.append(one)
+    return Samples(tuple(rows), setting.on_mismatch), complaints
+
+
+def _rows(reading: Reading, name: str) -> Iterator[PolicySample | Complaint]:
+    """Yield the rows, and complaints in the place of those that are wrong."""
+    documents = [one for one in reading.documents if one.value is not None]
+    value = documents[0].value if len(documents) == 1 else None
+    if not isinstance(value, list) or not value:
+        said = "a file of samples holds one list of {application, subsystem, severity, policy}"
+        yield Complaint(name, 1, 1, MALFORMED, said)
+        return
+    place = Text(name, documents[0])
+    if len(value) > MOST_SAMPLES:
+        said = f"there are {len(value):,} samples, and at most {MOST_SAMPLES:,} can be asked for"
+        yield place.complaint(Finding(MALFORMED, (MOST_SAMPLES,), said))
+        return
+    for index, row in enumerate(value):
+        findings = [*_findings(row, index)]
+        yield from (place.complaint(one) for one in findings)
+        if isinstance(row, dict) and not any(one.severity is Severity.ERROR for one in findings):
+            yield _sample(row)
+
+
+def _findings(row: Json, index: int) -> Iterator[Finding]:
+    if not isinstance(row, dict):
+        said = "a sample is a mapping of application, subsystem, severity and perhaps policy"
+        yield Finding(MALFORMED, (index,), said)
+        return
+    for name in row:
+        if name not in FIELDS:
+            said = f"unknown field `{name}` (known: {', '.join(FIELDS)})"
+            near = nearest(name, FIELDS)
+            yield Finding(MALFORMED, (index, name), said, suggestion=near, at_key=True)
+    for name in _NEEDED:
+        if name not in row:
+            yield Finding(MALFORMED, (index,), f"`{name}` is required")
+    for name in FIELDS:
+        if name in row and (name != "policy" or row[name] is not None):
+            yield from _value_findings(row[name], name, (index, name))
+
+
+def _value_findings(value: Json, name: str, path: Path) -> Iterator[Finding]:
+    if not isinstance(value, str):
+        or_none = ", or null for no policy" if name == "policy" else ""
+        yield Finding(MALFORMED, path, f"`{name}` must be text{or_none}")
+    elif len(value) > LONGEST:
+        said = f"`{name}` has {len(value):,} characters, and may have {LONGEST:,}"
+        yield Finding(MALFORMED, path, said)
+    elif name == "severity" and not _severity(value):
+        listed = ", ".join(_plain(one) for one in SEVERITIES.known)
+        said = f"`{value}` is no severity (known: {listed}, or a name of the API whole)"
+        near = _plain(nearest(value.strip().upper(), SEVERITIES.known))
+        yield Finding(MALFORMED, path, said, suggestion=near)
+
+
+def _plain(severity: str) -> str:
+    return severity.lower()
+
+
+def _severity(value: str) -> str:
+    """Give a severity as the API names it, "" for none."""
+    spelled = value.strip().upper()
+    if spelled in SEVERITIES.known:
+        return SEVERITIES.prefix + spelled
+    return spelled if _WHOLE.fullmatch(spelled) else ""
+
+
+def _sample(row: Mapping[str, Json]) -> PolicySample:
+    return PolicySample(
+        application=str(row["application"]),
+        subsystem=str(row["subsystem"]),
+        severity=_severity(str(row["severity"])),
+        policy=str(row.get("policy") or "").strip(),
+        expects="policy" in row,
+    )

@@ -1,0 +1,157 @@
+"""What no manifest may send: the API key, credentials of the CI system, and their values.
+
+Source: docs/security.md.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from reconciler.api.secret import API_KEY
+from reconciler.document import Json, Path
+from reconciler.kinds.type_errors import name_of
+from reconciler.sealed import SecretHole, Template
+from reconciler.source.diagnostic import REMOVE, Finding
+
+_KEYS = (API_KEY, "INPUT_API_KEY")
+
+# By a variable that each system sets: how the names of all that it sets begin.
+_SYSTEMS = {
+    "GITHUB_ACTIONS": ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_"),
+    "GITLAB_CI": ("CI_", "GITLAB_"),
+    "CIRCLECI": ("CIRCLE_",),
+    "BUILDKITE": ("BUILDKITE_",),
+    "BITBUCKET_BUILD_NUMBER": ("BITBUCKET_",),
+    "TF_BUILD": ("SYSTEM_", "BUILD_", "AGENT_"),
+    "JENKINS_URL": ("JENKINS_", "BUILD_", "HUDSON_"),
+}
+
+# Refused everywhere, so that a manifest which a job would refuse is not good on a desk.
+_CREDENTIALS = frozenset(
+    (
+        *("INPUT_TOKEN", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
+        *("CI_JOB_TOKEN", "CI_JOB_JWT", "CI_JOB_JWT_V1", "CI_JOB_JWT_V2", "CI_REPOSITORY_URL"),
+        *("CI_REGISTRY_PASSWORD", "CI_DEPLOY_PASSWORD", "CI_DEPENDENCY_PROXY_PASSWORD"),
+        *("CIRCLE_OIDC_TOKEN", "CIRCLE_OIDC_TOKEN_V2", "BUILDKITE_AGENT_ACCESS_TOKEN"),
+        *("BITBUCKET_STEP_OIDC_TOKEN", "SYSTEM_ACCESSTOKEN"),
+    )
+)
+_SECRET_WORDS = ("TOKEN", "PASSWORD", "SECRET", "JWT", "KEY", "CREDENTIAL")
+
+SHORTEST_FOUND_INSIDE = 8
+WITHHELD = "M505"
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What is withheld in one process: names, how names begin, and values by their names.
+
+    A value that is shorter than eight characters is not looked for inside others.
+    """
+
+    prefixes: tuple[str, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def why(self, name: str, value: str) -> str:
+        """Say why `${secret:NAME}` is refused, "" where it is not.
+
+        `value` is "" where no secrets are read.
+        """
+        if name in _KEYS:
+            return "is the API key, which must never stand in what the service stores and shows"
+        if name in _CREDENTIALS or name.startswith(self.prefixes):
+            return "belongs to the CI system, whose credentials must not be sent to the service"
+        return self.why_text(value) or self._why_equal(value)
+
+    def why_text(self, text: str) -> str:
+        """Say why a text that would be sent is refused, "" where it is not."""
+        for name, secret in self.values.items():
+            if _is_long(secret) and any(form in text for form in _forms(secret)):
+                return f"holds the value of {name}, which must not be sent to the service in a body"
+        return ""
+
+    def _why_equal(self, value: str) -> str:
+        for name, secret in self.values.items():
+            if value == secret:
+                return f"has the value of {name}, which must not be sent to the service in a body"
+        return ""
+
+    def stands_in(self, text: str) -> bool:
+        """Tell whether one of the values stands in the text of a whole file."""
+        return bool(self.why_text(text))
+
+    def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
+        """Yield the texts of a document that would send such a value, however they came by it."""
+        if any(map(_is_long, self.values.values())) and self._may_hold(document):
+            yield from self._found(document, path)
+
+    def _may_hold(self, document: Json) -> bool:
+        """Look through a whole document without keeping track of places, which is what costs."""
+        rest, texts = [document], list[str]()
+        while rest:
+            value = rest.pop()
+            if isinstance(value, str):
+                texts.append(_sent(value))
+            elif isinstance(value, dict):
+                rest.extend(value.values())
+            elif isinstance(value, list):
+                rest.extend(value)
+        return self.stands_in("\n".join(texts))
+
+    def _found(self, document: Json, path: Path) -> Iterator[Finding]:
+        match document:
+            case str():
+                if why := self.why_text(_sent(document)):
+                    yield Finding(WITHHELD, path, f"{name_of(path)} {why}", suggestion=REMOVE)
+            case dict():
+                for key, value in document.items():
+                    yield from self._found(value, (*path, key))
+            case list():
+                for index, item in enumerate(document):
+                    yield from self._found(item, (*path, index))
+            case _:
+                return
+
+
+@lru_cache(maxsize=64)
+def _forms(secret: str) -> tuple[str, ...]:
+    """Give a secret as it is, and what base64 makes of it wherever it stands in what is encoded."""
+    forms = [secret]
+    content = secret.encode("utf-8", "surrogateescape")
+    for before in range(3):
+        # The first and the last letters hold bits of what stands beside it.
+        bits = 8 * (before + len(content))
+        letters = b64encode(bytes(before) + content).decode()[(8 * before + 5) // 6 : bits // 6]
+        if _is_long(letters):
+            forms += [letters, letters.replace("+", "-").replace("/", "_")]
+    return tuple(dict.fromkeys(forms))
+
+
+def _is_long(value: str) -> bool:
+    """Tell a value that is looked for inside others."""
+    return len(value) >= SHORTEST_FOUND_INSIDE
+
+
+def _sent(text: str) -> str:
+    """Give what will be sent of a text, references aside."""
+    if not isinstance(text, Template):
+        return text
+    values = (part.value if isinstance(part, SecretHole) else part for part in text.parts)
+    return "".join(value for value in values if isinstance(value, str))
+
+
+def withheld_from(environ: Mapping[str, str]) -> Withheld:
+    """Give what is withheld in a process with these variables."""
+    systems = (prefixes for marker, prefixes in _SYSTEMS.items() if environ.get(marker))
+    prefixes = tuple(prefix for some in systems for prefix in some)
+    names = [
+        name
+        for name in sorted(environ)
+        if name in _CREDENTIALS
+        or (name.startswith(prefixes) and any(word in name for word in _SECRET_WORDS))
+    ]
+    found = {name: environ.get(name, "").strip() for name in (*_KEYS, *names)}
+    return Withheld(prefixes, {name: value for name, value in found.items() if value})

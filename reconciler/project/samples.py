@@ -1,0 +1,45 @@
+"""Samples of logs that a plan is held against: `policySamples:` of an environment.
+
+Source: docs/policy-impact.md.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+
+class PolicySamples(BaseModel):
+    """Where the samples are, and what is done where they come out otherwise than predicted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    file: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="The file, relative to this one: YAML or JSON, a list of {application, "
+            "subsystem, severity, policy}.",
+        ),
+    ]
+    on_mismatch: Annotated[
+        Literal["rollback", "report"],
+        Field(
+            alias="onMismatch",
+            description="What an apply does where the service tells otherwise of the samples after "
+            "an overwrite than the plan predicted: put the list back that was there, or say so.",
+        ),
+    ] = "report"
+
+
+def _spelled_out(value: object) -> object:
+    """Take the name of a file as the short form."""
+    return {"file": value} if isinstance(value, str) else value
+
+
+_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"type": "string", "minLength": 1}, PolicySamples.model_json_schema()],
+}
+
+SampleSetting = Annotated[PolicySamples, BeforeValidator(_spelled_out), WithJsonSchema(_SCHEMA)]

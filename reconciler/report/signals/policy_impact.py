@@ -1,0 +1,303 @@
+"""What becomes of samples of logs under a new list of policies: JSON, terminal, Markdown. Pure.
+
+Source: docs/policy-impact.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.report.markdown import code
+from reconciler.report.safe import safe
+from reconciler.report.table import Colour, Heading, Style, table, wrapped
+from reconciler.report.words import plural
+from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+
+TITLE = "Samples of logs"
+NOBODY = "(no policy)"
+NOT_KNOWN = "(not known)"
+SEVERITY, PRIORITY = "SEVERITY_", "PRIORITY_TYPE_"
+MOST_ROWS = 40
+MOST_NAMED = 8
+MOST_DIFFERING = 3
+LONGEST_NAME = 48
+LONGEST_WHY = 300
+TABLE_BYTES = 6_000
+
+
+class SampleDocument(TypedDict):
+    """A log of the samples file."""
+
+    application: str
+    subsystem: str
+    severity: str
+
+
+class MetDocument(TypedDict):
+    """The policy that takes a log, and the priority that it gives; null where none takes it."""
+
+    policy: str | None
+    priority: str | None
+
+
+class SampleChangeDocument(TypedDict):
+    """A sample that changes policy or priority."""
+
+    sample: SampleDocument
+    before: MetDocument
+    after: MetDocument
+
+
+class SampleFailureDocument(TypedDict):
+    """A sample that will not have the policy that it expects; null is no policy at all."""
+
+    sample: SampleDocument
+    expected: str | None
+    told: str | None
+
+
+class DisagreementDocument(TypedDict):
+    """Where service and evaluator differ about the list that is live."""
+
+    sample: SampleDocument
+    told: MetDocument
+    evaluated: Annotated[
+        MetDocument | None,
+        Field(description="null where severities that nobody knows leave it open."),
+    ]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class PolicyImpactDocument(TypedDict):
+    """What the plan does to the samples of `policySamples`: docs/policy-impact.md."""
+
+    samples: Annotated[int, Field(ge=0)]
+    agreement: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=1,
+            description="For which share of them the evaluator says of the live list what the "
+            "service tells; null where the service could not be asked.",
+        ),
+    ]
+    changes: list[SampleChangeDocument]
+    shadowed: Annotated[list[str], Field(description="Policies that no log can reach.")]
+    failures: list[SampleFailureDocument]
+    disagreements: list[DisagreementDocument]
+    recalled: Annotated[
+        list[str], Field(description="Policies whose severities are those of the journal.")
+    ]
+    unknown: Annotated[
+        list[str], Field(description="Live policies of whose severities nobody knows.")
+    ]
+    unasked: Annotated[str, Field(description="Why the service could not be asked.")]
+    onMismatch: Annotated[str, Field(description="report, or rollback.")]
+
+
+def policy_impact_document(impact: PolicyImpact) -> PolicyImpactDocument:
+    """Give the JSON form."""
+    return {
+        "samples": len(impact.answers),
+        "agreement": impact.agreement,
+        "changes": [
+            {
+                "sample": _sample(one.sample),
+                "before": _met(one.before or Met()),
+                "after": _met(one.after or Met()),
+            }
+            for one in impact.changes
+        ],
+        "shadowed": [*impact.shadowed],
+        "failures": [
+            {
+                "sample": _sample(one.sample),
+                "expected": one.sample.policy or None,
+                "told": (one.after or Met()).policy or None,
+            }
+            for one in impact.failures
+        ],
+        "disagreements": [
+            {
+                "sample": _sample(one.sample),
+                "told": _met(one.before or Met()),
+                "evaluated": None if one.after is None else _met(one.after),
+            }
+            for one in impact.disagreeing
+        ],
+        "recalled": [*impact.recalled],
+        "unknown": [*impact.unknown],
+        "unasked": impact.unasked,
+        "onMismatch": impact.on_mismatch,
+    }
+
+
+def _sample(sample: PolicySample) -> SampleDocument:
+    return {
+        "application": sample.application,
+        "subsystem": sample.subsystem,
+        "severity": severity_word(sample),
+    }
+
+
+def _met(met: Met) -> MetDocument:
+    return {"policy": met.policy or None, "priority": priority_word(met) or None}
+
+
+def severity_word(sample: PolicySample) -> str:
+    """Give the severity of a sample as people write it."""
+    return sample.severity.removeprefix(SEVERITY).lower()
+
+
+def priority_word(met: Met) -> str:
+    """Give a priority as people write it, "" for none."""
+    return met.priority.removeprefix(PRIORITY).lower()
+
+
+def met_words(met: Met | None) -> str:
+    """Say which policy takes a log, and with which priority; foreign text, not yet safe."""
+    if met is None:
+        return NOT_KNOWN
+    if not met.policy:
+        return NOBODY
+    priority = priority_word(met)
+    return f"{met.policy} ({priority})" if priority else met.policy
+
+
+def told_rows(impact: PolicyImpact) -> list[SampleAnswer]:
+    """Give the samples that are shown: those that fail first, then those that change."""
+    failing = [*impact.failures]
+    return [*failing, *(one for one in impact.changes if not one.fails)]
+
+
+def expectation(one: SampleAnswer) -> str:
+    """Say what a sample that fails expects, "" for one that does not."""
+    return (one.sample.policy or NOBODY) if one.fails else ""
+
+
+def agreement_words(impact: PolicyImpact) -> str:
+    """Say how far the evaluator is to be trusted here."""
+    if impact.agreement is None:
+        return "the service could not be asked, so nothing is known of today, nor of the evaluator"
+    count = len(impact.answers)
+    if not impact.disagreeing:
+        return f"of the live list, evaluator and service agree on all {count:,}"
+    # Of a thousand samples, one is no reason to say that all agree.
+    agreeing = count - len(impact.disagreeing)
+    so = "what is said of tomorrow is as doubtful"
+    if not impact.writes:
+        so = "what is live does otherwise than it says, or is read otherwise here"
+    return f"of the live list, evaluator and service agree on {agreeing:,} of {count:,} only: {so}"
+
+
+def counted(impact: PolicyImpact) -> str:
+    """Say in one line what becomes of the samples."""
+    changing, failing = len(impact.changes), len(impact.failures)
+    told = f"{plural(len(impact.answers), 'sample')}, {changing:,} changing"
+    return f"{told}, {failing:,} not as expected" if failing else told
+
+
+def remarks(impact: PolicyImpact) -> Iterator[str]:
+    """Yield what else is to be known, as sentences; foreign text, not yet safe."""
+    if impact.unasked:
+        yield f"not asked: {_short(impact.unasked)}"
+    if impact.disagreeing:
+        yield f"they differ on {'; '.join(map(_differing, impact.disagreeing[:MOST_DIFFERING]))}"
+    if impact.unknown:
+        names = _names(impact.unknown)
+        yield f"nobody knows the severities of {names}: the service does not return them"
+    if impact.recalled:
+        yield f"severities as the journal remembers them: {_names(impact.recalled)}"
+    if impact.shadowed:
+        takes = "those before take all of their logs"
+        yield f"no log can reach {_names(impact.shadowed)}: {takes}"
+    if impact.writes and not impact.unasked:
+        yield _foretold(impact)
+
+
+def _foretold(impact: PolicyImpact) -> str:
+    """Say what an apply does after the overwrite."""
+    asked = "after the overwrite the samples are asked again; "
+    if impact.on_mismatch == "report":
+        return f"{asked}a mismatch is told (exit 3)"
+    if impact.unknown:
+        return f"{asked}the list that is live could not be put back, as severities are unknown"
+    return f"{asked}a mismatch puts the list back that is live now (exit 3)"
+
+
+def _differing(one: SampleAnswer) -> str:
+    sample = one.sample
+    log = safe(f"{sample.application}/{sample.subsystem}", LONGEST_NAME)
+    told, evaluated = (safe(met_words(met), LONGEST_NAME) for met in (one.before, one.after))
+    return f"{log} {severity_word(sample)}: the service tells {told}, the evaluator {evaluated}"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
+    return shown + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
+
+
+def _short(text: str) -> str:
+    return safe(text, LONGEST_WHY)
+
+
+_HEADINGS = ("application", "subsystem", "severity", "today", "tomorrow", "expected")
+
+
+def _cells(one: SampleAnswer) -> list[str]:
+    sample = one.sample
+    return [
+        sample.application,
+        sample.subsystem,
+        severity_word(sample),
+        met_words(one.before),
+        met_words(one.after),
+        expectation(one),
+    ]
+
+
+def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
+    """Yield the lines for a terminal, the last of them empty."""
+    yield style.paint(f"{TITLE}: {counted(impact)}", Colour.BOLD)
+    doubt = Colour.CYAN if impact.agreement == 1 else Colour.RED
+    yield from wrapped(agreement_words(impact), style, doubt, margin="  ", hang="  ")
+    rows = told_rows(impact)
+    shown = rows if style.verbose else rows[:MOST_ROWS]
+    if shown:
+        headings = [*map(Heading, _HEADINGS)]
+        text = table(headings, [_cells(one) for one in shown], style)
+        yield from (f"  {line}" for line in text.splitlines())
+    if len(rows) > len(shown):
+        yield style.paint(f"  and {len(rows) - len(shown):,} more (-v lists them)", Colour.DIM)
+    for said in remarks(impact):
+        yield from wrapped(said, style, Colour.CYAN, margin="  ", hang="  ")
+    yield ""
+
+
+def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
+    """Yield the lines for a comment, few and bounded, the last of them empty."""
+    yield f"**{TITLE}**: {counted(impact)}; {agreement_words(impact)}."
+    yield ""
+    rows, room, shown = told_rows(impact), TABLE_BYTES, 0
+    if rows:
+        yield f"| {' | '.join(_HEADINGS)} |"
+        yield f"|{'---|' * len(_HEADINGS)}"
+    for one in rows[:MOST_ROWS]:
+        row = f"| {' | '.join(code(cell, LONGEST_NAME) if cell else '' for cell in _cells(one))} |"
+        room -= len(row.encode()) + 1
+        if room < 0:
+            break
+        shown += 1
+        yield row
+    if len(rows) > shown:
+        yield f"| and {len(rows) - shown:,} more | | | | | |"
+    if rows:
+        yield ""
+    said = [*remarks(impact)]
+    yield from (f"- {code(one, LONGEST_WHY)}" for one in said)
+    if said:
+        yield ""

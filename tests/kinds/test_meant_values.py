@@ -1,0 +1,79 @@
+"""What was likely meant by a value of the wrong type."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.document import Json
+from reconciler.kinds.judging import judge
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.log_policy_set import LOG_POLICY_SET
+from reconciler.kinds.meant import ITEMS, NO_ITEMS, meant_text, seconds_of
+from reconciler.kinds.saved_view import SAVED_VIEW
+from reconciler.source.reading import read_text
+
+
+def repair_of(kind: Kind, spec: dict[str, Json]) -> list[str]:
+    """Give what is advised on what is wrong with a spec."""
+    return [one.suggestion for one in judge(kind, spec, spec, has_id=True).findings]
+
+
+@given(st.from_regex(r"[a-z]{1,5}=~?\"[a-z.*]{1,5}\"", fullmatch=True))
+def test_a_selector_is_given_back_in_quotes(selector: str) -> None:
+    """A query that YAML takes for a mapping is suggested as the text that it was written as."""
+    written = f"{{{selector}}}"
+    (read,) = read_text(f"query: {written}\n").documents
+    assert isinstance(read.value, dict)
+    taken = read.value["query"]
+    assert isinstance(taken, dict)
+
+    (again,) = read_text(f"query: {meant_text(taken)}\n").documents
+
+    assert again.value == {"query": written}
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ({"var:team": None}, "${var:team}"),
+        ({"ref:SLO/a": None}, "${ref:SLO/a}"),
+        ({"it's": None}, '"{it\'s}"'),
+        ({"a": 1}, ""),
+        ({}, ""),
+    ],
+)
+def test_an_expression_without_its_dollar(value: dict[str, Json], meant: str) -> None:
+    """What stands between bare braces is an expression, or a text to be quoted, or a mapping."""
+    assert meant_text(value) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("15m", "900"), ("1h", "3600"), ("2 d", "172800"), ("1w", "604800"), ("m", ""), ("5 min", "")],
+)
+def test_durations(text: str, seconds: str) -> None:
+    """A duration is so many seconds; what is none is not guessed."""
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("selection", "meant"),
+    [
+        ("15m", "{seconds: 900}"),
+        ({"seconds": "1h"}, "3600"),
+        ([{"seconds": 900}], NO_ITEMS),
+        ("recent", ""),
+    ],
+)
+def test_a_time_of_a_view(selection: Json, meant: str) -> None:
+    """A part that counts seconds is suggested with those of the duration that stands there."""
+    spec: dict[str, Json] = {"name": "Errors", "timeSelection": {"quickSelection": selection}}
+
+    assert repair_of(SAVED_VIEW, spec) == [meant]
+
+
+def test_a_mapping_for_a_list() -> None:
+    """Where a list belongs, a mapping is told how items begin."""
+    assert ITEMS in repair_of(LOG_POLICY_SET, {"policies": {"policy": {"name": "a"}}})

@@ -1,0 +1,42 @@
+"""Complaints on a terminal: cut to its width, with one line that leads to what a code means."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.report.complaints.text import complaints_beside, complaints_text
+from reconciler.report.table import Style
+from reconciler.source.diagnostic import Complaint, Finding, Lines, complaint_at
+
+
+def complaint(line: str, column: int, code: str = "M303") -> Complaint:
+    """Give a complaint at a place of a line."""
+    lines = Lines(f"first\n{line}\n")
+    return complaint_at("a.yaml", lines, 2, column, Finding(code, (), "wrong"))
+
+
+@given(st.text("abcdefgh: ", min_size=1, max_size=400), st.integers(0, 399), st.integers(30, 300))
+def test_lines_of_a_file_are_cut_to_the_terminal(line: str, place: int, width: int) -> None:
+    """What is shown of a file fits on the terminal, and the mark stands under its place."""
+    start = place % len(line)
+    text = complaints_text([complaint(line, start + 1)], Style(width=width, terminal=True))
+
+    frame = [one for one in text.splitlines() if " | " in one]
+    assert all(len(one) <= width for one in frame)
+    under = next(one for one in frame if "^" in one).index("^")
+    shown = next(one for one in frame if one.startswith("2 |"))
+    if line[start] != " " and shown[under : under + 1] != "…":
+        assert shown[under] == line[start]
+
+
+@pytest.mark.parametrize("told", [complaints_text, complaints_beside])
+def test_one_line_leads_to_an_explanation(told: object) -> None:
+    """A person is told once how a code is explained, and a log never is."""
+    assert callable(told)
+    many = [complaint("a: b", nth) for nth in (1, 2, 3)]
+
+    assert told(many, Style(terminal=True)).count("reconciler explain M303") == 1
+    assert "reconciler explain" not in told(many, Style())
+    assert "reconciler explain" not in told([], Style(terminal=True))
