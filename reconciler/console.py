@@ -195,7 +195,7 @@ class EventConsole(Console):
 
     def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
         """Print that the writes begin, and give what prints each outcome as a line."""
-        from reconciler.report.applied import begun_line, outcome_json  # noqa: PLC0415 - not for validate
+        from reconciler.report.applied.document import begun_line, outcome_json  # noqa: PLC0415 - not for validate
 
         del quiet
         data(begun_line(plan))
@@ -228,7 +228,7 @@ class Writing:
         if isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED:
             return
         count = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
-        from reconciler.report.applied import outcome_line  # noqa: PLC0415 - not for validate
+        from reconciler.report.applied.text import outcome_line  # noqa: PLC0415 - not for validate
 
         words(f"{count}{outcome_line(outcome, self.style)[1:]}")
 
@@ -267,12 +267,9 @@ def tell_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> i
 
 def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> str:
     """Give what an apply did in a format by its name."""
-    from reconciler.report.applied import (  # noqa: PLC0415 - not for validate
-        applied_json,
-        applied_junit,
-        applied_text,
-        ended_line,
-    )
+    from reconciler.report.applied.document import applied_json, ended_line  # noqa: PLC0415 - not for validate
+    from reconciler.report.applied.junit import applied_junit  # noqa: PLC0415 - not for validate
+    from reconciler.report.applied.text import applied_text  # noqa: PLC0415 - not for validate
 
     match form:
         case "json":

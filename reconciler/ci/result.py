@@ -13,7 +13,7 @@ from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
 from reconciler.forge.comments import Standing, State
 from reconciler.forge.pull_requests import Comment, PullRequest
-from reconciler.report.applied import Result, applied_markdown
+from reconciler.report.applied.markdown import Result, applied_markdown
 from reconciler.report.comment import AGAINST_BASE, OFFLINE, failure_markdown, postponed_note
 from reconciler.report.complaints.document import message, worst_first
 from reconciler.report.complaints.text import complaints_summary, complaints_text

@@ -18,7 +18,7 @@ from reconciler.console import applied_words, data, plan_words, redacted, tell_a
 from reconciler.errors import UsageError, worst
 from reconciler.journal.store import Patience
 from reconciler.report.plan.document import plan_json
-from reconciler.report.reasons import remark_words
+from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import not_applied
 from reconciler.resource import Plan, Ref, RollsBack, Written

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
 
 from reconciler.cache import NO_CACHE, Cache
 from reconciler.document import Json
@@ -350,66 +348,3 @@ def _outside(paths: Sequence[Path], root: Path) -> Iterator[Path]:
             folder = absolute if os.path.isdir(path) else absolute.parent  # noqa: PTH112 - never raises
             with suppress(OSError, RuntimeError):
                 yield folder.resolve()
-
-
-MOST_NAMED = 5
-
-_Place: TypeAlias = tuple[object, ...]
-
-
-def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) -> Workspace:
-    """Give one workspace for all environments, by their names.
-
-    A complaint that holds in only some of them names those. A manifest is
-    `elsewhere` only if it is of none. With `are_all`, no environment and no file
-    of the project is left out, so that what is idle in all of them is complained of.
-    """
-    idle = set.intersection(*(set(one.idle) for one in workspaces.values())) if are_all else set()
-    manifests: dict[Ref, Manifest] = {}
-    for workspace in workspaces.values():
-        for manifest in workspace.manifests:
-            manifests.setdefault(manifest.ref, manifest)
-    left = {
-        one.ref: one
-        for workspace in workspaces.values()
-        for one in workspace.left_out
-        if one.ref not in manifests
-    }
-    limited = {ref: None for one in workspaces.values() for ref in one.elsewhere}
-    files = max((one.files for one in workspaces.values()), default=0)
-    return Workspace(
-        tuple(sorted(manifests.values(), key=lambda one: (one.source.file, one.source.line))),
-        tuple(sorted((*_merged(workspaces), *idle))),
-        tuple(ref for ref in limited if ref not in manifests),
-        files,
-        tuple({path for one in workspaces.values() for path in one.read}),
-        tuple(sorted({one for workspace in workspaces.values() for one in workspace.suppressed})),
-        left_out=tuple(left.values()),
-        unheeded=max((one.unheeded for one in workspaces.values()), default=0),
-    )
-
-
-def _merged(workspaces: Mapping[str, Workspace]) -> list[Complaint]:
-    holding: dict[Complaint, list[str]] = defaultdict(list)
-    for name, workspace in workspaces.items():
-        for complaint in workspace.complaints:
-            holding[complaint].append(name)
-    everywhere = [one for one, names in holding.items() if len(names) == len(workspaces)]
-    # What is said of an environment by its name is one complaint all the same.
-    some: dict[_Place, list[Complaint]] = defaultdict(list)
-    for complaint, names in holding.items():
-        if len(names) < len(workspaces):
-            some[_place_of(complaint)].append(complaint)
-    return [*everywhere, *(_in_some(group, holding) for group in some.values())]
-
-
-def _place_of(complaint: Complaint) -> _Place:
-    return (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path)
-
-
-def _in_some(group: Sequence[Complaint], holding: Mapping[Complaint, Sequence[str]]) -> Complaint:
-    first = group[0]
-    names = tuple(dict.fromkeys(name for one in group for name in holding[one]))
-    more = len(names) - MOST_NAMED
-    named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return replace(first, message=f"{first.message} (in {named})", environments=names)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reconciler.advice import on_journal
-from reconciler.report.reasons import remark_words
+from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.words import plural, selection_words
 from reconciler.resource import Action, Change, Plan, Ref, RenamedFrom

@@ -10,7 +10,7 @@ from typing import Any
 
 from reconciler.document import digest
 from reconciler.forge.comments import Marker, hidden_json
-from reconciler.report.applied import Result, applied_markdown
+from reconciler.report.applied.markdown import Result, applied_markdown
 from reconciler.report.markdown import COMMENT_BYTES, code, fenced
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown

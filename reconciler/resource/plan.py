@@ -11,7 +11,8 @@ from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Selected, Source
 from reconciler.resource.observation import NOBODY, Absent, LastEdit, Observation, Unread
-from reconciler.resource.reason import Reason, Remark, RenamedFrom
+from reconciler.resource.reason import Reason, RenamedFrom
+from reconciler.resource.remark import Remark
 from reconciler.resource.signals import NO_SIGNALS, Signals
 
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]

@@ -16,7 +16,8 @@ from reconciler.guards import FROZEN, Agreed, unmet
 from reconciler.journal.entries import Override, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
-from reconciler.report.plan.document import PlanDocument, changed_since
+from reconciler.report.plan.document import PlanDocument
+from reconciler.report.plan.stale import changed_since
 from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
 from reconciler.report.spoken import places_in

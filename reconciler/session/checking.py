@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from reconciler.manifests.everywhere import everywhere
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.withholding import Withheld, withheld_from
-from reconciler.manifests.workspace import NOTHING, Workspace, everywhere
+from reconciler.manifests.workspace import NOTHING, Workspace
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.resource import Selected
 from reconciler.session.opening import advice_on_nothing, read_workspaces

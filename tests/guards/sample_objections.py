@@ -23,11 +23,11 @@ from reconciler.resource import (
     Reason,
     Ref,
     Seen,
+    Signals,
     Source,
     TakesOver,
 )
 from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
-from reconciler.resource.signals import Signals
 
 ANN = LastEdit(who="Ann", at="2025-01-31T09:00:00Z")
 UNTOLD = LastEdit()

@@ -14,7 +14,7 @@ from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three
 
 from reconciler.forge.comments import Marker, read_marker, root_of
-from reconciler.report.applied import Result, applied_markdown
+from reconciler.report.applied.markdown import Result, applied_markdown
 from reconciler.report.comment import (
     Origin,
     applied_comment,

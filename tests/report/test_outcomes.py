@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from random_plans import TEXTS, VALUES, a_difference
 
 from reconciler.document import ABSENT, Difference
-from reconciler.report.applied import MOST_REWRITTEN, applied_json, applied_text, outcome_line, word
+from reconciler.report.applied.document import applied_json, word
+from reconciler.report.applied.text import MOST_REWRITTEN, applied_text, outcome_line
 from reconciler.report.drift import MOST_FIELDS, drift_json, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import (

@@ -11,8 +11,7 @@ from sample_plans import plan_of_three
 
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.signals.owners import whose_markdown
-from reconciler.resource import Action, LastEdit, Plan, Seen
-from reconciler.resource.signals import Signals
+from reconciler.resource import Action, LastEdit, Plan, Seen, Signals
 
 
 def owned(*owners: str, mentions: bool = False) -> Plan:

@@ -23,7 +23,8 @@ from sample_plans import (
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.errors import InvalidInput, Stale
-from reconciler.report.plan.document import changed_since, plan_document, plan_json, read_plan
+from reconciler.report.plan.document import plan_document, plan_json, read_plan
+from reconciler.report.plan.stale import changed_since
 from reconciler.resource import Action, Plan, Ref
 from reconciler.sealed import RefHole, Template
 

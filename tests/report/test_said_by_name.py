@@ -26,8 +26,9 @@ from reconciler.report.attention import notices
 from reconciler.report.changes.fields import field_changes
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.html import plan_html
-from reconciler.report.plan.document import changed_since, plan_json, read_plan
+from reconciler.report.plan.document import plan_json, read_plan
 from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.stale import changed_since
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
 from reconciler.resource import Change, LastEdit, Objection, OverwritesEdit, Plan, Recalled

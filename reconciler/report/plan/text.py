@@ -10,7 +10,8 @@ from reconciler.advice import on_journal
 from reconciler.report.attention import emptiness, partial_words
 from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
-from reconciler.report.reasons import remark_words, telling_notes
+from reconciler.report.reasons import telling_notes
+from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.signals.beside_base import base_lines
 from reconciler.report.signals.policy_impact import policy_impact_lines

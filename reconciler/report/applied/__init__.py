@@ -1,0 +1,1 @@
+"""What an apply did, one file a format."""

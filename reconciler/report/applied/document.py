@@ -1,0 +1,223 @@
+"""What an apply did as JSON, whole and as a stream of events. See schemas/applied.schema.json."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, get_args
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.report.changes.document import Limited, selection_document
+from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.safe import json_text
+from reconciler.report.signals.watchers import (
+    ToldWatchersDocument,
+    told_document,
+    told_watchers,
+)
+from reconciler.resource import (
+    NO_SIGNALS,
+    Action,
+    InDoubt,
+    Outcome,
+    Plan,
+    Refused,
+    Selected,
+    Signals,
+    Skipped,
+    Unchanged,
+    Unconfirmed,
+    Written,
+)
+
+OutcomeWord: TypeAlias = Literal[
+    "written", "unchanged", "refused", "unconfirmed", "skipped", "inDoubt"
+]
+WORDS: tuple[OutcomeWord, ...] = get_args(OutcomeWord)
+
+
+def word(outcome: Outcome) -> OutcomeWord:
+    """Give an outcome's name in JSON."""
+    match outcome:
+        case Written():
+            return "written"
+        case Unchanged():
+            return "unchanged"
+        case Refused():
+            return "refused"
+        case Unconfirmed():
+            return "unconfirmed"
+        case Skipped():
+            return "skipped"
+        case InDoubt():
+            return "inDoubt"
+        case _:
+            assert_never(outcome)
+
+
+@with_config(ConfigDict(extra="forbid"))
+class OutcomeCounts(TypedDict):
+    """How many resources ended in which way."""
+
+    written: int
+    unchanged: Annotated[int, Field(description="The service saw nothing to change.")]
+    refused: int
+    unconfirmed: Annotated[
+        int, Field(description="Sent, and perhaps done: the next plan will tell.")
+    ]
+    skipped: int
+    inDoubt: Annotated[int, Field(description="Creates whose answer was lost.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class OutcomeDocument(TypedDict):
+    """What became of one resource that an apply was to write."""
+
+    ref: str
+    outcome: OutcomeWord
+    remoteId: str | int | None
+    message: str
+    waysOut: NotRequired[
+        Annotated[
+            list[str],
+            Field(default=[], description="What a person can do about it, where that is known."),
+        ]
+    ]
+    watchedBy: NotRequired[
+        Annotated[
+            ToldWatchersDocument,
+            Field(description="The alerts that watch what was written, where the service tells."),
+        ]
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AppliedDocument(TypedDict):
+    """What `apply --format json` prints."""
+
+    summary: OutcomeCounts
+    outcomes: list[OutcomeDocument]
+    digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$", description="Of the plan.")]
+    selection: NotRequired[Limited]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class BegunDocument(TypedDict):
+    """What is about to be written."""
+
+    environment: str
+    target: str
+    digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$", description="Of the plan.")]
+    total: Annotated[int, Field(description="How many resources will have an outcome.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EndedDocument(TypedDict):
+    """What became of all."""
+
+    summary: OutcomeCounts
+    digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$", description="Of the plan.")]
+    selection: NotRequired[Limited]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class BegunLine(TypedDict):
+    """The first line, unless nothing is to be written."""
+
+    begun: BegunDocument
+
+
+@with_config(ConfigDict(extra="forbid"))
+class OutcomeLine(TypedDict):
+    """One line for each outcome, as soon as it is known."""
+
+    outcome: OutcomeDocument
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EndedLine(TypedDict):
+    """The last line."""
+
+    ended: EndedDocument
+
+
+AppliedLine: TypeAlias = Annotated[
+    BegunLine | OutcomeLine | EndedLine,
+    Field(description="A line of what `apply --format jsonl` prints."),
+]
+
+
+def begun_line(plan: Plan) -> str:
+    """Give the line that comes before the first write."""
+    total = sum(change.action is not Action.KEEP for change in plan.changes)
+    line: BegunLine = {
+        "begun": {
+            "environment": plan.environment,
+            "target": plan.target,
+            "digest": plan.digest,
+            "total": total,
+        }
+    }
+    return json_text(line, one_line=True)
+
+
+def outcome_json(outcome: Outcome, signals: Signals) -> str:
+    """Give the line of one outcome."""
+    line: OutcomeLine = {"outcome": _outcome(outcome, signals)}
+    return json_text(line, one_line=True)
+
+
+def ended_line(outcomes: Sequence[Outcome], digest: str, selected: Selected | None = None) -> str:
+    """Give the line that comes last."""
+    ended: EndedDocument = {"summary": counts_of(outcomes), "digest": digest}
+    if selected is not None:
+        ended["selection"] = selection_document(selected)
+    line: EndedLine = {"ended": ended}
+    return json_text(line, one_line=True)
+
+
+def applied_json(
+    outcomes: Sequence[Outcome],
+    digest: str,
+    selected: Selected | None = None,
+    signals: Signals = NO_SIGNALS,
+) -> str:
+    """Give the JSON of schemas/applied.schema.json, ending in a line break."""
+    document: AppliedDocument = {
+        "summary": counts_of(outcomes),
+        "outcomes": [_outcome(outcome, signals) for outcome in outcomes],
+        "digest": digest,
+    }
+    if selected is not None:
+        document["selection"] = selection_document(selected)
+    return json_text(document)
+
+
+def _outcome(outcome: Outcome, signals: Signals) -> OutcomeDocument:
+    document: OutcomeDocument = {
+        "ref": str(outcome.ref),
+        "outcome": word(outcome),
+        "remoteId": outcome.remote_id if isinstance(outcome, Written | Unchanged) else None,
+        "message": message_of(outcome),
+    }
+    if ways_out := ways_out_of(outcome):
+        document["waysOut"] = [*ways_out]
+    if (told := told_watchers(outcome, signals)) is not None:
+        document["watchedBy"] = told_document(told)
+    return document
+
+
+def counts_of(outcomes: Sequence[Outcome]) -> OutcomeCounts:
+    """Count the outcomes of each word."""
+    counts: OutcomeCounts = {
+        "written": 0,
+        "unchanged": 0,
+        "refused": 0,
+        "unconfirmed": 0,
+        "skipped": 0,
+        "inDoubt": 0,
+    }
+    for outcome in outcomes:
+        counts[word(outcome)] += 1
+    return counts

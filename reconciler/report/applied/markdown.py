@@ -1,0 +1,109 @@
+"""What an apply did, for the comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from reconciler.advice import on_journal
+from reconciler.forge.comments import State
+from reconciler.report.applied.document import WORDS, counts_of, word
+from reconciler.report.markdown import code, fenced
+from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.safe import safe
+from reconciler.report.signals.watchers import (
+    told_markdown,
+)
+from reconciler.report.words import selection_words
+from reconciler.resource import (
+    InDoubt,
+    Outcome,
+    Plan,
+)
+
+MOST_ROWS = 30
+MOST_SETTLED = 10
+MOST_LINES = 10
+LONGEST_CELL = 120
+LONGEST_NAME = 80
+LONGEST_LINE = 300
+_FIRST = ("inDoubt", "unconfirmed", "refused", "skipped", "written", "unchanged")
+_TITLES: dict[State, str] = {
+    "applied": "Applied to",
+    "partial": "Applied in part to",
+    "in-doubt": "In doubt at",
+    "no-changes": "Nothing to apply to",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a plan: each change's outcome, and what stopped the run, "" where nothing."""
+
+    plan: Plan
+    outcomes: Sequence[Outcome]
+    state: State
+    stopped_by: str = ""
+
+
+def applied_markdown(result: Result) -> str:
+    """Give title, outcomes with what went wrong first, and how to settle what is in doubt.
+
+    Ends in a line break; below 50,000 bytes whatever they say.
+    """
+    return "\n".join(_lines(result)) + "\n"
+
+
+def _lines(result: Result) -> Iterator[str]:
+    counts = counts_of(result.outcomes)
+    told = [f"{counts[name]:,} {_spoken(name)}" for name in WORDS if counts[name]]
+    title = _TITLES.get(result.state, "Not applied to")
+    where = code(result.plan.environment, LONGEST_NAME)
+    yield f"### {title} {where}: {', '.join(told) or 'nothing was written'}"
+    yield ""
+    if result.plan.selected is not None:
+        yield f"{code(selection_words(result.plan.selected), LONGEST_LINE)}"
+        yield ""
+    doubtful = [one for one in result.outcomes if isinstance(one, InDoubt)]
+    yield from _settling(doubtful, result.plan.environment)
+    if result.stopped_by:
+        said = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
+        yield fenced("text", said)
+        yield ""
+    yield from told_markdown(result.outcomes, result.plan.signals)
+    yield from _table(result.outcomes)
+
+
+def _settling(doubtful: Sequence[InDoubt], environment: str) -> Iterator[str]:
+    if not doubtful:
+        return
+    yield "> ⚠️ Nobody knows whether these were created. Look for each, then say what you found:"
+    yield ""
+    lines: list[str] = []
+    for outcome in doubtful[:MOST_SETTLED]:
+        named = safe(environment, LONGEST_NAME)
+        settle = on_journal("settle", safe(str(outcome.ref), LONGEST_CELL), environment=named)
+        lines.extend((f"{settle} --id ID", f"{settle} --never-happened"))
+    if len(doubtful) > MOST_SETTLED:
+        lines.append(f"# and {len(doubtful) - MOST_SETTLED:,} more")
+    yield fenced("sh", lines)
+    yield ""
+
+
+def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    if not outcomes:
+        return
+    yield "| outcome | resource | message |"
+    yield "|---|---|---|"
+    ordered = sorted(outcomes, key=lambda one: _FIRST.index(word(one)))
+    for outcome in ordered[:MOST_ROWS]:
+        said = "; ".join(filter(None, (message_of(outcome), *ways_out_of(outcome))))
+        message = code(said, LONGEST_CELL) if said else ""
+        yield f"| {_spoken(word(outcome))} | {code(str(outcome.ref), LONGEST_NAME)} | {message} |"
+    if len(outcomes) > MOST_ROWS:
+        yield f"| | and {len(outcomes) - MOST_ROWS:,} more | |"
+    yield ""
+
+
+def _spoken(name: str) -> str:
+    return "in doubt" if name == "inDoubt" else name

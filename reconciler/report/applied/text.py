@@ -1,0 +1,129 @@
+"""What an apply did, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from reconciler.advice import on_journal
+from reconciler.document import Difference
+from reconciler.report.applied.document import WORDS, OutcomeWord, counts_of, word
+from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.safe import safe
+from reconciler.report.signals.watchers import (
+    told_text,
+)
+from reconciler.report.table import Colour, Style, fitted, wrapped
+from reconciler.report.words import place, plural, selection_words, value
+from reconciler.resource import (
+    InDoubt,
+    Outcome,
+    Overtaken,
+    Plan,
+    Ref,
+    Skipped,
+    Written,
+)
+
+_COLOURS: dict[OutcomeWord, Colour] = {
+    "written": Colour.GREEN,
+    "unchanged": Colour.DIM,
+    "refused": Colour.RED,
+    "unconfirmed": Colour.MAGENTA,
+    "skipped": Colour.YELLOW,
+    "inDoubt": Colour.MAGENTA,
+}
+NOTHING: Mapping[Ref, str] = MappingProxyType({})
+MOST_REWRITTEN = 5
+MOST_NAMED = 10
+MOST_REASONS = 5
+
+
+def outcome_line(outcome: Outcome, style: Style) -> str:
+    """Give one outcome as it is streamed while the run goes on; a line each for the ways out."""
+    name = word(outcome)
+    message = message_of(outcome)
+    said = f": {safe(message)}" if message else ""
+    known = ""
+    if isinstance(outcome, Written) and outcome.remote_id is not None:
+        known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
+    spoken = "in doubt" if name == "inDoubt" else name
+    line = f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{said}"
+    return "\n".join((line, *(f"      - {safe(way)}" for way in ways_out_of(outcome))))
+
+
+def applied_text(
+    outcomes: Sequence[Outcome],
+    rewritten: Mapping[Ref, tuple[Difference, ...]],
+    style: Style,
+    overtaken: Mapping[Ref, Overtaken] | None = None,
+    plan: Plan | None = None,
+    *,
+    unproved: Mapping[Ref, str] = NOTHING,
+) -> str:
+    """Give the closing words of an apply, ending in a line break; commands to copy stay whole."""
+    lines: list[str] = []
+    for ref, said in unproved.items():
+        lines.append(fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style))
+    for ref, found in rewritten.items():
+        lines.extend(_rewritten_lines(ref, found, style))
+    for ref, by in (overtaken or {}).items():
+        lines.extend(_overtaken_lines(ref, by, style))
+    counts = counts_of(outcomes)
+    spoken = {"inDoubt": "in doubt"}
+    words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
+    lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
+    lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
+    lines.extend(_planned_lines(plan, outcomes, style) if plan is not None else ())
+    for outcome in outcomes:
+        if isinstance(outcome, InDoubt):
+            lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
+            settle = safe(on_journal("settle", str(outcome.ref)))
+            lines.append(f"  {settle} --id ID    or    --never-happened")
+    return "\n".join(lines) + "\n"
+
+
+def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
+    """Say of what was planned who watches it, and that it was a part."""
+    for told in told_text(outcomes, plan.signals):
+        yield from wrapped(told, style, Colour.CYAN, margin="", hang="  ")
+    if plan.selected is not None:
+        said = safe(selection_words(plan.selected))
+        yield fitted(f"{said[0].upper()}{said[1:]}.", style)
+
+
+def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Name what was not done, by the reason why."""
+    by_reason: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if isinstance(outcome, Skipped):
+            by_reason.setdefault(outcome.message, []).append(safe(str(outcome.ref)))
+    for reason, names in list(by_reason.items())[:MOST_REASONS]:
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        yield f"Not done ({safe(reason)}): {', '.join(names[:MOST_NAMED])}{more}"
+    if len(by_reason) > MOST_REASONS:
+        rest = sum(len(names) for names in list(by_reason.values())[MOST_REASONS:])
+        yield f"Not done for other reasons: {plural(rest, 'resource')}"
+
+
+def _rewritten_lines(ref: Ref, found: Sequence[Difference], style: Style) -> Iterator[str]:
+    said = f"The service stored {plural(len(found), 'field')} of {ref} otherwise than sent:"
+    yield fitted(style.paint(safe(said), Colour.CYAN), style)
+    yield from _field_lines(found, "stored", style)
+
+
+def _overtaken_lines(ref: Ref, by: Overtaken, style: Style) -> Iterator[str]:
+    who = f" ({by.edit})" if by.edit.told else ""
+    count = plural(len(by.differences), "field")
+    said = f"Another writer changed {count} of {ref} right after it was written{who}:"
+    yield fitted(style.paint(safe(said), Colour.RED), style)
+    yield from _field_lines(by.differences, "live", style)
+
+
+def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterator[str]:
+    room = max(20, style.width // 3)
+    for difference in found[:MOST_REWRITTEN]:
+        before, after = value(difference.before, room), value(difference.after, room)
+        yield fitted(f"  {place(difference.path)}: sent {before}, {now} {after}", style)
+    if len(found) > MOST_REWRITTEN:
+        yield f"  and {len(found) - MOST_REWRITTEN} more"

@@ -1,0 +1,117 @@
+"""Words for what is to be said of a plan as a whole. Source: docs/plan.md."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Sequence
+from typing import assert_never
+
+from reconciler.advice import in_git
+from reconciler.report.reasons import MOST_NAMED, SHORT_RUN
+from reconciler.resource import (
+    BaseRefused,
+    FreezeUnknown,
+    NoJournal,
+    NotPermitted,
+    OnlyLiveKnows,
+    Ref,
+    Remark,
+    RollsBack,
+    SignalsUnread,
+)
+
+SHORT_COMMIT = 12
+"""So many characters of a commit tell it apart in a command."""
+
+_COMMIT = re.compile("[0-9a-f]{7,64}")
+"""A commit as a command may name it: a journal may hold any text."""
+
+
+def remark_words(remark: Remark) -> str:
+    """Say one remark on a plan as a whole."""
+    match remark:
+        case NoJournal():
+            return (
+                "this environment has no journal: nothing was applied from here yet, "
+                "or its journal is lost"
+            )
+        case NotPermitted(said=said):
+            return f"the target answers, and the key may not list policies ({said})"
+        case FreezeUnknown(said=said):
+            return f"nobody can tell whether this environment is frozen, and it allows that: {said}"
+        case RollsBack():
+            return _rolling_back(remark)
+        case SignalsUnread(what=what, why=why):
+            told = "; ".join(f"{one}: {said}" for one, said in zip(what, why, strict=True))
+            return f"the track record is not complete, as the service did not tell all: {told}"
+        case BaseRefused() | OnlyLiveKnows():
+            return _against_words(remark)
+        case _:
+            assert_never(remark)
+
+
+def _against_words(remark: BaseRefused | OnlyLiveKnows) -> str:
+    """Say what a plan against a revision cannot tell as one against the service would."""
+    named = _named(remark.refs)
+    if isinstance(remark, BaseRefused):
+        return (
+            "the revision declares these, and an emulator did not take them, so they count as "
+            f"not there: {named}"
+        )
+    return (
+        "these are declared with an id of the service that the revision does not name: "
+        f"they may be there already, and are planned as new: {named}"
+    )
+
+
+def _named(refs: Sequence[Ref]) -> str:
+    more = f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else ""
+    return f"{', '.join(map(str, refs[:MOST_NAMED]))}{more}"
+
+
+def _rolling_back(remark: RollsBack) -> str:
+    """Say what is rolled back, that manifests are not, and how to find what changed them."""
+    of = f" of commit {remark.commit}" if remark.commit else ""
+    by = f" by {remark.actor}" if remark.actor else ""
+    kept = "; --live puts back what was live right before it" if remark.live_kept else ""
+    was = "declared" if remark.state == "declared" else "live"
+    back = (
+        f"puts back what was {was} before the run {remark.run[:SHORT_RUN]} ({remark.command}"
+        f"{by}, {remark.at}{of}){kept}"
+    )
+    if not remark.refs:
+        return back
+    return (
+        f"{back}. Manifests stay as they are: the next apply of them brings the change back, "
+        f"unless they say the same as what is put back. {_in_git(remark)}"
+    )
+
+
+def _in_git(remark: RollsBack) -> str:
+    """Say where the change is in git: a run is of the commit that was there, not of the change."""
+    where = remark.files or tuple(map(str, remark.refs))
+    more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
+    named = ", ".join(where[:MOST_NAMED]) + more
+    said = f"To change: {named}" if remark.files else f"To change: the manifests of {named}"
+    commit, _, dirty = remark.commit.partition("-")
+    if not _COMMIT.fullmatch(commit):
+        return said
+    before = remark.commit_before.partition("-")[0]
+    since = f"{before[:SHORT_COMMIT]}.." if _COMMIT.fullmatch(before) and before != commit else ""
+    ran = f"; the run before applied commit {remark.commit_before}" if since else ""
+    # What was not committed by then is in a commit since, if in any.
+    until, edits = (
+        ("HEAD", ", or edits that were not committed then")
+        if dirty
+        else (commit[:SHORT_COMMIT], "")
+    )
+    paths = remark.files if len(remark.files) <= MOST_NAMED else _folder_of(remark.files)
+    limited = f" -- {shlex.join(paths)}" if paths else ""
+    look = in_git("log", f"{since}{until}{limited}")
+    return f"{said}{ran}. Look for what changed them in `{look}`{edits}"
+
+
+def _folder_of(files: Sequence[str]) -> tuple[str, ...]:
+    return (posixpath.commonpath([posixpath.dirname(one) for one in files]) or ".",)
