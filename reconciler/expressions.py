@@ -87,6 +87,16 @@ _ESCAPED_OPEN: Final = re.compile(r"\\(?:x|u00|U000000)24|\$\\")
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
 _LARGEST_CHARACTER: Final = 0x10FFFF
 
+OPEN_PATTERN: Final = r"\$\{"
+"""Where an expression begins in the text of a file that nobody parses."""
+
+ANY_PATTERN: Final = rf"{OPEN_PATTERN}[^}}\n]*\}}"
+"""An expression in such a text, whatever it names."""
+
+EACH_PATTERN: Final = rf"{OPEN_PATTERN}{Word.EACH.value}:([\w-]+)\}}"
+FILE_PATTERN: Final = rf"{OPEN_PATTERN}{Word.FILE.value}:([^}}\n]+)\}}"
+"""What it names is the group of these two."""
+
 EDITOR_PATTERN: Final = rf"\$\{{({_ANY}):[^}}]+\}}"
 """A regular expression for editors, which take an expression for a value of any type."""
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reconciler.expressions import EACH_PATTERN, FILE_PATTERN
+
 MOST_FILES = 20_000
 LARGEST = 1 << 20
 MOST_READ = 64 << 20
@@ -23,12 +25,12 @@ PROJECT_FILE = "reconciler.yaml"
 _KINDS = re.compile(r"""(?:^kind|"kind")\s*:\s*["']?([A-Za-z]\w*)""", re.MULTILINE)
 _NAME = re.compile(r"""(?:^|[\s{,])["']?name["']?\s*:\s*["']?([\w][\w.-]*)(?=["'\s,}]|$)""")
 _EACH_NAME = re.compile(
-    r"""(?:^|[\s{,])["']?name["']?\s*:\s*["']?([\w.-]*)\$\{each:([\w-]+)\}([\w.-]*)"""
+    rf"""(?:^|[\s{{,])["']?name["']?\s*:\s*["']?([\w.-]*){EACH_PATTERN}([\w.-]*)"""
 )
 _FOR_EACH = re.compile(
     r"""^["']?forEach["']?:((?:[^\n]*\n)(?:(?:[ \t-][^\n]*)?\n|[^\n]+\Z)*)""", re.MULTILINE
 )
-_INCLUDED = re.compile(r"""\s*["']?\$\{file:([^}\n]+)\}""")
+_INCLUDED = re.compile(rf"""\s*["']?{FILE_PATTERN}""")
 _METADATA = re.compile(
     r"""(?:^metadata:[^\S\n]*(?P<flow>\{[^\n]*)"""
     r"""|^metadata:[^\n{]*\n(?P<block>(?:[ \t#][^\n]*\n|\n)*)"""

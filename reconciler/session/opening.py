@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.cache import NO_CACHE, open_cache
 from reconciler.errors import InvalidInput
+from reconciler.expressions import ANY_PATTERN, OPEN_PATTERN
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.selection import EVERYTHING
 from reconciler.manifests.withholding import WITHHELD, withheld_from
@@ -212,9 +213,11 @@ def open_target(asked: Asked) -> Bench:
 
 
 _MADE_NAME = re.compile(
-    r"""\bname["']?\s*:\s*("[^"\n]*\$\{[^"\n]*"|'[^'\n]*\$\{[^'\n]*'|[^\s"',#]*\$\{[^\s"',#]*)"""
+    r"""\bname["']?\s*:\s*"""
+    rf"""("[^"\n]*{OPEN_PATTERN}[^"\n]*"|'[^'\n]*{OPEN_PATTERN}[^'\n]*'"""
+    rf"""|[^\s"',#]*{OPEN_PATTERN}[^\s"',#]*)"""
 )
-_EXPRESSION = re.compile(r"\$\{[^}\n]*\}")
+_EXPRESSION = re.compile(ANY_PATTERN)
 
 
 def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:

@@ -24,7 +24,10 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
-        ({"command": "aply"}, "`command` is one of plan, apply, validate, drift, and not `aply`"),
+        (
+            {"command": "aply"},
+            "`command` is one of plan, apply, validate, drift, watch, and not `aply`",
+        ),
         ({"command": "aply"}, "did you mean `apply`?"),
         ({"allow-destroy": "True"}, "`allow-destroy` is true or false, and not `True`"),
         ({"fail-on-changes": "no"}, "did you mean `false`?"),

@@ -210,7 +210,8 @@ def test_a_file_that_grows(project: Workspace, monkeypatch: pytest.MonkeyPatch) 
     """What is read is held to the limit, whatever size the file said it had."""
     project.write(FILE, slo("description: " + "x" * 1_000))
     monkeypatch.setattr(files, "LARGEST_FILE", 1_000)
-    monkeypatch.setattr(os, "fstat", lambda _: SimpleNamespace(st_mode=stat.S_IFREG, st_size=0))
+    file = SimpleNamespace(st_mode=stat.S_IFREG, st_size=0, st_uid=os.geteuid())
+    monkeypatch.setattr(os, "fstat", lambda _: file)
 
     assert codes(project) == [("M110", FILE)]
 

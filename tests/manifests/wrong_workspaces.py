@@ -60,7 +60,7 @@ SAMPLES = [
     _sampled("a sample of an unknown field", "1:57", "unknown field `polcy`", f"- {_ROW[:-1]}, polcy: a}}\n", "policy"),
     _sampled("a sample of a number", "1:17", "`application` must be text", f"- {_ROW.replace('shop', '7')}\n"),
     _sampled("a sample of a long name", "1:17", "1,025 characters", f"- {_ROW.replace('shop', 'n' * 1025)}\n"),
-    _sampled("a policy that is a number", "1:62", "or null for no policy", f"- {_ROW[:-1]}, policy: 7}}\n"),
+    _sampled("a policy that is a number", "1:65", "or null for no policy", f"- {_ROW[:-1]}, policy: 7}}\n"),
     _sampled("too many samples", "1001:3", "1,001 samples", f"- {_ROW}\n" * 1001),
     Wrong("samples that are not there", "M112", "logs.yaml", "does not exist", {"reconciler.yaml": _SAMPLED, FILE: slo()}),
     Wrong("samples that are not well-formed", "M101", "logs.yaml:2:1", "", {"reconciler.yaml": _SAMPLED, "logs.yaml": "- {\n", FILE: slo()}),
