@@ -38,6 +38,7 @@ class Overwritten:
     sending: Sending
     answer: Written
     before: Seen | None
+    after: Seen | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class Proving:
         `before` is the list that was read right before the overwrite.
         """
         one = Overwritten(sending, answer, before)
+        if self.impact.on_mismatch == "rollback":
+            one = replace(one, after=await self._seen(kind, one))
         try:
             wrong = await self._told_otherwise()
         except ReconcilerError as error:
@@ -178,19 +181,25 @@ class Proving:
 
     async def _now(self, kind: Kind, one: Overwritten) -> Seen | str:
         """Read the list once more; say why it must not be overwritten where it is not ours."""
-        memory = self.journal.history.of(one.answer.ref)
-        try:
-            now = await observe(kind, self.api, one.sending.change.manifest, memory)
-        except ReconcilerError as error:
-            now = error
-        if not isinstance(now, Seen):
+        now = await self._seen(kind, one)
+        if now is None or one.after is None:
             return "the list could not be read again"
         told, revision = one.answer.revision, now.revision
+        is_ours = covers(now.document, one.sending.document, kind.shape)
         if told and revision:
             is_ours = told == revision
-        else:
-            is_ours = covers(now.document, one.sending.document, kind.shape)
-        return now if is_ours else "another writer changed the list meanwhile"
+        # A writer who keeps the ids of policies shows in any of their fields, or in who wrote last.
+        same = (now.document, now.edit) == (one.after.document, one.after.edit)
+        return now if is_ours and same else "another writer changed the list meanwhile"
+
+    async def _seen(self, kind: Kind, one: Overwritten) -> Seen | None:
+        """Read the list; None where it cannot be."""
+        memory = self.journal.history.of(one.answer.ref)
+        try:
+            found = await observe(kind, self.api, one.sending.change.manifest, memory)
+        except ReconcilerError:
+            return None
+        return found if isinstance(found, Seen) else None
 
 
 def _cannot_be_put_back(before: Seen | None) -> str:

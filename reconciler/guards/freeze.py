@@ -55,7 +55,7 @@ async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
         told.append(_in_window(held, plan.environment))
     if freeze.incidents is not None:
         try:
-            stopping = await _stopping(api, plan, freeze)
+            stopping = await _stopping(api, plan, freeze, asked.now)
             told.extend(_while_open(stopping, plan.environment) if stopping else ())
         except ReconcilerError as error:
             unknown.append(f"its open incidents cannot be told: {error}")
@@ -83,11 +83,11 @@ def _clock_doubt(api: Api) -> str:
     return f"the clock of this machine is {minutes:,} minutes {way} that of the service"
 
 
-async def _stopping(api: Api, plan: Plan, freeze: Freeze) -> list[Incident]:
+async def _stopping(api: Api, plan: Plan, freeze: Freeze, now: datetime) -> list[Incident]:
     from reconciler.guards.freeze_incidents import open_incidents_of  # noqa: PLC0415 - heavy
 
     assert freeze.incidents is not None  # noqa: S101 - asked before
-    return await open_incidents_of(api, plan, freeze.incidents)
+    return await open_incidents_of(api, plan, freeze.incidents, now)
 
 
 def _in_window(held: Holding, environment: str) -> Objection:

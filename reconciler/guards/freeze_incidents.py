@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from reconciler.document import Json, value_at
@@ -27,6 +28,9 @@ MOST_EVENT_PAGES: Final = 20
 _FIRST_YEAR: Final = 1971
 """No incident was closed before: a service may write no time as its zero."""
 
+_MOST_AHEAD: Final = timedelta(minutes=5)
+"""Clocks differ, and a closure that is further ahead is none yet."""
+
 _APPLICATION, _SUBSYSTEM = "application", "subsystem"
 _CALLED: Final = {
     "applicationname": _APPLICATION,
@@ -38,7 +42,9 @@ _CALLED: Final = {
 Pair = tuple[str, str]
 
 
-async def open_incidents_of(api: Api, plan: Plan, wanted: Incidents) -> list[Incident]:
+async def open_incidents_of(
+    api: Api, plan: Plan, wanted: Incidents, now: datetime
+) -> list[Incident]:
     """Give the open incidents that let nothing of a plan be written.
 
     Raises UnreadableReply where not all of them can be known, and what reading them raises.
@@ -48,7 +54,7 @@ async def open_incidents_of(api: Api, plan: Plan, wanted: Incidents) -> list[Inc
         raise UnreadableReply(
             f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents, and no more are read"
         )
-    found = [one for one in listed if is_open(one) and wanted.has(one.severity)]
+    found = [one for one in listed if is_open(one, now) and wanted.has(one.severity)]
     if wanted.scope == "all" or not found:
         return found
     touched = [_marks_of(change) for change in plan.changes if change.action.writes]
@@ -61,10 +67,10 @@ async def open_incidents_of(api: Api, plan: Plan, wanted: Incidents) -> list[Inc
     return [one for one in found if one.id not in left_out]
 
 
-def is_open(incident: Incident) -> bool:
-    """Tell whether nothing says for sure that it was closed."""
+def is_open(incident: Incident, now: datetime) -> bool:
+    """Tell whether nothing says for sure that it was closed; no closure is in the future."""
     closed = moment(incident.closed_at) if incident.closed_at else None
-    return closed is None or closed.year < _FIRST_YEAR
+    return closed is None or closed.year < _FIRST_YEAR or closed > now + _MOST_AHEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ def _with(told: _Told, more: _Told | None) -> _Told:
 async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Told]:
     """Map incidents to what their events tell of their alerts.
 
-    Raises UnreadableReply where an incident may have events among those that are not read.
+    Raises UnreadableReply where the alert of an incident is not told: it may be any.
     """
     incident_of = {event.id: one.id for one in incidents for event in one.events if event.id}
     told: dict[str, _Told] = {}
@@ -123,11 +129,14 @@ async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Tol
             frozenset(_folded([known.alert_name])), frozenset(_folded([known.alert_id])), labels
         )
         told[own] = _with(more, told.get(own))
-    unseen = [one.id for one in incidents if one.id not in told or not told[one.id].alerts]
-    if unseen and not is_whole:
+    untold = [one for one in incidents if one.id not in told or not told[one.id].alerts]
+    # Labels say what an incident is about; of a name alone nobody knows whose it is.
+    unseen = [one.id for one in untold if not (is_whole and _told_by(one).labels)]
+    if unseen:
+        read = f"the {MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
+        among = "the events that are told" if is_whole else read
         raise UnreadableReply(
-            f"the alert of the incident {unseen[0][:80]} is not among the "
-            f"{MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
+            f"the alert of the open incident {unseen[0][:80]} is not among {among}"
         )
     return told
 

@@ -168,7 +168,7 @@ def _field_lines(field: Field, style: Style) -> Iterator[str]:
     yield fitted(f"  {safe(field.said)}", style)
     yield ""
     facts = list(facts_of(field))
-    widest = max(len(word) for word, _ in facts)
+    widest = max((len(word) for word, _ in facts), default=0)
     for word, said in facts:
         yield fitted(f"  {style.paint(word.ljust(widest), Colour.DIM)}  {safe(said)}", style)
     if field.read_only is None:
@@ -196,7 +196,7 @@ def _indent(field: Field, depth: int) -> int:
 
 
 def _listed(fields: Sequence[Field], style: Style) -> Iterator[str]:
-    widest = max(columns(one.name) + 3 for one in fields)
+    widest = max((columns(one.name) + 3 for one in fields), default=0)
     for one in fields:
         yield _line(one, "  ", widest, style)
 

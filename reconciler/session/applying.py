@@ -24,7 +24,7 @@ from reconciler.report.spoken import places_in
 from reconciler.report.words import lost_json
 from reconciler.resource import LostUnseen, Objection, Plan
 from reconciler.session.interrupts import interrupts
-from reconciler.session.opening import Bench, open_api
+from reconciler.session.opening import Bench, known_secrets, open_api
 from reconciler.session.planning import plan_now
 from reconciler.session.projects import applied_commit
 from reconciler.session.voice import Voice
@@ -138,20 +138,25 @@ def plan_and_apply(
             raise
         begin()
         journal.begin(_run_entry(bench, journal, name, made, command))
+        # What somebody types may hold a secret, and the journal never does.
+        hide = known_secrets(bench)
         if consent.override is not None:
-            journal.append([Override(at=journal.now(), reason=consent.override.strip())])
-        _note_broken_glass(journal, made, consent)
+            reason = hide(consent.override.strip())
+            journal.append([Override(at=journal.now(), reason=reason)])
+        _note_broken_glass(journal, made, consent, hide)
         return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
 
 
-def _note_broken_glass(journal: Journal, made: Plan, consent: Consent) -> None:
+def _note_broken_glass(
+    journal: Journal, made: Plan, consent: Consent, hide: Callable[[str], str]
+) -> None:
     """Keep that a freeze was broken, why, and what stood against it; nothing where there was none.
 
     It is an entry of its own, before the first write.
     """
     frozen = [one.message for one in made.guarded if one.code == FROZEN]
     if consent.break_glass is not None and frozen:
-        reason, said = consent.break_glass.strip(), "; ".join(frozen)
+        reason, said = hide(consent.break_glass.strip()), hide("; ".join(frozen))
         journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
 
 

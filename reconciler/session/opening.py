@@ -335,6 +335,16 @@ def _redaction_of(workspace: Workspace) -> Redaction:
     return Redaction(values)
 
 
+def known_secrets(bench: Bench) -> Redaction:
+    """Give a filter of all secrets that a run knows: those of its manifests, and the key."""
+    from reconciler.api.secret import API_KEY  # noqa: PLC0415 - with it
+
+    redaction = _redaction_of(bench.workspace)
+    for secret in (*bench.named, os.environ.get(API_KEY, "").strip()):
+        redaction.add(secret)
+    return redaction
+
+
 @asynccontextmanager
 async def open_api(bench: Bench) -> AsyncIterator[Api]:
     """Open the door to the target.

@@ -9,6 +9,7 @@ from datetime import datetime
 from reconciler.errors import GuardRefused
 from reconciler.guards import FROZEN
 from reconciler.journal.store import Patience
+from reconciler.project.freeze import holding
 from reconciler.report.safe import safe
 from reconciler.resource import Objection
 from reconciler.session.applying import refusal
@@ -36,8 +37,9 @@ def wait_for_thaw(bench: Bench, patience: Patience) -> None:
                 left = deadline - patience.monotonic()
                 until = _known_end(frozen)
                 is_later = until is not None and _seconds_to(until) > left
-                if is_later:
+                if is_later or _is_endless(bench):
                     bench.voice.say("the freeze ends later than that, so nothing is waited for")
+                    left = 0
                 if is_later or left <= 0:
                     raise GuardRefused(*map(refusal, frozen))
                 said = "; ".join(one.message for one in frozen)
@@ -61,6 +63,12 @@ def _frozen(bench: Bench) -> list[Objection]:
 def _known_end(frozen: list[Objection]) -> datetime | None:
     """Give when the windows that hold end, None where only incidents or doubts stand against it."""
     return max((datetime.fromisoformat(one.until) for one in frozen if one.until), default=None)
+
+
+def _is_endless(bench: Bench) -> bool:
+    """Tell whether windows hold of which no end is in sight."""
+    held = holding(bench.environment.freeze.windows, now())
+    return held is not None and held.until is None
 
 
 def _seconds_to(at: datetime) -> float:

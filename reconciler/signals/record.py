@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -232,6 +233,7 @@ async def follow_whole(
         pages += 1
         reply = await fetch(pagination)
         announced = max(announced, _announced(reply))
+        _check_beside(reply, listing.member)
         return reply
 
     found: list[Kind] = []
@@ -240,11 +242,24 @@ async def follow_whole(
             found.append(one)  # noqa: PERF401 - what came before an error is kept
     except _MorePages:
         return found, False
-    if announced > len(found):
+    # A page that comes again holds nothing new.
+    held = len({getattr(one, "id", "") or number for number, one in enumerate(found)})
+    if announced > held:
         raise UnreadableReply(
-            f"the answers announce {announced} of `{listing.member}` and hold {len(found)}"
+            f"the answers announce {announced} of `{listing.member}` and hold {held}"
         )
     return found, True
+
+
+def _check_beside(reply: Json | Missing, member: str) -> None:
+    """Raise UnreadableReply where a page tells of more in other words than `pagination`."""
+    if not isinstance(reply, dict):
+        return
+    inside = reply.get(PAGINATION)
+    known = inside if isinstance(inside, dict) else {}
+    others = {key: one for key, one in known.items() if key not in ("nextPageToken", "totalSize")}
+    beside = {key: one for key, one in reply.items() if key != PAGINATION}
+    check_whole({**beside, PAGINATION: others}, member)
 
 
 class _MorePages(Exception):
@@ -259,7 +274,7 @@ def _announced(reply: Json | Missing) -> int:
     # A service may write a whole number as text.
     if isinstance(told, str) and told.isascii() and told.isdecimal():
         return int(told[:18])
-    return int(told) if isinstance(told, int) else 0
+    return math.ceil(told) if isinstance(told, int | float) and math.isfinite(told) else 0
 
 
 def _next_token(reply: Json | Missing) -> str:

@@ -188,7 +188,7 @@ LONGEST_MESSAGE = 600
 LONGEST_SUGGESTION = 260
 CUT = "…"
 
-_LONG_NAME = re.compile(rf"`([^`]{{{LONGEST_NAME - 1}}})[^`]{{2,}}`")
+_NAMED = re.compile("`([^`]*)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,9 +305,15 @@ class Lines:
         return self._starts
 
 
+def _cut_name(named: re.Match[str]) -> str:
+    """Cut a name in a message; what stands between two names is none."""
+    name = named[1]
+    return named[0] if len(name) <= LONGEST_NAME else f"`{name[: LONGEST_NAME - 1]}{CUT}`"
+
+
 def complaint_at(file: str, lines: Lines, line: int, column: int, finding: Finding) -> Complaint:
     """Make a complaint of a finding; names and messages of any length become readable."""
-    message = _LONG_NAME.sub(rf"`\1{CUT}`", finding.message)
+    message = _NAMED.sub(_cut_name, finding.message)
     if len(message) > LONGEST_MESSAGE:
         message = message[: LONGEST_MESSAGE - 1] + CUT
     suggestion = finding.suggestion if len(finding.suggestion) <= LONGEST_SUGGESTION else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -232,7 +233,7 @@ def test_in_the_dark(tmp_path: Path) -> None:
     site = deviating(tmp_path)
     made = planned(site)
     site.meddle("POST", OVERWRITE, untouched, *[answer_with(503, carried_out=True)] * 9)
-    reads = [untouched] * 3 + [answer_with(503)] * 40
+    reads = [untouched] * 4 + [answer_with(503)] * 40
     site.meddle("GET", POLICIES, *reads)
     applied = site.apply(plan=made)
     site.wire.meddlers.clear()
@@ -261,6 +262,33 @@ def test_somebody_else(tmp_path: Path) -> None:
 
     assert live(site) == ["theirs"]
     assert code(applied) == ExitCode.PARTIAL
+
+
+def test_an_edit_that_keeps_ids(tmp_path: Path) -> None:
+    """A policy that somebody edited in its place, ids and all, is not overwritten either."""
+    site = deviating(tmp_path)
+    made = planned(site)
+    edited = False
+
+    async def seen(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        reply = await inner.handle_async_request(request)
+        told = json.loads(await reply.aread())
+        if edited:
+            told["policies"][0]["description"] = "theirs"
+        return httpx.Response(200, json=told)
+
+    async def asked(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        nonlocal edited
+        edited = True
+        return await untouched(request, inner)
+
+    site.meddle("GET", POLICIES, *[seen] * 9)
+    site.meddle("POST", TEST, *[asked] * 9)
+    applied = site.apply(plan=made)
+
+    assert live(site) == ["shop", "everything"]
+    assert site.count("POST", OVERWRITE) == 1
+    assert "another writer" in applied.unproved[made.changes[0].ref]
 
 
 class Death(BaseException):

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from harness.doors import typed
 from harness.workspaces import Workspace
 
 from reconciler.errors import ExitCode
@@ -78,3 +79,12 @@ def test_an_explanation_says_something() -> None:
         for sample in (one.wrong, one.right):
             assert sample.files or sample.typed or sample.says, one.code
         assert (PAGES / f"{one.page}.md").exists()
+
+
+@pytest.mark.parametrize("asked", ["project", "reconciler.yaml", "freeze", "watch"])
+def test_the_project_file_is_explained(asked: str) -> None:
+    """The project file as a whole, and its parts, are explained as kinds are."""
+    ran = typed("explain", asked)
+
+    assert ran.code == 0, ran.err
+    assert ran.out

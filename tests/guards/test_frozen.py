@@ -152,7 +152,9 @@ MATCHES: list[tuple[dict[str, Json], Json, Manifest, bool]] = [
     ({"name": "Something"}, {"alertId": ALERT_ID.upper()}, alert(), True),
     ({"name": "Something"}, {"alertName": "errors"}, alert(), True),
     ({"name": "Something"}, {"alertId": "other"}, alert(), False),
-    ({"name": "Something"}, None, alert(), False),
+    # Of a name alone nobody knows whose it is.
+    ({"name": "Something"}, None, alert(), True),
+    ({"name": "Something", **LABELLED}, None, alert(), False),
     ({"displayLabels": {"Team": "Pay"}}, None, alert(entityLabels={"team": "pay"}), True),
     ({"metaLabels": [{"key": "team", "value": "pay"}]}, None, alert(), False),
     (
@@ -239,6 +241,16 @@ UNKNOWN: dict[str, list[Meddler]] = {
     "token twice": [answer_with(200, page("again"))] * 2,
     "cut page": [answer_with(200, page("", 3, CLOSED))],
     "cut pages": [answer_with(200, page("more", 3, CLOSED)), answer_with(200, page("", 3, CLOSED))],
+    "page twice": [
+        answer_with(200, page("b", 2, CLOSED)),
+        answer_with(200, page("", None, CLOSED)),
+    ],
+    "total as half": [answer_with(200, {"incidents": [], "pagination": {"totalSize": 3.5}})],
+    "total beside": [answer_with(200, {"incidents": [], "pagination": {}, "totalSize": 3})],
+    "token beside": [answer_with(200, {"incidents": [], "pagination": {}, "nextPageToken": "x"})],
+    "other spelling": [
+        answer_with(200, {"incidents": [], "pagination": {"next_page_token": "x"}}),
+    ],
     "total as text": [answer_with(200, {"incidents": [], "pagination": {"totalSize": "12"}})],
     "page that fails": [answer_with(200, page("more")), answer_with(403, {"message": "no"})],
     "too many pages": [answer_with(200, page(f"page {n}", None, CLOSED)) for n in range(4)],
@@ -266,6 +278,9 @@ def test_unknown_incidents(site: Site, case: str, monkeypatch: pytest.MonkeyPatc
 EVENT_CASES: dict[str, list[Meddler]] = {
     "forbidden": [answer_with(403, {"message": "no"})],
     "no list": [answer_with(200, {})],
+    "none": [answer_with(200, {"items": [], "pagination": {}})],
+    "of others": [answer_with(200, {"items": [{"incidentEvent": {"id": "e9"}}]})],
+    "of nobody": [answer_with(200, {"items": [{"incidentEvent": {"id": "e1"}}]})],
     "token twice": [answer_with(200, {"items": [], "pagination": {"nextPageToken": "again"}})] * 2,
     "cut": [answer_with(200, {"items": [], "pagination": {"totalSize": 4}})],
     "too many pages": [

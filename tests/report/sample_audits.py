@@ -36,7 +36,7 @@ DAILY = complaint(
 )
 UNHEARD = complaint(
     "A105",
-    "this alert fired 425 times, and it has no notification group: nobody was told",
+    "this alert fired 425 times, and it has no notification group: it tells nobody itself",
     "add `notificationGroup: {router: {}}`, or whom to tell; else remove it",
     Severity.ERROR,
 )

@@ -130,7 +130,9 @@ def _told_nobody(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
             why = (
                 "its notification group tells nobody" if groups else "it has no notification group"
             )
-            said = f"this alert fired {_times(len(happened.fired))}, and {why}: nobody was told"
+            said = (
+                f"this alert fired {_times(len(happened.fired))}, and {why}: it tells nobody itself"
+            )
             way_out = Advice(
                 "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
             )
