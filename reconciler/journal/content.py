@@ -28,6 +28,7 @@ from reconciler.journal.entries import (
     RunEntry,
     Started,
     Unfrozen,
+    Watched,
 )
 from reconciler.journal.lines import entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
@@ -119,7 +120,7 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_SAID = (RunEntry, Override, Unfrozen, Drifted, Renamed, Forgotten, Moved, Arrived)
+_SAID = (RunEntry, Override, Unfrozen, Drifted, Watched, Renamed, Forgotten, Moved, Arrived)
 _UNSENT = (Started, Backup, *_SAID)
 
 

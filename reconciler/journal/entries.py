@@ -381,19 +381,9 @@ class Watched(_Entry):
 AboutWrites: TypeAlias = (
     Started | Identified | WrittenEntry | Stored | Imported | RefusedEntry | Settled | Kept
 )
-Entry: TypeAlias = (
-    AboutWrites
-    | Backup
-    | Renamed
-    | Forgotten
-    | RunEntry
-    | Override
-    | Unfrozen
-    | Drifted
-    | Watched
-    | Moved
-    | Arrived
-)
+Said: TypeAlias = Renamed | Forgotten | RunEntry | Override | Unfrozen
+Looked: TypeAlias = Drifted | Watched
+Entry: TypeAlias = AboutWrites | Backup | Said | Looked | Moved | Arrived
 ENTRY_NAMES: tuple[str, ...] = tuple(
     one.__dataclass_fields__["entry"].default for one in get_args(Entry)
 )

@@ -17,7 +17,7 @@ from runner import ROOT
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 PIN = re.compile(r"([a-z0-9-]+)==([^ ;]+)( ; [^\\]+)?")
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
-MOST_PACKAGES = 32
+MOST_PACKAGES = 34
 # Each of them lets anyone use, change and pass on the whole.
 LICENCES = re.compile(
     r"\b(MIT|BSD|Apache|PSF|Python Software Foundation|MPL|Mozilla|ISC|Redistribution and use)\b"

@@ -14,7 +14,7 @@ rules:
     kinds: [SLO]
     when: resource.metadata.name != 'old'
     check: has(resource.metadata.labels.team)
-    message: "Name the team \\e[31mthat owns it."
+    message: "Name the team <b> that owns it."
     until: "2099-12-31"
     examples:
       pass: [{metadata: {labels: {team: payments}}}]
@@ -33,7 +33,7 @@ def test_a_rule_of_the_project(tmp_path: Path) -> None:
     for said in ("Name the team", "SLO", "has(resource", "!= 'old'", "2099-12-31", "nobody"):
         assert said in ran.out
     told = typed("explain", "R/owner", "--format", "json", *file).json
-    assert told["code"] == "R/owner"
+    assert told["code"]["code"] == "R/owner"
     near = typed("explain", "R/ownr", *file)
     assert (near.code, "R/owner" in near.err) == (64, True)
 

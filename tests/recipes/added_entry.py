@@ -22,38 +22,41 @@ def entry(bench: Workbench) -> None:
         "    text: of.Text\n\n\n"
         "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Kept(",
     )
-    bench.replace(ENTRIES, "| Override | Drifted |", "| Override | Noted | Drifted |")
+    bench.replace(ENTRIES, "Override | Unfrozen\n", "Override | Noted | Unfrozen\n")
     for name in ("history", "runs", "content"):
         bench.after(f"reconciler/journal/{name}.py", "    Override,", "    Noted,")
-    bench.replace(
-        "reconciler/journal/content.py", "Override, Drifted,", "Override, Noted, Drifted,"
-    )
-    bench.replace(
-        "reconciler/journal/history.py", "case Override() |", "case Override() | Noted() |"
-    )
+    bench.replace("reconciler/journal/content.py", "Drifted, Watched,", "Drifted, Watched, Noted,")
+    history = "reconciler/journal/history.py"
+    bench.replace(history, "case Backup() | Watched():", "case Backup() | Watched() | Noted():")
     runs = "reconciler/journal/runs.py"
     bench.replace(
-        runs, "Moved | Arrived | Backup | Drifted)", "Moved | Arrived | Backup | Drifted | Noted)"
-    )
-    bench.replace(runs, 'Renamed(run="") | Drifted():', 'Renamed(run="") | Drifted() | Noted():')
-    bench.replace(
         runs,
-        "| Backup() | Drifted():\n            pass",
-        "| Backup() | Drifted() | Noted():\n            pass",
+        "Moved | Arrived | Backup | Drifted | Watched)",
+        "Moved | Arrived | Backup | Drifted | Watched | Noted)",
     )
     bench.replace(
         runs,
-        '                yield "guard overridden"\n',
-        '                yield "guard overridden"\n'
+        '        case Renamed(run=""):\n            return None\n',
+        '        case Renamed(run="") | Noted():\n            return None\n',
+    )
+    bench.replace(
+        runs,
+        "        case Drifted() | Watched():\n            pass\n",
+        "        case Drifted() | Watched() | Noted():\n            pass\n",
+    )
+    bench.replace(
+        runs,
+        "            case Override() | Unfrozen():\n",
         "            case Noted():\n"
-        '                yield "a note"\n',
+        '                yield "a note"\n'
+        "            case Override() | Unfrozen():\n",
     )
     report = "reconciler/report/journal.py"
     bench.after(report, "    Override,", "    Noted,")
     bench.replace(
         report,
-        "            said = entry.reason\n",
-        "            said = entry.reason\n        case Noted():\n            said = entry.text\n",
+        "            said = reason\n",
+        "            said = reason\n        case Noted():\n            said = entry.text\n",
     )
     bench.after("docs/journal.md", "| `override` |", "| `noted` | a person noted it | `text` |")
     _tested(bench)

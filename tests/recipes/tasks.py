@@ -37,7 +37,7 @@ def guard(bench: Workbench) -> None:
     """Ask consent for the first SLO of a name."""
     rules = "reconciler/guards/rules.py"
     bench.after(rules, "LOOKS_LIKE_RENAME =", 'FIRST = "first-of-all"')
-    bench.replace(rules, "TAKES_OVER),\n    *(code", "TAKES_OVER, FIRST),\n    *(code")
+    bench.replace(rules, "FROZEN),\n    *(code", "FROZEN),\n    FIRST,\n    *(code")
     bench.replace(
         rules,
         "        if change.protected:\n            yield",

@@ -236,6 +236,8 @@ ALLOWED = {
     "reconciler/session/projects.py": "a path in a command to type",
     "reconciler/advice.py": "a name in a command to type",
     "reconciler/report/unplanned.py": "a file in a command to type",
+    "reconciler/manifests/naming.py": "a pattern of a key in a text",
+    "reconciler/source/unquoted.py": "a pattern of expressions",
     "reconciler/session/opening.py": "a pattern of names in manifests",
     "reconciler/importing/hiding.py": "a pattern of secrets",
     "reconciler/forge/owners.py": "a pattern of paths",
