@@ -88,12 +88,20 @@ def seal(value: str, name: str, salt: str) -> str:
 
 
 def holds_seal(document: Json | Missing) -> bool:
-    """Tell whether a secret belongs anywhere in a document, be it a template or its text."""
-    if isinstance(document, dict):
-        return any(map(holds_seal, document.values()))
-    if isinstance(document, list):
-        return any(map(holds_seal, document))
-    return isinstance(document, str) and find_sealed(document) is not None
+    """Tell whether a secret belongs anywhere in a document, be it a template or its text.
+
+    Most documents hold none, and each of a plan is asked: without a call for each value.
+    """
+    containers: list[Any] = [[document]]
+    while containers:
+        here = containers.pop()
+        for value in here.values() if here.__class__ is dict else here:
+            kind = value.__class__
+            if kind is dict or kind is list:
+                containers.append(value)
+            elif (kind is str or kind is Template) and find_sealed(value) is not None:
+                return True
+    return False
 
 
 def is_sealed_text(text: str, sealed: str, salt: str) -> bool:

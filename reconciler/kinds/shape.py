@@ -219,7 +219,7 @@ def camel_case_known_fields(document: Json, model: type[Part]) -> Json:
 
 def without_read_only(document: Json, model: type[Part]) -> Json:
     """Give a document without the fields that a manifest must not declare."""
-    return _rewritten(document, Facts(part=model), _writable)
+    return _writable(document, Facts(part=model))
 
 
 def in_usual_order(document: Json, model: type[Part]) -> Json:
@@ -298,7 +298,54 @@ def _in_camel_case(document: dict[str, Json], fields: Fields) -> dict[str, Json]
     return {names.get(key, key): value for key, value in document.items()} if names else document
 
 
-def _writable(document: dict[str, Json], fields: Fields) -> dict[str, Json]:
-    return {
-        key: value for key, value in document.items() if fields.get(key, NOTHING).read_only is None
+@cache
+def _hidden_in(model: type[Part]) -> tuple[frozenset[str], Mapping[str, Facts]]:
+    """Give the read-only fields of a part, and those that may hold some further inside."""
+    fields = facts_of(model)
+    own = frozenset(name for name, facts in fields.items() if facts.read_only is not None)
+    return own, {
+        name: facts
+        for name, facts in fields.items()
+        if name not in own and any(map(_has_read_only, _parts_inside(facts)))
     }
+
+
+def _parts_inside(facts: Facts) -> Iterator[type[Part]]:
+    """Yield the parts that a place holds, itself or in its items or values."""
+    for one in (facts, facts.items, facts.values):
+        if one is not None and one.part is not None:
+            yield one.part
+        elif one is not None and one is not facts:
+            yield from _parts_inside(one)
+
+
+@cache
+def _has_read_only(model: type[Part]) -> bool:
+    """Tell whether a part or anything inside has a field that only the service sets."""
+    seen: set[type[Part]] = set()
+    waiting = [model]
+    while waiting:
+        part = waiting.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        fields = facts_of(part).values()
+        if any(one.read_only is not None for one in fields):
+            return True
+        waiting.extend(inner for one in fields for inner in _parts_inside(one))
+    return False
+
+
+def _writable(document: Json, facts: Facts) -> Json:
+    """Give a document without what is read-only; the same one where there can be none inside."""
+    if isinstance(document, dict) and facts.part is not None:
+        own, inside = _hidden_in(facts.part)
+        left = {key: value for key, value in document.items() if key not in own}
+        for key in inside.keys() & left.keys():
+            left[key] = _writable(left[key], inside[key])
+        return left
+    if isinstance(document, dict) and facts.values is not None:
+        return {key: _writable(value, facts.values) for key, value in document.items()}
+    if isinstance(document, list) and facts.items is not None:
+        return [_writable(item, facts.items) for item in document]
+    return document

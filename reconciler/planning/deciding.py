@@ -160,12 +160,26 @@ def _against_live(
     compared = tuple(differences(live, body, kind.shape))
     expected = tuple(unexpected(compared, memory, kind.shape))
     written = (*memory.candidates, declared)
-    found = tuple(shown(expected, live, written, kind.shape))
     wrong = _what_is_wrong(kind, manifest, seen, memory)
+    recalled = [Recalled(seen.recalled)] if seen.recalled else []
+    if not compared and wrong is None and memory.pending is None:
+        # Most of a plan is as declared: nothing of it is shown, so nothing has to be hidden.
+        sent_again = _sent_again(seen, unseen_left_out(kind, seen, body))
+        left_alone: tuple[Reason, ...] = (*recalled, *sent_again)
+        return Change(
+            manifest=manifest,
+            action=Action.KEEP,
+            evidence=evidence_of(seen, ()),
+            observation=seen,
+            declared=declared,
+            body=body,
+            reasons=left_alone,
+            before=live,
+        )
+    found = tuple(shown(expected, live, written, kind.shape))
     known = knowledge.older(manifest.ref) if found or wrong is not None else frozenset()
     secrets = OlderSecrets(known, declared, knowledge.salt)
     found = tuple(map(secrets.unshown, found))
-    recalled = [Recalled(seen.recalled)] if seen.recalled else []
     if wrong is not None:
         return Change(
             manifest=manifest,
@@ -179,9 +193,7 @@ def _against_live(
         )
     reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
     left_out = unseen_left_out(kind, seen, body)
-    sent_again = tuple(one for one in seen.overwritten if one not in left_out)
-    if sent_again:
-        reasons.append(OverwrittenSince(sent_again, seen.edit))
+    reasons.extend(_sent_again(seen, left_out))
     if found:
         reasons.extend(_others(kind, seen, knowledge, found))
     destroyed = {}
@@ -206,6 +218,13 @@ def _against_live(
         before=secrets.hidden(veiled(live, written, kind.shape)) if found else live,
     )
     return blocked(change, needed_unseen(left_out)) if found and left_out else change
+
+
+def _sent_again(seen: Seen, left_out: Sequence[Path]) -> Iterator[OverwrittenSince]:
+    """Say which fields somebody wrote since, that nobody can read and a write would send."""
+    sent_again = tuple(one for one in seen.overwritten if one not in left_out)
+    if sent_again:
+        yield OverwrittenSince(sent_again, seen.edit)
 
 
 def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -> Reason | None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 
 from reconciler.api.client import Api
 from reconciler.document import Json, digest
@@ -160,7 +161,7 @@ async def make_plan(
     known = identify(declared, history, observed)
     history = known.history
     orphans = orphans_in(history, declared)
-    left = [*orphans, *displaced_in(history, declared)]
+    left = cache(lambda: [*orphans, *displaced_in(history, declared)])
     ids = _known_ids(asked_for, observations)
     missing = {one.ref for one in targets} - ids.keys()
     changes = []
@@ -207,7 +208,7 @@ def _decided(
     manifest: Manifest,
     knowledge: Knowledge,
     known: Identities,
-    orphans: Sequence[tuple[Ref, Memory]],
+    left: Callable[[], Sequence[tuple[Ref, Memory]]],
 ) -> Change:
     """Decide one change, and say of it what its identity tells."""
     ref = manifest.ref
@@ -218,7 +219,7 @@ def _decided(
     change = decide(manifest, knowledge)
     reasons = known.reasons.get(ref, ())
     if change.action is Action.CREATE:
-        alike = much_like(ref.kind, change.declared, orphans)
+        alike = much_like(ref.kind, change.declared, left())
         reasons = (*reasons, *([LooksLike(alike)] if alike else []))
     return replace(change, reasons=(*reasons, *change.reasons)) if reasons else change
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID, uuid5
 
-from reconciler.document import Json, Missing, value_at
-from reconciler.kinds.dashboard.items import Item, ItemId, items_of
+from reconciler.document import ABSENT, Json, Missing, value_at
+from reconciler.kinds.dashboard.items import DASHBOARD, Item, ItemId, ItemList, items_of
 from reconciler.kinds.dashboard.matching import Pairing, mostly_same
 
 NAMESPACE = UUID("6f1d3c52-9a44-5a0e-8b0e-3f2b7f4c1d90")
@@ -28,6 +28,9 @@ def with_nested_ids(
     `written` are the dashboards that the journal knows to have been declared,
     ids filled in, the latest first.
     """
+    as_before = _as_before(dashboard, written, live)
+    if as_before is not None:
+        return as_before
     mine = items_of(dashboard)
     if all(item.item_id for item in mine.all_inside):
         return dashboard
@@ -35,6 +38,51 @@ def with_nested_ids(
     found = _found_ids(mine, copies, theirs)
     taken = {item.item_id for one in (mine, theirs, *copies) for item in one.all_inside}
     return _Filling(mine, found, taken).filled(mine, name)
+
+
+def _as_before(
+    dashboard: dict[str, Json], written: Sequence[Json | Missing], live: Json | Missing
+) -> dict[str, Json] | None:
+    """Give the dashboard with the ids that it had, where it is as it was written last.
+
+    That is what looking for each item would come to, as long as live has the same ids at
+    the same places. Most of a plan is so. None where looking is needed.
+    """
+    if len(written) != 1:
+        return None
+    filled = _with_ids_of(DASHBOARD, dashboard, written[0], live, set())
+    return filled if filled == written[0] else None
+
+
+def _with_ids_of(
+    known_by: ItemList,
+    mine: dict[str, Json],
+    copy: Json | Missing,
+    live: Json | Missing,
+    used: set[ItemId],
+) -> dict[str, Json] | None:
+    """Fill in ids item by item from a copy; None where the three do not go side by side."""
+    document = mine
+    for one in known_by.inner:
+        if value_at(mine, one.path) is ABSENT:
+            continue
+        found = (value_at(each, one.path) for each in (mine, copy, live))
+        lists = [each for each in found if isinstance(each, list)]
+        if len(lists) < 3 or len({*map(len, lists)}) > 1:  # noqa: PLR2004 - of the three
+            return None
+        items: list[Json] = []
+        for item, other, stored in zip(*lists, strict=True):
+            item_id = one.id_of(other)
+            ids = {item_id, one.id_of(stored), one.id_of(item) or item_id}
+            if not item_id or len(ids) > 1 or (one, item_id) in used or not isinstance(item, dict):
+                return None
+            used.add((one, item_id))
+            inner = _with_ids_of(one, item, other, stored, used) if one.inner else item
+            if inner is None:
+                return None
+            items.append(one.with_id(inner, item_id))
+        document = _replaced(document, one.path, items)
+    return document
 
 
 def _found_ids(mine: Item, copies: Sequence[Item], theirs: Item) -> dict[Item, str]:
