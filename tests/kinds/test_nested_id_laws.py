@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -314,38 +314,34 @@ def test_kept_whatever_happens(
                 assert ids_of(live(site)) == before
 
 
-IDS = st.sampled_from(("", *"123456789"))
-ROWS = st.lists(st.lists(st.tuples(st.sampled_from("ab"), IDS), max_size=3), max_size=2)
+TITLES = st.lists(st.lists(st.sampled_from("abc"), max_size=3), max_size=2)
 
 
-def _drawn(rows: list[list[tuple[str, str]]], numbered: bool) -> dict[str, Json]:
-    """Give a dashboard of these rows of widgets; rows and sections have ids where `numbered`."""
+def _drawn(rows: list[list[str]], ids: Iterator[str]) -> dict[str, Json]:
+    """Give a dashboard of rows of widgets by their titles, which take ids as long as there are."""
 
-    def with_id(item: dict[str, Json], item_id: str) -> dict[str, Json]:
+    def with_id(item: dict[str, Json]) -> dict[str, Json]:
+        item_id = next(ids, "")
         return {"id": {"value": item_id}, **item} if item_id else item
 
     drawn: list[Json] = [
-        with_id(
-            {"widgets": [with_id({"title": title}, item_id) for title, item_id in row]},
-            f"row {index}" if numbered else "",
-        )
-        for index, row in enumerate(rows)
+        with_id({"widgets": [with_id({"title": title}) for title in row]}) for row in rows
     ]
-    section = with_id({"rows": drawn}, "section" if numbered else "")
-    return {"layout": {"sections": [section]}}
+    return {"layout": {"sections": [with_id({"rows": drawn})]}}
 
 
 @given(st.data())
 def test_what_is_as_before_needs_no_looking(data: st.DataObject) -> None:
     """Taking the ids of the last write in their places gives what looking for each item gives."""
-    rows = data.draw(ROWS)
-    bare = [[(title, "") for title, _ in row] for row in rows]
-    own = data.draw(st.sampled_from([bare, [row[::-1] for row in bare], rows]))
-    other = data.draw(st.one_of(st.just(rows), st.just(rows[::-1]), ROWS))
-    written = _drawn(data.draw(st.one_of(st.just(rows), st.just(other))), numbered=True)
-    live = _drawn(other, numbered=data.draw(st.booleans()))
-    declared = _drawn(own, numbered=False)
-    given = nested_ids.with_nested_ids(declared, [written], live, "x")
+    rows = data.draw(TITLES)
+    declared = data.draw(st.sampled_from([rows, [row[::-1] for row in rows], rows[::-1]]))
+    numbers = [*map(str, range(9))]
+    others = data.draw(st.sampled_from([numbers, numbers[::-1], ["0", *numbers], numbers[:3]]))
+    own = data.draw(st.sampled_from([[], numbers, [*numbers[:1], ""]]))
+    written = _drawn(rows, iter(data.draw(st.sampled_from([numbers, ["0", *numbers]]))))
+    live = _drawn(data.draw(st.sampled_from([rows, declared])), iter(others))
+    mine = _drawn(declared, iter(own))
+    given = nested_ids.with_nested_ids(mine, [written], live, "x")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nested_ids, "_as_before", lambda *_: None)
-        assert nested_ids.with_nested_ids(declared, [written], live, "x") == given
+        assert nested_ids.with_nested_ids(mine, [written], live, "x") == given
