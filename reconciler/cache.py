@@ -12,11 +12,15 @@ import hmac
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final
+
+from reconciler import __version__
 
 VARIABLE: Final = "RECONCILER_CACHE"
 LARGEST_ENTRY: Final = 256 << 20
@@ -207,3 +211,23 @@ def _write_new(path: Path, content: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags, 0o600), "wb") as stream:
         stream.write(content)
+
+
+@cache
+def program() -> str:
+    """Give what changes with the program and with what it is built on."""
+    folder = Path(__file__).parent
+    own = [
+        (os.path.relpath(place, folder), name, status.st_size, status.st_mtime_ns)
+        for place, _, names in os.walk(folder)
+        for name in sorted(names)
+        if name.endswith(".py")
+        for status in [os.stat(os.path.join(place, name))]  # noqa: PTH116, PTH118 - hundreds
+    ]
+    installed = [
+        (one, os.stat(one).st_mtime_ns)  # noqa: PTH116 - as above
+        for one in sys.path
+        if one.endswith("-packages") and os.path.isdir(one)  # noqa: PTH112 - never raises
+    ]
+    about = repr([__version__, sys.version, sorted(own), installed])
+    return hashlib.sha256(about.encode()).hexdigest()

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Self
 
-from reconciler.document import ABSENT, Json, Missing, canonical_text
+from reconciler.document import ABSENT, Json, Missing, canonical_text, digest
 from reconciler.expressions import Word, expression, find_sealed, sealed_form, sealed_parts
-from reconciler.resource import Ref, RemoteId
+from reconciler.resource import Manifest, Ref, RemoteId
 
 # A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
 _SCRYPT_COST = 1 << 12
@@ -208,6 +208,24 @@ def secret_values(document: Json) -> frozenset[str]:
         for part in template.parts
         if isinstance(part, SecretHole)
     )
+
+
+def sum_of(manifest: Manifest) -> str:
+    """Give a digest of all that a decision about a manifest rests on, secrets sealed."""
+    if manifest.unopened is not None:
+        return manifest.unopened.sum
+    # A text that only reads like a template is another thing.
+    templates: list[Json] = [*sorted(map(str, _templates(manifest.spec)))]
+    references: list[Json] = [*sorted(map(str, manifest.references))]
+    about = manifest.remote_id, references, manifest.protect, templates
+    return digest([str(manifest.ref), manifest.spec, *about])
+
+
+def is_plain(manifest: Manifest) -> bool:
+    """Tell whether nothing of a manifest is filled in late: no secret, and no reference."""
+    if manifest.unopened is not None:
+        return manifest.unopened.plain
+    return not _templates(manifest.spec)
 
 
 def named_values(document: Json) -> dict[str, str]:

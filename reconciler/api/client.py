@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Literal, Self, TypeVar
+from typing import Self
 
 import httpx
 
 from reconciler.addresses import steps_in
+from reconciler.api.reads import READS
 from reconciler.api.replies import (
-    LONGEST_MESSAGE,
     NotFound,
     Reply,
-    is_page,
     meaning_of_404,
     message_of,
     phrase,
@@ -41,6 +40,7 @@ from reconciler.api.retrying import (
     seconds_between,
 )
 from reconciler.api.secret import Redaction, Secret
+from reconciler.api.stopping import Way, gave_up, marked, stopping, wrong_route
 from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
 from reconciler.assumptions import POLICIES, Assumptions
 from reconciler.document import ABSENT, Json, Missing
@@ -48,8 +48,6 @@ from reconciler.errors import (
     InvalidInput,
     NotAuthorised,
     OutcomeUnknown,
-    ReconcilerError,
-    Redirected,
     ServiceRefused,
     Unavailable,
     UnclearAbsence,
@@ -57,94 +55,6 @@ from reconciler.errors import (
     WrongRoute,
 )
 from reconciler.waits import AskedAgain, Waits
-
-_Failure = TypeVar("_Failure", bound=ReconcilerError)
-USUAL_PATH = Assumptions().base_path
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How requests reach the API: what is set, and so may be set wrongly."""
-
-    base_path: str
-    authorization: Literal["raw", "bearer"]
-
-    def hint(self, reply: Reply) -> str:
-        """Say what to set otherwise, for an answer that setting may mend; "" for any other."""
-        if reply.status == HTTPStatus.UNAUTHORIZED:
-            return self._key_hint
-        return self.path_hint if leads_elsewhere(reply) else ""
-
-    @property
-    def path_hint(self) -> str:
-        """What to look at where an address is not that of the API."""
-        if self.base_path != USUAL_PATH:
-            added = self.base_path or "nothing"
-            return f"check the base URL, to which {added} is added, as `api.basePath` says"
-        return (
-            f"check the base URL, to which {USUAL_PATH} is added, and `api.basePath`: "
-            "some services have this API under a version number, as /mgmt/openapi/3"
-        )
-
-    @property
-    def _key_hint(self) -> str:
-        sent, wanted, other = "as it is", "`Bearer KEY`", "bearer"
-        if self.authorization == "bearer":
-            sent, wanted, other = "as `Bearer KEY`", "it as it is", "raw"
-        return (
-            f"the key went {sent}; where the service wants {wanted}, "
-            f"set `authorization: {other}` in reconciler.yaml"
-        )
-
-
-def leads_elsewhere(reply: Reply) -> bool:
-    """Tell an answer of something else than the API: a redirect, a page, no such route."""
-    if reply.ok:
-        return not reply.is_json and is_page(reply)
-    if reply.status == HTTPStatus.NOT_FOUND:
-        return meaning_of_404(reply) is NotFound.WRONG_ROUTE
-    redirect = HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST
-    return redirect or reply.status == HTTPStatus.NOT_IMPLEMENTED
-
-
-def marked(error: _Failure, *, doubtful: bool) -> _Failure:
-    """Note on an error whether an earlier attempt may have been carried out."""
-    error.doubtful |= doubtful
-    return error
-
-
-def gave_up(call: Call, attempt: Attempt, step: GiveUp, way: Way) -> Unavailable:
-    """Say that there is no attempt left, and why the last one failed."""
-    said = f"{call}: {attempt.why} ({step.why})"
-    if attempt.reply is None or not attempt.reply.ok:
-        return Unavailable(said)
-    hint = way.hint(attempt.reply)
-    return UnreadableReply(said + (f"; {hint}" if hint else ""))
-
-
-def stopping(call: Call, reply: Reply, way: Way, redaction: Redaction) -> ReconcilerError:
-    """Say why an answer ends the run: the key is refused, or this is not the API."""
-    said = message_of(reply, redaction)
-    words = phrase(reply.status) + (f": {said}" if said else "")
-    if reply.status == HTTPStatus.UNAUTHORIZED:
-        said = f"the service does not accept the API key ({words}); {way.hint(reply)}"
-        return NotAuthorised(said)
-    if reply.status == HTTPStatus.FORBIDDEN:
-        said = f"the API key lacks a permission for {call.method} {call.path} ({words})"
-        return NotAuthorised(said, known=True)
-    if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
-        where = redaction(reply.location)[:LONGEST_MESSAGE] or "nowhere"
-        return Redirected(
-            f"{call} answered {phrase(reply.status)} to {where}; redirects are never "
-            f"followed, as the key would go along: {way.path_hint}"
-        )
-    return wrong_route(call, way)
-
-
-def wrong_route(call: Call, way: Way) -> WrongRoute:
-    """Say that the address answers, and is not the API."""
-    return WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")
-
 
 DEADLINE_SECONDS = 30.0
 
@@ -225,13 +135,34 @@ class Api:
         it. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or ServiceRefused.
         """
         call = Call(Request.READ, "GET", self.url(path), path, params)
-        reply = await self._deliver(call)
+        reads = READS.get()
+        reply = None if reads is None or params else reads.fetched.pop(path, None)
+        if reply is None:
+            reply = await self._deliver(call)
+        if reads is not None:
+            reads.note(path, reply, plain=not (params or assumed))
         if reply.status == HTTPStatus.NOT_FOUND:
             if assumed and meaning_of_404(reply) is NotFound.UNCLEAR:
                 raise UnclearAbsence(f"{call} answered {phrase(reply.status)} and does not say why")
             await self._check_route(reply, call)
             return ABSENT
         return self._document(reply, call)
+
+    async def is_unchanged(self, made: Iterable[tuple[str, str]]) -> bool:
+        """Ask again for what an earlier run read, and tell whether all answers are the same.
+
+        One that is not is kept for whoever reads it next. Raises as `read` does where no
+        answer is of use.
+        """
+        for path, known in made:
+            call = Call(Request.READ, "GET", self.url(path), path, known=known)
+            reply = await self._deliver(call)
+            if not reply.same:
+                reads = READS.get()
+                if reads is not None:
+                    reads.fetched[path] = reply
+                return False
+        return True
 
     async def ask(self, path: str, body: Json, params: Parameters = ()) -> Json:
         """POST a question that changes nothing (7, 8, 14, 18, 19), so it may be repeated."""

@@ -40,6 +40,8 @@ class Reply:
     date: str = ""
     doubtful: bool = False
     content_range: str | None = None
+    same: bool = False
+    """Whether it is the very answer that was known before, which nobody has to parse again."""
 
     @property
     def is_whole(self) -> bool:

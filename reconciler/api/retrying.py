@@ -209,7 +209,10 @@ Parameters = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is asked, where, and how often it may happen. `path` is below `{api_root}`."""
+    """What is asked, where, and how often it may happen. `path` is below `{api_root}`.
+
+    `known` is the digest of an answer that need not be parsed, "" for none.
+    """
 
     request: Request
     method: Method
@@ -217,6 +220,7 @@ class Call:
     path: str
     params: Parameters = ()
     body: Json = None
+    known: str = ""
 
     def __str__(self) -> str:
         return f"{self.method} {self.url}"

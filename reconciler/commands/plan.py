@@ -16,7 +16,7 @@ from reconciler.errors import ExitCode, ReconcilerError, UsageError, worst
 from reconciler.report.plan.document import plan_json
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.session.opening import open_bench
+from reconciler.session.opening import cache_of, open_bench
 from reconciler.session.planning import (
     as_part,
     check_writable,
@@ -164,7 +164,9 @@ def _plan(wanted: _Wanted) -> int:
     changed = find_changed(bench, asked, since) if since is not None else None
     bench = part_of(bench, changed) if changed is not None else bench
     history = bench.journal().history
-    made = asyncio.run(plan_now(bench, history, Evidence(track_record=wanted.days)))
+    made = asyncio.run(
+        plan_now(bench, history, Evidence(track_record=wanted.days), cache_of(asked, bench.project))
+    )
     if changed is not None:
         made = as_part(made, changed, history)
         if not asked.quiet:

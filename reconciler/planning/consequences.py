@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from reconciler.advice import on_journal
 from reconciler.document import (
     ABSENT,
     Difference,
@@ -35,6 +36,7 @@ from reconciler.resource import (
     NotInAnswer,
     NotSelected,
     Observation,
+    OverwrittenSince,
     ProtectionTurns,
     Reason,
     Ref,
@@ -225,6 +227,24 @@ def unseen_left_out(kind: Kind, seen: Seen, body: Json) -> tuple[Path, ...]:
         for path in seen.unseen
         if (member := kept.get(str(path[inside - 1]))) is not None
         and value_at(member, path[inside:]) in (ABSENT, None)
+    )
+
+
+def sent_again_in(seen: Seen, left_out: Sequence[Path]) -> Iterator[OverwrittenSince]:
+    """Say which fields somebody wrote since, that nobody can read and a write would send."""
+    sent_again = tuple(one for one in seen.overwritten if one not in left_out)
+    if sent_again:
+        yield OverwrittenSince(sent_again, seen.edit)
+
+
+def settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
+    """Say that a person settled a create as an id that is not there; "" for anything else."""
+    if kind.findable or not memory.exists or memory.last is not None or memory.pending is not None:
+        return ""
+    forget = on_journal("forget", str(manifest.ref))
+    return (
+        f"its create was settled as {memory.remote_id}, which the service does not have: "
+        f"run `{forget}` and look for it again, then declare its id"
     )
 
 

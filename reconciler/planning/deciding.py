@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 from uuid import UUID, uuid5
 
-from reconciler.advice import on_journal
 from reconciler.concealing import conceal, shown, stands_for, veiled
 from reconciler.document import (
     ABSENT,
@@ -33,6 +32,8 @@ from reconciler.planning.consequences import (
     members_by_name,
     members_destroyed,
     needed_unseen,
+    sent_again_in,
+    settled_wrongly,
     unexpected,
     unseen_fields,
     unseen_left_out,
@@ -56,7 +57,6 @@ from reconciler.resource import (
     NeverSeen,
     Observation,
     OverwritesEdit,
-    OverwrittenSince,
     Reason,
     Recalled,
     Ref,
@@ -94,9 +94,10 @@ class Knowledge:
 def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
     """Give the change that makes live what is declared, or say why none can."""
     kind = BY_NAME[manifest.ref.kind]
-    spec = resolve(manifest.spec, knowledge.ids)
-    assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
-    manifest = replace(manifest, spec=spec)
+    if manifest.references:
+        spec = resolve(manifest.spec, knowledge.ids)
+        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        manifest = replace(manifest, spec=spec)
     declared = kind.complete(manifest, knowledge.observation, knowledge.memory)
     change = with_protection(
         _change(kind, manifest, declared, knowledge), knowledge.memory.protected
@@ -164,7 +165,7 @@ def _against_live(
     recalled = [Recalled(seen.recalled)] if seen.recalled else []
     if not compared and wrong is None and memory.pending is None:
         # Most of a plan is as declared: nothing of it is shown, so nothing has to be hidden.
-        sent_again = _sent_again(seen, unseen_left_out(kind, seen, body))
+        sent_again = sent_again_in(seen, unseen_left_out(kind, seen, body))
         left_alone: tuple[Reason, ...] = (*recalled, *sent_again)
         return Change(
             manifest=manifest,
@@ -193,7 +194,7 @@ def _against_live(
         )
     reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
     left_out = unseen_left_out(kind, seen, body)
-    reasons.extend(_sent_again(seen, left_out))
+    reasons.extend(sent_again_in(seen, left_out))
     if found:
         reasons.extend(_others(kind, seen, knowledge, found))
     destroyed = {}
@@ -218,13 +219,6 @@ def _against_live(
         before=secrets.hidden(veiled(live, written, kind.shape)) if found else live,
     )
     return blocked(change, needed_unseen(left_out)) if found and left_out else change
-
-
-def _sent_again(seen: Seen, left_out: Sequence[Path]) -> Iterator[OverwrittenSince]:
-    """Say which fields somebody wrote since, that nobody can read and a write would send."""
-    sent_again = tuple(one for one in seen.overwritten if one not in left_out)
-    if sent_again:
-        yield OverwrittenSince(sent_again, seen.edit)
 
 
 def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -> Reason | None:
@@ -328,21 +322,10 @@ def _lost_answers(memory: Memory) -> list[Reason]:
     return [WriteLost(pending.at)]
 
 
-def _settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
-    """Say that a person settled a create as an id that is not there; "" for anything else."""
-    if kind.findable or not memory.exists or memory.last is not None or memory.pending is not None:
-        return ""
-    forget = on_journal("forget", str(manifest.ref))
-    return (
-        f"its create was settled as {memory.remote_id}, which the service does not have: "
-        f"run `{forget}` and look for it again, then declare its id"
-    )
-
-
 def _create(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], absent: Absent, memory: Memory
 ) -> Change:
-    said = kind.cannot_create(manifest) or _settled_wrongly(kind, manifest, memory)
+    said = kind.cannot_create(manifest) or settled_wrongly(kind, manifest, memory)
     if said:
         return blocked_change(manifest, declared, absent, Evidence.LIVE, CannotBeCreated(said))
     reasons: list[Reason] = []

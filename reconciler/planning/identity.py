@@ -15,6 +15,7 @@ from typing import TypeAlias
 from reconciler.document import Json, canonical_text, value_at
 from reconciler.journal.history import History, Memory, renamed_memory
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Kind
 from reconciler.resource import (
     Absent,
     AnotherObject,
@@ -121,10 +122,15 @@ def _meant(manifest: Manifest, history: History, seen: Observation | None) -> Ob
         return kind.name, None
     found = None if seen is None or isinstance(seen, Absent) else seen.remote_id
     own = history.of(manifest.ref)
-    known = kind.declared_id(manifest) if found is None else found
+    known = _declared_id(kind, manifest) if found is None else found
     if known is None or known == own.instead_of:
         known = own.remote_id
     return None if known is None else (kind.name, kind.normal_id(known))
+
+
+def _declared_id(kind: Kind, manifest: Manifest) -> RemoteId | None:
+    unopened = manifest.unopened
+    return kind.declared_id(manifest) if unopened is None else unopened.declared_id
 
 
 def _object(kind: str, memory: Memory) -> Object | None:

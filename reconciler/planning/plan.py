@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from reconciler.api.client import Api
+from reconciler.api.reads import READS, Reads
 from reconciler.document import Json, digest
 from reconciler.errors import ReconcilerError
 from reconciler.journal.history import History, Memory
@@ -21,6 +22,7 @@ from reconciler.planning.consequences import (
     with_blocked_dependants,
     with_missing,
 )
+from reconciler.planning.decided import Decided, kept_before, observed_before
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
 from reconciler.planning.older_secrets import Sealed, no_seals
@@ -56,12 +58,16 @@ from reconciler.waits import Deed, Step
 
 
 async def observe_all(
-    api: Api, manifests: Sequence[Manifest], history: History
+    api: Api,
+    manifests: Sequence[Manifest],
+    history: History,
+    decided: Decided | None = None,
 ) -> list[Observation]:
     """Observe every manifest; what concerns the whole service cancels the rest and is raised.
 
-    One answer that is of no use is `Unread`, and the others are observed all the same. Where
-    no answer at all is of use, it is the service, and that is raised.
+    With `decided`, what did not move since is only asked whether it did. One answer that is of
+    no use is `Unread`, and the others are observed all the same. Where no answer at all is of
+    use, it is the service, and that is raised.
     """
     with ExitStack() as noted:
         counts = Counter(one.ref.kind for one in manifests)
@@ -71,7 +77,7 @@ async def observe_all(
         }
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(_observe(api, one, history, steps[one.ref.kind]))
+                group.create_task(_observe(api, one, history, steps[one.ref.kind], decided))
                 for one in manifests
             ]
     found = [task.result() for task in tasks]
@@ -98,9 +104,21 @@ async def proof(
 
 
 async def _observe(
-    api: Api, manifest: Manifest, history: History, step: Step
+    api: Api, manifest: Manifest, history: History, step: Step, decided: Decided | None
 ) -> Observation | ReconcilerError:
-    found = await observe(BY_NAME[manifest.ref.kind], api, manifest, history.of(manifest.ref))
+    reads = Reads()
+    row = None
+    if decided is not None:
+        READS.set(reads)
+        row = decided.row(manifest)
+    found: Observation | ReconcilerError
+    if decided is not None and row is not None and await api.is_unchanged(row["reads"]):
+        decided.same[manifest.ref] = row
+        found = observed_before(row)
+    else:
+        found = await observe(BY_NAME[manifest.ref.kind], api, manifest, history.of(manifest.ref))
+        if decided is not None:
+            decided.reads[manifest.ref] = reads
     step.done += 1
     return found
 
@@ -110,7 +128,7 @@ def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unr
     return Unread(known, str(error), error.exit_code)
 
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +150,7 @@ class Place:
         return f"{self.environment} at {self.target}"
 
 
-async def make_plan(
+async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     api: Api,
     manifests: Sequence[Manifest],
     history: History,
@@ -141,13 +159,14 @@ async def make_plan(
     whole: bool,
     others: Sequence[Manifest] = (),
     selected: Selected | None = None,
+    decided: Decided | None = None,
 ) -> Plan:
     """Read the live side of every manifest and decide what would be done.
 
     `whole` says that the manifests are all there are, so that what the journal
     knows beside them is no longer declared; else `others` are those that are not
     examined, but for the ids of those that some manifest refers to. `selected` is how
-    they were chosen. Raises what `Api.read` raises.
+    they were chosen. What is `decided` already is not decided again. Raises what `Api.read` raises.
     """
     order = {kind.name: index for index, kind in enumerate(KINDS)}
     manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
@@ -155,10 +174,16 @@ async def make_plan(
     known = identify(declared, history)
     targets = _referred_to(manifests, others) if selected is not None else ()
     asked_for = (*manifests, *targets)
-    observations = await observe_all(api, asked_for, known.history)
+    observations = await observe_all(api, asked_for, known.history, decided)
     proven = None if place.embedded else await proof(api, manifests, observations)
     observed = {one.ref: seen for one, seen in zip(asked_for, observations, strict=True)}
     known = identify(declared, history, observed)
+    if decided is not None:
+        moved = set(decided.forget(_known_ids(asked_for, observations), known.reasons))
+        again = [one for one in asked_for if one.ref in moved]
+        seen_again = await observe_all(api, again, known.history)
+        observed |= {one.ref: seen for one, seen in zip(again, seen_again, strict=True)}
+        observations = [observed[one.ref] for one in asked_for]
     history = known.history
     orphans = orphans_in(history, declared)
     left = cache(lambda: [*orphans, *displaced_in(history, declared)])
@@ -167,6 +192,10 @@ async def make_plan(
     changes = []
     for manifest in api.waits.each(Deed.COMPARING, manifests):
         ref = manifest.ref
+        seen = observed[ref]
+        if decided is not None and ref in decided.same and isinstance(seen, Seen | Remembered):
+            changes.append(kept_before(manifest, seen))
+            continue
         known_of = observed[ref], history.of(ref)
         knowledge = Knowledge(*known_of, ids, str(place), place.salt, history.seed, place.older)
         changes.append(with_missing(_decided(manifest, knowledge, known, left), missing))
@@ -179,10 +208,11 @@ async def make_plan(
     changes = [objected.get(change.ref, change) for change in changes]
     changes = with_blocked_dependants(changes)
     listed = (Orphan(ref, memory.remote_id) for ref, memory in orphans)
+    covered = (decided or Decided()).covered(manifests, changes, ids, _covered)
     return Plan(
         place.environment,
         place.target,
-        plan_digest(place, changes, selected),
+        _digest_of(place, covered, selected),
         tuple(changes),
         tuple(listed) if whole else (),
         tuple(unsettled),
@@ -279,28 +309,34 @@ def plan_digest(place: Place, changes: Sequence[Change], selected: Selected | No
 
     Nothing that moves by itself is in it: no times, no ids of this run.
     """
-    entries: list[Json] = [
-        {
-            "ref": str(change.ref),
-            "action": change.action.word,
-            "identities": _identities(change.manifest),
-            "declared": change.declared,
-            "sends": change.body if change.action.writes else None,
-            "observed": _observed(change.observation),
-            **_protection(change),
-            **_renaming(change),
-            **_taking(change),
-        }
-        for change in changes
-    ]
+    return _digest_of(place, [_covered(change) for change in changes], selected)
+
+
+def _digest_of(place: Place, covered: Sequence[str], selected: Selected | None) -> str:
     whole: Mapping[str, Json] = {
         "formatVersion": FORMAT_VERSION,
         "environment": place.environment,
         "target": place.target,
-        "changes": entries,
+        "changes": [*covered],
         **_selection(selected),
     }
     return digest(dict(whole))
+
+
+def _covered(change: Change) -> str:
+    """Give the digest of all that a plan says of one resource."""
+    entry: dict[str, Json] = {
+        "ref": str(change.ref),
+        "action": change.action.word,
+        "identities": _identities(change.manifest),
+        "declared": change.declared,
+        "sends": change.body if change.action.writes else None,
+        "observed": _observed(change.observation),
+        **_protection(change),
+        **_renaming(change),
+        **_taking(change),
+    }
+    return digest(entry)
 
 
 def _selection(selected: Selected | None) -> dict[str, Json]:

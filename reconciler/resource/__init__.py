@@ -20,6 +20,7 @@ from reconciler.resource.declared import (
     RemoteId,
     Selected,
     Source,
+    Unopened,
 )
 from reconciler.resource.observation import (
     NOBODY,
@@ -208,6 +209,7 @@ __all__ = [
     "Unchanged",
     "Unconfirmed",
     "Unknown",
+    "Unopened",
     "Unread",
     "UnsettledCreate",
     "Watchers",

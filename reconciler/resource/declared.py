@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple, TypeAlias
@@ -72,6 +72,33 @@ class Exemption:
 
 
 @dataclass(frozen=True, slots=True)
+class Unopened:
+    """A `spec` that is still text, as that of most manifests stays where nothing changed.
+
+    `sum` is what `sum_of` gave for the manifest, `declared_id` the id that it declares, and
+    `plain` says that nothing in it is filled in late: no secret and no reference.
+    """
+
+    opened: Callable[[], dict[str, Json]]
+    sum: str
+    declared_id: RemoteId | None
+    plain: bool
+
+
+class _Spec:
+    """Opens a `spec` when somebody looks at it."""
+
+    def __get__(self, one: Manifest, _: type[Manifest]) -> dict[str, Json]:
+        held: dict[str, Json] | Unopened = one.__dict__["spec"]
+        if isinstance(held, Unopened):
+            held = one.__dict__["spec"] = held.opened()
+        return held
+
+    def __set__(self, one: Manifest, spec: dict[str, Json] | Unopened) -> None:
+        one.__dict__["spec"] = spec
+
+
+@dataclass(frozen=True)
 class Manifest:
     """One declared resource: variables filled in, secrets sealed, references still open.
 
@@ -87,6 +114,16 @@ class Manifest:
     references: frozenset[Ref] = frozenset()
     protect: bool = False
     exempt: Mapping[str, Exemption] = field(default_factory=dict, compare=False)
+
+    @property
+    def unopened(self) -> Unopened | None:
+        """What is known of a `spec` that nobody looked at yet; None for any other."""
+        held = self.__dict__["spec"]
+        return held if isinstance(held, Unopened) else None
+
+
+# Set apart from the class, in which it would be the default of the field.
+Manifest.spec = _Spec()  # type: ignore[assignment]  # a descriptor stands for the field
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconciler.cache import NO_CACHE, open_cache
+from reconciler.cache import NO_CACHE, Cache, open_cache
 from reconciler.errors import InvalidInput
 from reconciler.expressions import ANY_PATTERN, OPEN_PATTERN
 from reconciler.manifests.expressions import Scope
@@ -103,6 +103,11 @@ def read_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
     return read_workspaces(asked, project, [scope])[scope.environment]
 
 
+def cache_of(asked: Asked, project: Project) -> Cache:
+    """Give what a run may keep for the next one, and finds of the last."""
+    return open_cache(os.environ, project.root) if asked.cached else NO_CACHE
+
+
 def read_workspaces(
     asked: Asked,
     project: Project,
@@ -121,7 +126,7 @@ def read_workspaces(
         project.settings,
         waits=asked.waits,
         instead=instead,
-        cache=open_cache(os.environ, project.root) if asked.cached else NO_CACHE,
+        cache=cache_of(asked, project),
     )
     for scope in scopes:
         if any(one.code == WITHHELD for one in workspaces[scope.environment].complaints):
@@ -329,9 +334,10 @@ def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[
 
 def _redaction_of(workspace: Workspace) -> Redaction:
     from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
-    from reconciler.sealed import secret_values  # noqa: PLC0415 - not for validate
+    from reconciler.sealed import is_plain, secret_values  # noqa: PLC0415 - not for validate
 
-    values = {value for manifest in workspace.manifests for value in secret_values(manifest.spec)}
+    filled = [one for one in workspace.manifests if not is_plain(one)]
+    values = {value for manifest in filled for value in secret_values(manifest.spec)}
     return Redaction(values)
 
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+from reconciler.cache import NO_CACHE, Cache, program
+from reconciler.document import Json, digest
 from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
 from reconciler.guards import FreezeNow, with_guards
 from reconciler.guards.rules import TOO_MANY
@@ -21,6 +23,7 @@ from reconciler.manifests.changed import Changed, changed_since
 from reconciler.manifests.revision import branching_point
 from reconciler.manifests.selection import EVERYTHING, read_selection
 from reconciler.plan_file import HEAD, begins_plan
+from reconciler.planning.decided import FORMAT, decided_before
 from reconciler.planning.drift import find_drift, remembered
 from reconciler.planning.older_secrets import OlderSeals
 from reconciler.planning.plan import Place, make_plan
@@ -186,11 +189,16 @@ def failures_of(made: Plan) -> set[int]:
     return unread | ({Unsettled.exit_code} if made.unsettled else set())
 
 
-async def plan_now(bench: Bench, history: History, wanted: Evidence = NO_EVIDENCE) -> Plan:
+async def plan_now(
+    bench: Bench, history: History, wanted: Evidence = NO_EVIDENCE, cache: Cache = NO_CACHE
+) -> Plan:
     """Observe and decide, over a door of its own, and tell what an apply would refuse.
 
-    `wanted` is what else is asked for, for a reviewer.
+    `wanted` is what else is asked for, for a reviewer. What `cache` holds of an earlier plan
+    is not decided again; the plan is the same.
     """
+    key = key_of_decisions(bench) if cache.is_on and _may_keep(bench) else ""
+    decided = decided_before(cache.get(key)) if key else None
     place = Place(
         bench.name,
         bench.target.name,
@@ -207,13 +215,38 @@ async def plan_now(bench: Bench, history: History, wanted: Evidence = NO_EVIDENC
             whole=bench.whole,
             others=bench.others,
             selected=bench.selected,
+            decided=decided,
         )
         if bench.restoring is not None:
             made = with_restored(made, bench.restoring, place)
         made = await with_signals(api, bench, made, history, wanted)
         frozen = FreezeNow(bench.environment.freeze, now())
         guarded = await with_guards(api, made, bench.environment.guards, frozen)
+    if decided is not None and decided.made != decided.known:
+        cache.put(key, decided.text)
     return _ruled(bench, guarded)
+
+
+def _may_keep(bench: Bench) -> bool:
+    """Tell whether nobody needs the documents of what is kept: no rule, and nothing put back."""
+    ruled = any(rule.on == "plan" for rule in bench.project.settings.rules)
+    return not (ruled or isinstance(bench.target, Embedded) or bench.restoring is not None)
+
+
+def key_of_decisions(bench: Bench) -> str:
+    """Give all that decides what a plan comes to, but manifests, ids and answers."""
+    content = bench.journal().content
+    about: dict[str, Json] = {
+        "decisions": FORMAT,
+        "program": program(),
+        "root": str(bench.project.root),
+        "environment": bench.name,
+        "target": bench.target.name,
+        "settings": bench.environment.model_dump(mode="json", by_alias=True),
+        "salt": bench.salt(),
+        "journal": [content.end, len(content.sums)],
+    }
+    return digest(about)
 
 
 def _ruled(bench: Bench, made: Plan) -> Plan:

@@ -262,7 +262,7 @@ def test_exemptions_end(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> No
 def test_another_program(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """What another version of the program read is nothing to this one."""
     both(world)
-    monkeypatch.setattr(cached, "_program", lambda: "another")
+    monkeypatch.setattr(cached, "program", lambda: "another")
     monkeypatch.setattr("reconciler.source.files.read_text", lambda *_, **__: 1 / 0)
 
     assert world.run("validate", "-e", "local").code == 1

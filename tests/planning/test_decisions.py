@@ -40,7 +40,7 @@ from reconciler.resource import (
     Unread,
     WriteLost,
 )
-from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template, seal
+from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template, references_in, seal
 
 AT = "2025-01-31T09:00:00Z"
 SLO = Ref("SLO", "checkout")
@@ -64,7 +64,7 @@ def decided(
     protected: bool = False,
 ) -> Change:
     """Decide about one manifest."""
-    manifest = Manifest(ref, spec, Source("a.yaml", 1))
+    manifest = Manifest(ref, spec, Source("a.yaml", 1), references=references_in(spec))
     memory = replace(memory or Memory(), protected=protected)
     known = Knowledge(observation, memory, ids or {}, place)
     return decide(manifest, known)

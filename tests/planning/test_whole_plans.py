@@ -116,8 +116,8 @@ def test_blocked_shows_nothing_to_do() -> None:
     )
 
 
-DIGEST = "sha256:c2b9ccb2aa326c9cda2fb96f4868971ffb3d11ea25980f0c8ebe1bcc7c7aedb5"
-DIGEST_OF_OBSERVED = "sha256:c8c3e8de894ec77326e8e2d1192e8462ce9475b2f25c5970f601e14077588fba"
+DIGEST = "sha256:3abe42d658bce5037588ca0360a145753403e16112126a3afbe8d082ccc589ef"
+DIGEST_OF_OBSERVED = "sha256:7426f72346e0d69303d4fe5555bf900f925a7c1eb8e7c07018850031801c598d"
 OBSERVED: list[Observation] = [
     Seen("id", {"name": "old"}),
     Seen("other", {"name": "old"}),

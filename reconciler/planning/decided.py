@@ -1,0 +1,187 @@
+"""What was decided of unchanged pairs of manifest and answer, which is not decided again. Pure.
+
+Only what was kept, and of which nothing had to be said, is remembered: of all else a reader
+wants to see the documents. Where the manifest, the journal, the ids that it refers to and
+the bytes of each answer are the same, so is the decision. Source: docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, TypeAlias
+
+from reconciler.api.reads import Reads
+from reconciler.document import Json
+from reconciler.kinds import BY_NAME
+from reconciler.resource import (
+    Action,
+    Change,
+    Evidence,
+    LastEdit,
+    Manifest,
+    Ref,
+    Remembered,
+    RemoteId,
+    Seen,
+)
+from reconciler.sealed import is_plain, secret_values, sum_of
+
+Row: TypeAlias = dict[str, Any]
+"""One decision as JSON."""
+
+FORMAT: Final = 1
+_NO_DOCUMENT: Final[dict[str, Json]] = {}
+
+
+@dataclass(slots=True)
+class Decided:
+    """What an earlier plan decided, and what this one does.
+
+    `known` are the rows of the earlier one by the text of the reference. `reads` are the
+    answers that the observations of this plan rest on, `same` those resources of which no
+    answer changed.
+    """
+
+    known: Mapping[str, Row] = field(default_factory=dict)
+    reads: dict[Ref, Reads] = field(default_factory=dict)
+    same: dict[Ref, Row] = field(default_factory=dict)
+    made: dict[str, Row] = field(default_factory=dict)
+
+    def row(self, manifest: Manifest) -> Row | None:
+        """Give what was decided of a manifest that did not change, None where it did."""
+        row = self.known.get(str(manifest.ref))
+        return row if row is not None and row["manifest"] == sum_of(manifest) else None
+
+    def forget(self, ids: Mapping[Ref, RemoteId], told: Container[Ref]) -> list[Ref]:
+        """Give those that have to be decided all the same, and take them out of `same`.
+
+        What they refer to has another id by now, or something is to be said of them.
+        """
+        gone = [
+            ref
+            for ref, row in self.same.items()
+            if ref in told or row["ids"] != _ids_of(map(_ref_of, row["ids"]), ids)
+        ]
+        for ref in gone:
+            del self.same[ref]
+        return gone
+
+    def covered(
+        self,
+        manifests: Sequence[Manifest],
+        changes: Sequence[Change],
+        ids: Mapping[Ref, RemoteId],
+        cover: Callable[[Change], str],
+    ) -> list[str]:
+        """Give the digest of each change, and remember the decisions for the next plan."""
+        digests = []
+        # References are filled in in the manifests that changes have.
+        for manifest, change in zip(manifests, changes, strict=True):
+            row = self.same.get(change.ref)
+            if row is None:
+                digests.append(cover(change))
+                self.note(manifest, change, ids, digests[-1])
+            else:
+                digests.append(row["digest"])
+                self.made[str(change.ref)] = row
+        return digests
+
+    def note(
+        self, manifest: Manifest, change: Change, ids: Mapping[Ref, RemoteId], covered: str
+    ) -> None:
+        """Remember a decision, if it is one of which nothing is to be said."""
+        reads = self.reads.get(change.ref)
+        if reads is None or not reads.whole or not _is_quiet(change):
+            return
+        seen = change.observation
+        if isinstance(seen, Seen) is not bool(reads.made):
+            # What was found in a list that another resource had asked for rests on no own answer.
+            return
+        self.made[str(change.ref)] = {
+            "manifest": sum_of(manifest),
+            "ids": _ids_of(manifest.references, ids),
+            "reads": reads.made,
+            "seen": _seen_row(seen),
+            "remembered": seen.remote_id if isinstance(seen, Remembered) else None,
+            "digest": covered,
+        }
+
+    @property
+    def text(self) -> bytes:
+        """The decisions of this plan, for the next one."""
+        return json.dumps(self.made, separators=(",", ":")).encode()
+
+
+def decided_before(text: bytes | None) -> Decided:
+    """Read what an earlier plan remembered; nothing where it cannot be read."""
+    try:
+        known = json.loads(text) if text else {}
+    except ValueError:
+        known = {}
+    return Decided(known if isinstance(known, dict) else {})
+
+
+def observed_before(row: Row) -> Seen | Remembered:
+    """Give what was observed, without its document: it is what it was."""
+    seen = row["seen"]
+    if seen is None:
+        return Remembered(row["remembered"], _NO_DOCUMENT)
+    return Seen(
+        seen["id"],
+        _NO_DOCUMENT,
+        seen["version"],
+        edit=LastEdit(**seen["edit"]),
+        by_hand=seen["byHand"],
+        revision=seen["revision"],
+    )
+
+
+def kept_before(manifest: Manifest, observed: Seen | Remembered) -> Change:
+    """Give the change of what is to be kept again; nobody looks at its documents."""
+    live = isinstance(observed, Seen)
+    return Change(
+        manifest=manifest,
+        action=Action.KEEP,
+        evidence=Evidence.LIVE if live else Evidence.JOURNAL,
+        observation=observed,
+        declared=_NO_DOCUMENT,
+        body=_NO_DOCUMENT,
+        protected=manifest.protect,
+    )
+
+
+def _is_quiet(change: Change) -> bool:
+    """Tell whether nothing is to be said of a change, and nobody needs its documents.
+
+    A secret is looked for anew each time, and lists of which there is one are pictured whole.
+    """
+    observed, kind = change.observation, BY_NAME[change.ref.kind]
+    whole = isinstance(observed, Remembered) or (
+        isinstance(observed, Seen) and not (observed.unseen or observed.overwritten)
+    )
+    plain = is_plain(change.manifest) or not secret_values(change.manifest.spec)
+    quiet = change.action is Action.KEEP and not change.reasons and not change.turns_protection
+    return quiet and whole and plain and not kind.singleton
+
+
+def _seen_row(seen: object) -> Json:
+    if not isinstance(seen, Seen):
+        return None
+    return {
+        "id": seen.remote_id,
+        "version": seen.version,
+        "edit": asdict(seen.edit),
+        "byHand": seen.by_hand,
+        "revision": seen.revision,
+    }
+
+
+def _ids_of(references: Any, ids: Mapping[Ref, RemoteId]) -> dict[str, RemoteId | None]:
+    return {str(ref): ids.get(ref) for ref in sorted(references)}
+
+
+def _ref_of(text: str) -> Ref:
+    kind, _, name = text.partition("/")
+    return Ref(kind, name)
