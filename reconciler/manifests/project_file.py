@@ -16,8 +16,10 @@ from reconciler.source.files import read_own_file
 from reconciler.source.parsed import Text, complaints_of_text
 from reconciler.source.reading import read_text
 
-CONSENTS = (*(code for kind in KINDS for code in kind.consents), *REVIEWED)
-"""What `allow:` may hold."""
+
+def consents_known() -> tuple[str, ...]:
+    """Give what `allow:` may hold, but for the project's own rules."""
+    return (*(code for kind in KINDS for code in kind.consents), *REVIEWED)
 
 
 def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
@@ -30,7 +32,8 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
                 near = shortened(kind, BY_NAME)
                 yield Finding("P101", (*path, "kinds", kind), said, suggestion=near, at_key=True)
         # A rule of a plan is a guard like any other.
-        known = (*CONSENTS, *(rule.code for rule in settings.rules if rule.on == "plan"))
+        rules = [rule.code for rule in settings.rules if rule.on == "plan"]
+        known = (*consents_known(), *rules) if environment.guards.allow else ()
         for index, code in enumerate(environment.guards.allow):
             if code not in known:
                 said = f"unknown code `{code}` (known: {', '.join(known)})"

@@ -14,7 +14,7 @@ from reconciler.api.reads import READS, Reads
 from reconciler.document import Json, digest
 from reconciler.errors import ReconcilerError
 from reconciler.journal.history import History, Memory
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Sending, observe
 from reconciler.planning.consequences import (
     blocked,
@@ -168,7 +168,7 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     examined, but for the ids of those that some manifest refers to. `selected` is how
     they were chosen. What is `decided` already is not decided again. Raises what `Api.read` raises.
     """
-    order = {kind.name: index for index, kind in enumerate(KINDS)}
+    order = {name: index for index, name in enumerate(BY_NAME)}
     manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
     declared = (*manifests, *others)
     known = identify(declared, history)

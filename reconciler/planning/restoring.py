@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import Json, Missing, Shape, by_identity
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import BY_NAME
 from reconciler.planning.consequences import members_by_name
 from reconciler.planning.plan import Place, plan_digest
 from reconciler.resource import Action, Change, MadeAnew, Plan, PutBack, Ref, RollsBack, Seen
@@ -29,7 +29,7 @@ class Restoring:
 
 def with_restored(made: Plan, restoring: Restoring, place: Place) -> Plan:
     """Give the plan of what is put back as that of the whole rollback."""
-    order = {kind.name: index for index, kind in enumerate(KINDS)}
+    order = {name: index for index, name in enumerate(BY_NAME)}
     changes = [*(_said(change, restoring) for change in made.changes), *restoring.blocked]
     changes.sort(key=lambda one: (order[one.ref.kind], one.ref.name))
     return replace(

@@ -6,13 +6,15 @@ and a service manager sends it right after the first.
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 SIGNALS = (signal.SIGINT, *ENDING)
@@ -34,7 +36,7 @@ class Interrupts:
 
     tell: Callable[[str], None]
     loop: asyncio.AbstractEventLoop
-    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    stopping: asyncio.Event
     work: asyncio.Future[Any] | None = None
     codes: list[int] = field(default_factory=list)
 
@@ -68,7 +70,9 @@ def interrupts(tell: Callable[[str], None]) -> Iterator[Interrupts]:
 
     The loop's own handlers would lose a signal that comes in its last turn.
     """
-    taken = Interrupts(tell, asyncio.get_running_loop())
+    import asyncio  # noqa: PLC0415 - most commands run no loop
+
+    taken = Interrupts(tell, asyncio.get_running_loop(), asyncio.Event())
     heard = [number for number in SIGNALS if not is_ignored(number)]
     before = {number: signal.signal(number, taken.on_signal) for number in heard}
     try:
