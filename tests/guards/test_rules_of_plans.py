@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,10 @@ from reconciler.resource import (
     Action,
     Change,
     Evidence,
+    Exemption,
     Manifest,
     Objected,
+    Objection,
     Plan,
     Ref,
     RuleWarns,
@@ -186,6 +190,39 @@ def test_only_what_a_rule_warns_of_is_noted(made: Plan) -> None:
     assert noted[2] is made.changes[2]
 
 
+def test_words_of_a_rule(made: Plan) -> None:
+    """What a rule objects to stands behind what others do, as its golden text to the letter.
+
+    `WRITE_GOLDEN=1` writes it anew.
+    """
+    others = replace(made, guarded=(Objection(said="x", ways_out=(), code="protected"),))
+    rules = [rule(check="false"), rule(name="two", check="change.acton == 'x'", kinds=["SLO"])]
+
+    before, *guards = with_own_rules(others, rules, Guards(), TODAY).guarded
+
+    assert before == others.guarded[0]
+    lines = [(f"{one.code} ({one.ref}): {one.message}", *one.ways_out) for one in guards]
+    told = "\n".join("\n  - ".join(one) for one in lines) + "\n"
+    if os.environ.get("WRITE_GOLDEN"):
+        GOLDEN.write_text(told, encoding="utf-8")
+    assert told == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_each_way_around_lifts_its_own(made: Plan) -> None:
+    """Of several rules, an exemption and the project file lift the one that they name alone."""
+    rules = [rule(name=name, check="false") for name in ("one", "two", "three")]
+    exempt = replace(made.changes[1].manifest, exempt={"R/two": Exemption("was asked")})
+    changes = made.changes[0], replace(made.changes[1], manifest=exempt), made.changes[2]
+
+    guards = with_own_rules(
+        replace(made, changes=changes), rules, Guards(allow=["R/one"]), TODAY
+    ).guarded
+
+    a, b = (one.ref for one in changes[1:])
+    assert [(one.ref, one.code) for one in guards] == [(a, "R/three"), (b, "R/two"), (b, "R/three")]
+
+
+GOLDEN = Path(__file__).parent / "golden" / "rules.txt"
 BEFORE = Objected("before")
 TODAY = date(2025, 1, 31)
 
