@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from harness.golden import Golden
 
 from reconciler.document import ABSENT, Difference, Json, Operation
 from reconciler.guards import Agreed, objections, unmet
@@ -157,11 +158,11 @@ def test_too_many(
     ]
 
 
-def test_remembered() -> None:
+def test_remembered(golden: Golden) -> None:
     """What the journal remembers counts among the known, in the same words."""
     (found,) = said(*updates(4, 10, Remembered("id", {})))
 
-    assert found.message.startswith("4 of 10 known Dashboard resources would change (40 %)")
+    golden(found.message)
 
 
 def member(name: str, *inside: str, operation: Operation = "change") -> Difference:
