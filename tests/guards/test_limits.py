@@ -160,10 +160,7 @@ def test_ways_of_losing_an_alert(tmp_path: Path, fields: dict[str, Json], word: 
 
     assert at_limit == ()
     assert beyond.code == "too-many-changes"
-    assert beyond.message == (
-        f"4 of 10 known AlertDefinition resources would change (40 %): 4 {word}; "
-        "the guard allows 30 %, so 3 in one apply"
-    )
+    assert f" (40 %): 4 {word}; " in beyond.message
     assert beyond.ways_out == (
         "split the change, so that at most 3 change at once",
         "in an earlier merge, set `guards: {maxChangePercent: N}` of `local` in reconciler.yaml",
