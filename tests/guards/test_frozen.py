@@ -55,7 +55,8 @@ def test_beside_windows(site: Site) -> None:
         ({"isMuted": True, "status": "INCIDENT_STATUS_ACKNOWLEDGED"}, ["critical"], True),
         ({"closedAt": "2026-11-22T12:00:00Z"}, ["critical"], False),
         ({"closedAt": "0001-01-01T00:00:00Z"}, ["critical"], True),
-        ({"closedAt": "1970-01-01T00:00:00Z"}, ["critical"], True),
+        ({"closedAt": "1970-12-31T23:59:59Z"}, ["critical"], True),
+        ({"closedAt": "1971-01-01T00:00:00Z"}, ["critical"], False),
         ({"closedAt": "soon"}, ["critical"], True),
         ({"closedAt": None}, ["critical"], True),
     ],
@@ -249,7 +250,8 @@ def test_unknown_events(site: Site, case: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("minutes", "doubtful"), [(0, False), (4, False), (-4, False), (6, True), (-300, True)]
+    ("minutes", "doubtful"),
+    [(0, False), (5, False), (-5, False), (6, True), (-6, True), (-300, True)],
 )
 def test_other_clock(site: Site, minutes: int, *, doubtful: bool) -> None:
     """A service whose clock is five minutes off ours leaves nobody sure of windows."""

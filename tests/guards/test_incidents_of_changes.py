@@ -81,6 +81,50 @@ def test_keys_of_labels(site: Site, key: str) -> None:
     assert not holds(site, with_event(1, contextualLabels={key: "p ay"}), of=of)
 
 
+@pytest.mark.parametrize("value", [5, None, ["pay"], {"a": "b"}, "", " "])
+def test_odd_labels(site: Site, value: Json) -> None:
+    """What is no text, or is empty, labels nothing; a label beside it counts all the same."""
+    labelled: dict[str, Json] = {**ALERT_SPEC, "entityLabels": {"odd": value, "team": "pay"}}
+    of = manifest("AlertDefinition/errors", labelled, ALERT_ID)
+
+    assert holds(site, with_event(1, contextualLabels={"team": "pay"}), of=of)
+    assert not holds(site, with_event(1, contextualLabels={"odd": " ", "team": "x"}), of=of)
+
+
+def test_an_incident_that_tells_nothing(site: Site) -> None:
+    """An incident without name and labels may be of anything, and is named; no event is asked."""
+    incidents(site, {**OPEN, "name": ""})
+
+    (objection,) = frozen(site, MATCHING).guarded
+
+    assert "`i1`" in objection.said
+    assert site.count("GET", EVENTS) == 0
+
+
+def test_an_incident_that_tells_one_thing(site: Site) -> None:
+    """An incident that tells one thing, a label or an alert, is about nothing else."""
+    nameless = with_event(1, name="")
+    assert not holds(site, nameless)
+
+    site.wire.meddlers.clear()
+    incidents(site, {**nameless, "name": "x"}, events=(event(1, alertId="other"),))
+    assert frozen(site, MATCHING).guarded == ()
+
+
+def test_labels_of_several_events(site: Site) -> None:
+    """The labels that events tell of an alert count together, and with those of the incident."""
+    labelled: dict[str, Json] = {**ALERT_SPEC, "entityLabels": {"team": "pay"}}
+    of = manifest("AlertDefinition/errors", labelled, ALERT_ID)
+    told: tuple[Json, ...] = (
+        event(1, alertId="a", alertLabels=[{"key": "team", "value": "pay"}]),
+        event(1, alertId="b", alertLabels=[{"key": "tier", "value": "1"}]),
+    )
+    for order in (1, -1):
+        incidents(site, with_event(1), events=told[::order])
+
+        assert [one.code for one in frozen(site, MATCHING, of).guarded] == [FROZEN]
+
+
 def test_labels_of_a_manifest(site: Site) -> None:
     """The labels of a manifest itself count as those of its resource do."""
     labelled = Manifest(
@@ -105,6 +149,7 @@ CART: dict[str, Json] = {
         (SHOP, {"subsystemName": "shop"}, False),
         (CART, {"cxApplicationName": "shop", "cx_subsystem_name": "cart"}, True),
         (CART, {"cxApplicationName": "shop", "CX.Subsystem.Name": "web"}, False),
+        (CART, {"applicationName": "shop"}, True),
         (CART, {"applicationName": "pay", "subsystemName": "cart"}, False),
     ],
 )

@@ -59,6 +59,17 @@ def test_reviewed(code: str) -> None:
     assert unmet([objection], Agreed()) == (objection,)
 
 
+@pytest.mark.parametrize("code", [*REVIEWED, "protected"])
+def test_shown_in_a_file(code: str) -> None:
+    """A reviewed file lifts what samples tell only where it shows that, as its digest does not."""
+    objection = Objection(ref=BOARD, said=": one", ways_out=(), code=code)
+    shown, other = (frozenset({one}) for one in (objection.message, "another"))
+
+    assert Agreed(reviewed=True, shown=shown).to(objection) == (code in REVIEWED)
+    assert Agreed(reviewed=True, shown=other).to(objection) == (code in OF_OTHERS)
+    assert not Agreed(shown=shown).to(objection)
+
+
 def asserted(name: str, *, enabled: bool) -> Change:
     """Give an alert that is sent unseen, and silenced where it is not enabled."""
     spec: dict[str, Json] = {"name": name, "enabled": enabled}

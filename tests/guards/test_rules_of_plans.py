@@ -12,6 +12,7 @@ import pytest
 from harness.jobs import Jobs
 from harness.workspaces import PROJECT, SLO, VIEW, Workspace, project_at
 
+from reconciler.guards import own_rules
 from reconciler.guards.own_rules import with_own_rules
 from reconciler.project import Guards
 from reconciler.project.rules import Rule
@@ -196,7 +197,11 @@ def test_words_of_a_rule(made: Plan) -> None:
     `WRITE_GOLDEN=1` writes it anew.
     """
     others = replace(made, guarded=(Objection(said="x", ways_out=(), code="protected"),))
-    rules = [rule(check="false"), rule(name="two", check="change.acton == 'x'", kinds=["SLO"])]
+    rules = [
+        rule(check="false"),
+        rule(name="two", check="change.acton == 'x'", kinds=["SLO"]),
+        rule(name="three", check="chang == 'x'", kinds=["SLO"]),
+    ]
 
     before, *guards = with_own_rules(others, rules, Guards(), TODAY).guarded
 
@@ -206,6 +211,20 @@ def test_words_of_a_rule(made: Plan) -> None:
     if os.environ.get("WRITE_GOLDEN"):
         GOLDEN.write_text(told, encoding="utf-8")
     assert told == GOLDEN.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("fields", "number"), [({"until": "2025-01-30"}, 3), ({"on": "resource"}, 3), ({}, 1)]
+)
+def test_nothing_is_judged_in_vain(
+    made: Plan, fields: dict[str, Any], number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no rule of plans holds, or nothing would be written, nobody is asked to judge."""
+    monkeypatch.setattr(own_rules, "Judges", None)
+    asked = rule(check="false", **fields)
+    only = replace(made, changes=made.changes[:number])
+
+    assert with_own_rules(only, [asked], Guards(), TODAY) == only
 
 
 def test_each_way_around_lifts_its_own(made: Plan) -> None:
