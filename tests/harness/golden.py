@@ -2,8 +2,8 @@
 
 `test_graph.py` has its sentences in `said/graph.txt`, a part for each test. `WRITE_GOLDEN=1`
 writes anew what the tests that run say; read the difference before you keep it. What no two
-runs have alike stands there in capitals: the folder, hashes, random ids, addresses and moments
-of today.
+runs have alike stands there in capitals: the folder, hashes, random ids, addresses, moments of
+today, and who runs it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from getpass import getuser
 from pathlib import Path
+from socket import gethostname
 from typing import Final, TypeAlias
 
 import pytest
@@ -57,6 +59,7 @@ def parts_of(file: Path) -> dict[str, str]:
 def _without_chance(text: str) -> str:
     """Give a text as every run has it."""
     text = _ADDRESS.sub("ADDRESS", _HASH.sub("HASH", _ID.sub("ID", text)))
+    text = text.replace(f"{getuser()}@{gethostname()}", "SOMEBODY")
     today = datetime.now(UTC)
     for days in (-1, 0, 1):
         day = f"{today + timedelta(days):%Y-%m-%d}"
