@@ -3,7 +3,7 @@
 `test_graph.py` has its sentences in `said/graph.txt`, a part for each test. `WRITE_GOLDEN=1`
 writes anew what the tests that run say; read the difference before you keep it. What no two
 runs have alike stands there in capitals: the folder, hashes, random ids, addresses, moments of
-today, and who runs it.
+today, who runs it, and in which process.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def parts_of(file: Path) -> dict[str, str]:
 def _without_chance(text: str) -> str:
     """Give a text as every run has it."""
     text = _ADDRESS.sub("ADDRESS", _HASH.sub("HASH", _ID.sub("ID", text)))
-    text = text.replace(f"{getuser()}@{gethostname()}", "SOMEBODY")
+    host = gethostname()
+    text = text.replace(f"{getuser()}@{host}", "SOMEBODY")
+    text = re.sub(rf"process [0-9]+ on {re.escape(host)}\b", "PROCESS", text)
     today = datetime.now(UTC)
     for days in (-1, 0, 1):
         day = f"{today + timedelta(days):%Y-%m-%d}"
@@ -85,8 +87,10 @@ def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Golden:
         test = str(request.node.name)
         counts[test] += 1
         name = test if counts[test] == 1 else f"{test} {counts[test]}"
-        for word, found in {**names, "HERE": str(tmp_path)}.items():
+        for word, found in names.items():
             text = text.replace(found, word)
+        for folder in (tmp_path / "work", tmp_path):
+            text = text.replace(str(folder), "HERE")
         lines = _without_chance(text).splitlines()
         shown = "\n".join(map(str.rstrip, lines)).strip("\n") or NOTHING
         if os.environ.get("WRITE_GOLDEN"):
