@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness.doors import Ran
+from harness.golden import Golden
 from harness.workspaces import Shop
 
 from reconciler.commands.usage import check_picture
@@ -111,7 +112,7 @@ def test_long_names_in_ci(
 
 
 @pytest.mark.promise("P42")
-def test_plan_into_what_is_no_file(shop: Shop) -> None:
+def test_plan_into_what_is_no_file(shop: Shop, golden: Golden) -> None:
     """A plan is written into files only: a device would get the rights of a private file."""
     pipe = shop.root / "pipe"
     os.mkfifo(pipe)
@@ -122,7 +123,7 @@ def test_plan_into_what_is_no_file(shop: Shop) -> None:
     os.close(reader)
 
     assert ran.code == 4
-    assert "it is not a regular file" in ran.err
+    golden(ran.err)
     assert stat.S_IMODE(pipe.stat().st_mode) == 0o644
 
 
