@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from getpass import getuser
 from pathlib import Path
 from socket import gethostname
 from typing import Final, TypeAlias
@@ -59,9 +58,9 @@ def parts_of(file: Path) -> dict[str, str]:
 def _without_chance(text: str) -> str:
     """Give a text as every run has it."""
     text = _ADDRESS.sub("ADDRESS", _HASH.sub("HASH", _ID.sub("ID", text)))
-    host = gethostname()
-    text = text.replace(f"{getuser()}@{host}", "SOMEBODY")
-    text = re.sub(rf"process [0-9]+ on {re.escape(host)}\b", "PROCESS", text)
+    host = re.escape(gethostname())
+    text = re.sub(rf"\b[\w.-]+@{host}\b", "SOMEBODY", text)
+    text = re.sub(rf"\bprocess [0-9]+ on {host}\b", "PROCESS", text)
     today = datetime.now(UTC)
     for days in (-1, 0, 1):
         day = f"{today + timedelta(days):%Y-%m-%d}"
