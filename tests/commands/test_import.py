@@ -456,7 +456,7 @@ def test_alert_and_view_by_id(shop: Shop, golden: Golden) -> None:
     golden(lost.err)
     # Which alerts were heard of, and in which order, is a matter of the hour.
     golden("\n".join(line for line in no_list.err.splitlines() if "found, not" not in line))
-    assert " alert -e local a1e47000" in no_list.err
+    assert " -e local a1e47000" in no_list.err
 
 
 @pytest.mark.parametrize(("noun", "name"), [("alert", SLOS[0]), ("view", "1")])
