@@ -15,7 +15,7 @@ from reconciler.cache import VARIABLE
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-pytest_plugins = ["harness.patience", "harness.canaries", "harness.fixtures"]
+pytest_plugins = ["harness.patience", "harness.canaries", "harness.fixtures", "harness.golden"]
 
 # A loaded machine is no fault of the code, so no example has a deadline.
 settings.register_profile("short", deadline=None, max_examples=20)

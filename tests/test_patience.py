@@ -57,4 +57,4 @@ def test_what_waits_for_ever(tmp_path: Path) -> None:
     assert "5 failed, 1 passed" in ended.stdout
     for line in (5, 9, 14, 18, 22):
         assert f"test_hanging.py:{line}: in " in ended.stdout
-    assert "processes that were ended: " in ended.stdout
+    assert "were ended: " in ended.stdout

@@ -206,9 +206,8 @@ class Conversation:
         body = failed_comment(marker, failure.words, failure.errors, self.origin, note)
         return self._put(body, only_update=False)
 
-    def show_applying(self, result: JobResult, plan: Plan) -> Said:
+    def show_applying(self, reviewed: Standing | None, plan: Plan) -> Said:
         """Say that the reviewed plan is being applied."""
-        reviewed = result.review
         if reviewed is None or self.inputs.comment == "never":
             return None
         marker = self._after(reviewed, "applying")

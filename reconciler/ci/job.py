@@ -1,7 +1,7 @@
 """One command of a job, step by step, and what people and the next steps are told of it.
 
-A step gives what it came to, and raises what stands in the way. `Job` alone keeps what the
-steps gave, so that a failure loses nothing of those before it. Source: docs/ci.md.
+A step gives what it came to as it goes on, and raises what stands in the way; whoever takes the
+steps keeps what they gave, so that a failure loses nothing of those before it. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from reconciler.applying.applied import Applied
 from reconciler.ci.bench import (
+    Admitted,
     admit,
     beside_base,
     check_and_judge,
@@ -24,11 +25,11 @@ from reconciler.ci.bench import (
     opened_without_key,
 )
 from reconciler.ci.checkout import refuse_links
-from reconciler.ci.conversation import Conversation, PlanNotFound, Said
+from reconciler.ci.conversation import Conversation, Review, Said
+from reconciler.ci.found import Planned, Postponed, Step, WayBack, with_found, with_said
 from reconciler.ci.owning import with_owners
 from reconciler.ci.proposing import propose
 from reconciler.ci.result import (
-    Compared,
     Failure,
     JobResult,
     counts_of,
@@ -39,7 +40,7 @@ from reconciler.ci.result import (
 from reconciler.ci.trust import OverBase, Use
 from reconciler.console import data, redacted, stdout_style, tell_applied, words
 from reconciler.errors import SIGNALLED, ExitCode, GuardRefused, InvalidInput, worst
-from reconciler.forge.pull_requests import Comment
+from reconciler.forge.pull_requests import PullRequest
 from reconciler.journal.before import LAST
 from reconciler.project import Project
 from reconciler.report.adopting import adopted_markdown
@@ -73,100 +74,94 @@ from reconciler.session.thawing import wait_for_thaw
 from reconciler.streams import lost_by, output_lost
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The run of one command; `result` is what its steps came to so far."""
+    """The run of one command: what it works with. What its steps come to is given, not kept."""
 
     talk: Conversation
     asked: Asked
     has_key: bool
-    result: JobResult
 
-    def carry_out(self) -> None:
-        """Run the command. Raises what ends it early, when `result` holds what came before."""
-        match self.result.command:
+    def steps(self) -> Step[None]:
+        """Run the command, and give what each step came to. Raises what ends it early."""
+        match self.talk.inputs.command:
             case "validate":
-                self._valid(check_manifests(self.asked, in_all=True))
+                yield from self._valid(check_manifests(self.asked, in_all=True))
             case "plan":
-                self._plan()
+                yield from self._plan()
             case "apply":
-                self._apply()
+                yield from self._apply()
             case "watch":
-                self._watch()
+                yield from self._watch()
             case _:
-                self._drift()
+                yield from self._drift()
 
-    def fail(self, error: BaseException, code: int) -> None:
-        """Note what ended the command early, which stands in the log."""
-        lines = str(error).splitlines() or [type(error).__name__]
-        if code in SIGNALLED:
-            lines = ["stopped by a signal"]
-        if isinstance(error, InvalidInput) and self.result.complaint_lines:
-            lines = self.result.complaint_lines
-        is_unreviewed = isinstance(error, PlanNotFound)
-        self._failed(Failure(code=code, errors=lines, is_logged=True, is_unreviewed=is_unreviewed))
-
-    def _failed(self, failure: Failure) -> None:
-        self.result = replace(self.result, failure=failure)
-
-    def _valid(self, checked: Checked) -> Project:
+    def _valid(self, checked: Checked) -> Step[Project]:
         """Show what was found in the manifests. Raises InvalidInput where there are errors."""
-        self.result = replace(self.result, checked=checked)
+        yield checked
         workspace, counts = checked.workspace, counts_of(checked)
-        if workspace.errors or self.result.command == "validate":
+        if workspace.errors or self.talk.inputs.command == "validate":
             data(complaints_text(workspace.complaints, stdout_style(verbose=False)))
             words("\n".join(filter(None, (counts, checked.advice))))
         if workspace.errors or checked.project is None:
             raise InvalidInput(counts)
         return checked.project
 
-    def _judged(self, secrets: Mapping[str, str] | None) -> tuple[Project, Use]:
+    def _judged(self, secrets: Mapping[str, str] | None) -> Step[tuple[Checked, Use]]:
         """Check the manifests, and decide what may be used of them. Raises as `_valid` does."""
         talk = self.talk
         checked, use = check_and_judge(talk.event, talk.inputs, self.asked, secrets)
-        return self._valid(checked), use
+        yield from self._valid(checked)
+        return checked, use
 
-    def _admitted(self, use: Use, *, may_lack: bool = False) -> AbstractContextManager[Bench]:
-        """Open what may be used, as far as it may lead anywhere. Raises GuardRefused."""
+    def _admitted(self, use: Use) -> Step[Admitted]:
+        """Decide how far what may be used may lead. Raises GuardRefused."""
         admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
-        self.result = replace(self.result, postponed=admitted.postponed)
+        yield Postponed(admitted.postponed)
+        return admitted
+
+    def _opened(
+        self, admitted: Admitted, *, may_lack: bool = False
+    ) -> AbstractContextManager[Bench]:
         return opened(admitted, self.asked, self.talk.event, may_lack=may_lack)
 
-    def _plan(self) -> None:
+    def _plan(self) -> Step[None]:
         """Plan, show it, and keep it in its file."""
         file = self.talk.inputs.plan_file
         _remove_earlier(file)
         check_writable(file)
-        made, compared = self._planned()
-        self.result = replace(self.result, plan=made, compared=compared)
+        checked, planned = yield from self._planned()
+        yield planned
+        made = planned.plan
         write_private(file, redacted(plan_json(made)))
         data(plan_text(made, stdout_style(verbose=False)))
         if failures := failures_of(made):
             said = "the plan is not complete, or cannot be applied as it is"
-            self._failed(Failure(code=worst(failures), errors=(said,)))
+            yield Failure(code=worst(failures), errors=(said,))
         if self.talk.event.name == "merge_group":
-            self.talk.check_queued(self.result.environment, made)
+            self.talk.check_queued(checked.environment, made)
 
-    def _planned(self) -> tuple[Plan, Compared]:
+    def _planned(self) -> Step[tuple[Checked, Planned]]:
         """Plan on the service, or on an emulator where there can be no key."""
         if not self.talk.event.has_no_secrets or self.has_key:
-            _, use = self._judged(os.environ)
-            return self._planned_live(use), Compared.LIVE
-        own, use = self._judged(None)
+            checked, use = yield from self._judged(os.environ)
+            return checked, (yield from self._planned_live(use))
+        checked, use = yield from self._judged(None)
+        own = checked.project
+        assert own is not None  # noqa: S101 - else it is not valid
         if has_own_emulator(use, self.asked):
-            return self._planned_live(use), Compared.LIVE
+            return checked, (yield from self._planned_live(use))
         with opened_without_key(use, own, self.asked) as offline:
             made = self._owned(offline.plan(), offline.offline.bench.project)
-            return made, offline.compared
+            return checked, Planned(made, offline.compared)
 
-    def _planned_live(self, use: Use) -> Plan:
+    def _planned_live(self, use: Use) -> Step[Planned]:
         """Plan on the service, and say where that is not as the base branch declares it."""
-        admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
-        self.result = replace(self.result, postponed=admitted.postponed)
-        with opened(admitted, self.asked, self.talk.event) as bench:
+        admitted = yield from self._admitted(use)
+        with self._opened(admitted) as bench:
             made = asyncio.run(plan_now(bench, bench.journal().history, IN_CI))
             made = self._owned(made, bench.project)
-        return beside_base(made, admitted, self.asked)
+        return Planned(beside_base(made, admitted, self.asked))
 
     def _owned(self, made: Plan, project: Project) -> Plan:
         """Say whose what is touched is, and why nobody can tell that."""
@@ -175,73 +170,84 @@ class Job:
             words(safe(untold))
         return made
 
-    def _apply(self) -> None:
+    def _apply(self) -> Step[None]:
         """Apply what was reviewed, planned again from here, and nothing else."""
-        _, use = self._judged(os.environ)
+        checked, use = yield from self._judged(os.environ)
         _refuse_to_write(use, "an apply is")
-        with self._admitted(use) as bench:
+        admitted = yield from self._admitted(use)
+        with self._opened(admitted) as bench:
             if self.talk.inputs.thaw.seconds:
                 wait_for_thaw(bench, self.talk.inputs.thaw)
-            made, applied = self._apply_reviewed(bench)
-        self.result = replace(self.result, plan=made, applied=applied)
+            review = self.talk.review(checked.environment)
+            yield review
+            made, applied = yield from self._apply_reviewed(bench, review)
+        yield applied
         tell_applied(applied, made, "text", verbose=False)
         if code := worst(applied.exit_codes):
-            self._failed(Failure(code=code, errors=_what_stopped(applied)))
+            yield Failure(code=code, errors=_what_stopped(applied))
 
-    def _apply_reviewed(self, bench: Bench) -> tuple[Plan, Applied]:
-        review = self.talk.review(self.result.environment)
-        self.result = replace(self.result, review=review.comment)
+    def _apply_reviewed(self, bench: Bench, review: Review) -> Step[tuple[Plan, Applied]]:
+        """Apply what the review consents to, and give the plan even where that is nothing."""
+        plans: list[Plan] = []
+        comments: list[Said] = []
 
         def agree(made: Plan) -> Consent:
-            self.result = replace(self.result, plan=made)
+            plans.append(made)
             return review.consent_to(made)
 
         def begin() -> None:
-            plan = self.result.plan
-            if plan is not None and has_work(plan):
-                self._keep(self.talk.show_applying(self.result, plan))
+            comments.extend(
+                self.talk.show_applying(review.comment, one) for one in plans if has_work(one)
+            )
 
-        made, applied = plan_and_apply(
-            bench, agree, "ci apply", verbose=False, quiet=False, begin=begin
-        )
+        try:
+            made, applied = plan_and_apply(
+                bench, agree, "ci apply", verbose=False, quiet=False, begin=begin
+            )
+        finally:
+            yield from map(Planned, plans)
+            yield from filter(None, comments)
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
 
-    def _drift(self) -> None:
+    def _drift(self) -> Step[None]:
         """Compare live with what was last applied; remember that, propose to adopt it, as asked."""
-        _, use = self._judged(None)
+        _, use = yield from self._judged(None)
         inputs = self.talk.inputs
         if inputs.remember:
             _refuse_to_write(use, "drift is remembered")
         if inputs.adopt:
             _refuse_to_write(use, "a proposal is")
-        with self._admitted(use, may_lack=True) as bench:
+        admitted = yield from self._admitted(use)
+        with self._opened(admitted, may_lack=True) as bench:
             look = drift_now(bench, remember=inputs.remember)
-            self.result = replace(self.result, look=look)
+            yield look
             data(drift_text(look, stdout_style(verbose=False)))
             if inputs.adopt:
                 self._keep_page(bench, look)
-                self._propose(bench)
+                yield from filter(None, [self._propose(bench)])
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
-            self._failed(Failure(code=code, errors=("some resources could not be read",)))
+            yield Failure(code=code, errors=("some resources could not be read",))
 
-    def _watch(self) -> None:
+    def _watch(self) -> Step[None]:
         """Tell whether the alerts of the last apply are noisier since; plan the way back."""
-        _, use = self._judged(None)
+        _, use = yield from self._judged(None)
         inputs = self.talk.inputs
         if inputs.remember:
             _refuse_to_write(use, "noise is remembered")
-        with self._admitted(use, may_lack=True) as bench:
+        admitted = yield from self._admitted(use)
+        with self._opened(admitted, may_lack=True) as bench:
             wanted = ToWatch(run=LAST, wait=inputs.watch_for, remember=inputs.remember)
             found = watch_now(bench, wanted)
-            self.result = replace(self.result, watched=found)
+            yield found
             data(watched_text(found, stdout_style(verbose=False)))
             if (back := way_back(bench, found)) is not None:
                 to_roll_back, made = back
-                self.result = replace(self.result, way_back=back_words(to_roll_back))
+                said = back_words(to_roll_back)
+                yield WayBack(said)
                 data(plan_text(made, stdout_style(verbose=False)))
-                words(self.result.way_back)
+                words(said)
 
     def _keep_page(self, bench: Bench, look: Look) -> None:
         """Keep the page of what drifted in its file. Raises InvalidInput."""
@@ -251,7 +257,7 @@ class Job:
         page = drift_html(look, bench.name, bench.target.name, made)
         write_private(file, redacted(page), begins_page)
 
-    def _propose(self, bench: Bench) -> None:
+    def _propose(self, bench: Bench) -> PullRequest | None:
         """Propose to adopt what was edited live; nothing is merged, nor journaled."""
         talk = self.talk
         made = adopt(bench, self.asked, ToAdopt(every=True, only_shown=True))
@@ -262,49 +268,36 @@ class Job:
             data(body)
         elif proposal.request is not None:
             words(f"pull request {proposal.request.number}: {safe(proposal.request.url)}")
-        self.result = replace(self.result, proposed=proposal.request)
+        return proposal.request
 
-    def tell(self) -> None:
-        """Let comment, files and annotations say what the command came to.
+    def tell(self, result: JobResult) -> JobResult:
+        """Let comment, files and annotations say what the command came to, and give that.
 
         Raises InvalidInput where the outputs cannot be written.
         """
-        self._note_loss()
-        self._keep(self._comment())
-        self._speak()
+        result = self._with_loss(result)
+        result = with_said(result, self._comment(result))
+        self._speak(result)
         for write in (self._write_sarif, self._write_summary):
             try:
-                write()
+                write(result)
             except InvalidInput as error:
-                self._fail_too(error)
+                result = _failed_too(result, error)
                 self.talk.runner.say("error", str(error))
-        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, self.result))
+        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, result))
+        return result
 
-    def _note_loss(self) -> None:
+    def _with_loss(self, result: JobResult) -> JobResult:
         """Fail a run that went well where its log was lost; comment and files still tell it."""
         why = lost_by(self.talk.runner.stream)
-        if why is not None and self.result.failure is None:
-            error = output_lost(why)
-            self._failed(Failure(code=error.exit_code, errors=(str(error),)))
+        if why is None or result.failure is not None:
+            return result
+        error = output_lost(why)
+        return with_found(result, Failure(code=error.exit_code, errors=(str(error),)))
 
-    def _fail_too(self, error: InvalidInput) -> None:
-        """Fail a run that went well; one that failed has another error."""
-        failure = self.result.failure or Failure(code=error.exit_code, errors=())
-        self._failed(replace(failure, errors=(*failure.errors, str(error))))
-
-    def _keep(self, said: Said) -> None:
-        """Keep what became of a comment; one that had to work fails a run that went well."""
-        match said:
-            case Comment():
-                self.result = replace(self.result, comment=said)
-            case Failure():
-                self.result = replace(self.result, failure=self.result.failure or said)
-            case None:
-                pass
-
-    def _comment(self) -> Said:
+    def _comment(self, result: JobResult) -> Said:
         """Let the comment say what is so now; a queued merge leaves the reviewed one alone."""
-        result, talk = self.result, self.talk
+        talk = self.talk
         if result.code in SIGNALLED and result.applied is None:
             return None
         if result.command == "apply":
@@ -314,22 +307,22 @@ class Job:
             return talk.show_plan(result)
         return talk.show_watched(result)
 
-    def _speak(self) -> None:
+    def _speak(self, result: JobResult) -> None:
         """Show beside the change what is wrong, why there is no comment, and what failed."""
-        talk, result = self.talk, self.result
+        talk = self.talk
         inputs, runner = talk.inputs, talk.runner
         if inputs.annotations:
             runner.annotate(annotation_lines(result.complaints, folder=result.folder))
         if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
             runner.say("notice", f"no comment: {talk.missing}")
         failure = result.failure
-        if failure is not None and not self._is_said(failure):
+        if failure is not None and not self._is_said(result, failure):
             said = failure.errors[0] if failure.errors else failure.words
             runner.say("error", f"{inputs.command}: {said}")
 
-    def _write_sarif(self) -> None:
+    def _write_sarif(self, result: JobResult) -> None:
         """Write the complaints where they are asked for. Raises InvalidInput."""
-        file, result = self.talk.inputs.sarif_file, self.result
+        file = self.talk.inputs.sarif_file
         if file is not None:
             refuse_links(file)
             ignored = len(result.checked.workspace.suppressed) if result.checked else 0
@@ -337,15 +330,21 @@ class Job:
             text = complaints_sarif(result.complaints, *where, ignored)
             write_private(file, redacted(text), begins_sarif)
 
-    def _write_summary(self) -> None:
+    def _write_summary(self, result: JobResult) -> None:
         """Write the summary, if it is asked for. Raises InvalidInput."""
         if self.talk.inputs.summary:
-            self.talk.runner.write_summary(summary_of(self.result, self.talk.origin.whole))
+            self.talk.runner.write_summary(summary_of(result, self.talk.origin.whole))
 
-    def _is_said(self, failure: Failure) -> bool:
+    def _is_said(self, result: JobResult, failure: Failure) -> bool:
         """Tell whether it stands where people look: beside the lines, or in a plain log."""
-        beside_lines = self.talk.inputs.annotations and bool(self.result.complaint_lines)
+        beside_lines = self.talk.inputs.annotations and bool(result.complaint_lines)
         return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
+
+
+def _failed_too(result: JobResult, error: InvalidInput) -> JobResult:
+    """Fail a run that went well; one that failed has another error."""
+    failure = result.failure or Failure(code=error.exit_code, errors=())
+    return with_found(result, replace(failure, errors=(*failure.errors, str(error))))
 
 
 def _remove_earlier(file: Path) -> None:

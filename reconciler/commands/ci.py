@@ -17,6 +17,7 @@ import click
 from reconciler.api.secret import API_KEY, Redaction
 from reconciler.ci.bench import asked_by
 from reconciler.ci.conversation import conversation
+from reconciler.ci.found import ended_by, with_found
 from reconciler.ci.job import Job
 from reconciler.ci.result import JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
@@ -66,17 +67,12 @@ def ci(*, command: str | None, break_glass: str, wait_freeze: str) -> int:
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
         with runner.log(), waiting(quiet=False) as waits:
-            job = Job(
-                talk=talk,
-                asked=asked_by(inputs, waits),
-                has_key=bool(key.strip()),
-                result=JobResult(command=inputs.command),
-            )
-            _carry_out(job)
-        job.tell()
-    if job.result.code == ExitCode.DIFFERENT:
+            job = Job(talk=talk, asked=asked_by(inputs, waits), has_key=bool(key.strip()))
+            result = _carried_out(job)
+        result = job.tell(result)
+    if result.code == ExitCode.DIFFERENT:
         return ExitCode.DIFFERENT if inputs.fail_on_changes else ExitCode.DONE
-    return job.result.code
+    return result.code
 
 
 def _flags(command: str | None, break_glass: str, wait_freeze: str) -> dict[str, str]:
@@ -122,12 +118,15 @@ def _instead(inputs: Inputs, key: str) -> dict[str, str]:
     return given
 
 
-def _carry_out(job: Job) -> None:
-    """Run the command, and note its failure; nothing is raised but by a way to exit."""
+def _carried_out(job: Job) -> JobResult:
+    """Run the command, and give all that its steps came to; only a way to exit is raised."""
+    result = JobResult(command=job.talk.inputs.command)
     try:
-        job.carry_out()
+        for found in job.steps():
+            result = with_found(result, found)
     except SystemExit:
         raise
     except BaseException as raised:  # noqa: BLE001 - as in root.py: a job is told of everything
         error = first_of(raised)
-        job.fail(error, tell_error(error))
+        return ended_by(result, error, tell_error(error))
+    return result

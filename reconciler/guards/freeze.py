@@ -71,7 +71,7 @@ async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
 
 
 def _guarded(plan: Plan, told: Sequence[Objection]) -> Plan:
-    return replace(plan, guarded=(*told, *plan.guarded)) if told else plan
+    return replace(plan, guarded=(*told, *plan.guarded))
 
 
 def _clock_doubt(api: Api) -> str:

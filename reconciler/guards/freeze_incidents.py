@@ -69,7 +69,7 @@ async def open_incidents_of(
 
 def is_open(incident: Incident, now: datetime) -> bool:
     """Tell whether nothing says for sure that it was closed; no closure is in the future."""
-    closed = moment(incident.closed_at) if incident.closed_at else None
+    closed = moment(incident.closed_at)
     return closed is None or closed.year < _FIRST_YEAR or closed > now + _MOST_AHEAD
 
 
@@ -91,7 +91,7 @@ class _Marks:
     """What incidents of a change may bear."""
 
     names: frozenset[str]
-    remote_id: str
+    alerts: frozenset[str]
     labels: frozenset[Pair]
     takes_logs_of: Callable[[str, str], bool] = field(compare=False)
 
@@ -154,7 +154,7 @@ def _marks_of(change: Change) -> _Marks:
             labels.extend(found.items() if isinstance(found, Mapping) else ())
     return _Marks(
         frozenset(_folded(names)),
-        str(change.remote_id or "").casefold(),
+        frozenset(_folded([change.remote_id])),
         _pairs(labels),
         lambda application, subsystem: kind.bearing.takes_logs_of(change, application, subsystem),
     )
@@ -166,7 +166,7 @@ def _matches(told: _Told, touched: Iterable[_Marks]) -> bool:
         return True
     return any(
         told.names & marks.names
-        or marks.remote_id in told.alerts
+        or told.alerts & marks.alerts
         or told.labels & marks.labels
         or any(
             marks.takes_logs_of(application, subsystem)

@@ -27,7 +27,8 @@ MOST_EVENTS = 1_000  # ten pages; the newest come first, and an open incident is
 class Incidents:
     """The ids of open incidents by the alert that a plan silences.
 
-    `unread` says why the listing could not be read, "" where it could.
+    `unread` says why the listing could not be read, "" where it could. Only then are the
+    alerts kept that are `silenced`, with their names.
     """
 
     silenced: Mapping[Ref, frozenset[str]] = field(default_factory=dict)
@@ -54,7 +55,7 @@ async def incidents_of_silenced(api: Api, plan: Plan) -> Incidents:
         found = await _found(api, silenced, ids)
     except ReconcilerError as error:
         return Incidents(silenced, unread=str(error))
-    return Incidents(silenced, found)
+    return Incidents(found=found)
 
 
 async def _found(

@@ -14,7 +14,7 @@ from reconciler.guards.rules import OVERRIDE, allowing, splitting
 from reconciler.project import Guards
 from reconciler.project.rules import CHANGE, RESOURCE, Rule
 from reconciler.resource import Change, Objection, Plan, Ref, RuleWarns
-from reconciler.rules.asking import Broken, Judges, Question, Verdict
+from reconciler.rules.asking import Broken, Judges, Question
 from reconciler.rules.judging import expressions_of, said_of
 from reconciler.rules.subjects import change_seen, resource_seen
 
@@ -68,17 +68,11 @@ def _said(plan: Plan, changes: Sequence[Change], rules: Sequence[Rule]) -> Itera
         told = judges.verdicts(questions)
         for change, question, found in zip(changes, questions, told, strict=True):
             for number in question.rules:
-                verdict = _answer(judges, number, found.get(number))
+                # What is flawed was not asked, and is all that has no verdict.
+                verdict = found.get(number) or Broken(judges.flaws(number)[0].said)
                 words = said_of(rules[number], verdict)
                 if words:
                     yield _Said(change, rules[number], words)
-
-
-def _answer(judges: Judges, number: int, verdict: Verdict | None) -> Verdict:
-    flaws = judges.flaws(number)
-    if verdict is None:
-        return Broken(flaws[0].said if flaws else "it was not asked")
-    return verdict
 
 
 def _objection(said: _Said, environment: str) -> Objection:

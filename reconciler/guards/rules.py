@@ -41,12 +41,12 @@ class _Figures:
     """What is known of a kind, and what of it would change, by the word for how.
 
     `perhaps` is how many are declared beside a part that may be known, of which the service
-    would tell; `seen` is of how many it did.
+    would tell; `seen` is whether it told of any.
     """
 
     known: int = 0
     perhaps: int = 0
-    seen: int = 0
+    seen: bool = False
     changed: Counter[str] = field(default_factory=Counter)
 
     def add(self, kind: Kind, change: Change) -> None:
@@ -54,7 +54,7 @@ class _Figures:
             self._add_members(kind, change)
             return
         word = _word(kind, change)
-        self.seen += isinstance(change.observation, Seen)
+        self.seen |= isinstance(change.observation, Seen)
         if isinstance(change.observation, Seen | Remembered):
             self.known += 1
             if change.action is Action.UPDATE:
@@ -93,8 +93,9 @@ def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[Objection]:
     Creates do not count, nor does what is neither seen nor remembered and is not weakened.
     """
     for kind in KINDS:
-        figures = _Figures(0 if kind.destroyable else _beside(plan.beside, kind))
-        figures.perhaps = 0 if kind.destroyable else _beside(plan.perhaps_beside, kind)
+        # Of a list its members are known, and one beside a part tells of none.
+        known = 0 if kind.destroyable else _beside(plan.beside, kind)
+        figures = _Figures(known, _beside(plan.perhaps_beside, kind))
         for change in plan.changes:
             if change.ref.kind == kind.name:
                 figures.add(kind, change)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from harness.doors import typed
+from harness.golden import Golden
 from harness.workspaces import Workspace, project_at
 from test_adopt import BOARD, OTHER, VARIABLES, adopt, edit_live, text_of, widgets
 
@@ -107,7 +108,7 @@ def test_others_are_adopted(rotated: Workspace, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_secrets_of_others_need_not_be_set(
-    rotated: Workspace, monkeypatch: pytest.MonkeyPatch
+    rotated: Workspace, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     """What is compared by seals, and what nobody asked about, wants no secret to be there."""
     rotated.write("other.yaml", SECRET.replace("checkout ", "other ").replace("TOKEN", "UNSET"))
@@ -124,4 +125,4 @@ def test_secrets_of_others_need_not_be_set(
     assert told.code == 0, told.err
     every = adopt(rotated, "--all")
     assert every.code == 3
-    assert "it needs TOKEN: set that environment variable" in every.out
+    golden(every.out)

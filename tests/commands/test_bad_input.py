@@ -239,7 +239,7 @@ def test_unknown_flag(shop: Shop, path: str) -> None:
 
     assert (ran.code, ran.out) == (64, "")
     assert "No such option" in ran.err
-    assert f"Try `reconciler {path} --help` for help." in ran.err
+    assert f"`reconciler {path} --help`" in ran.err
     assert shop.asked == []
 
 

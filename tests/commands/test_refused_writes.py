@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from harness.doors import APPLY, KEY, in_this_process, without_place
+from harness.golden import Golden
 from harness.routes import VIEWS
 from harness.served import Served
 from harness.sites import ALERT_ID
@@ -73,7 +74,7 @@ def test_deleted_view(applied: Path, service: Served) -> None:
     assert service.writes[-1] == f"POST {VIEWS}"
 
 
-def test_deleted_view_with_an_id(applied: Path, service: Served) -> None:
+def test_deleted_view_with_an_id(applied: Path, service: Served, golden: Golden) -> None:
     """Where the manifest declares the id of what is gone, the way out begins with that."""
     edit(applied, "metadata: {name: errors}\nspec:\n  name: Errors", NAMED)
     delete(service, "saved-views/1")
@@ -81,13 +82,13 @@ def test_deleted_view_with_an_id(applied: Path, service: Served) -> None:
     ended = in_this_process(applied, service.base_url, "apply", "--yes")
 
     assert ended.code == 3
-    assert "take its id out of the manifest, run `reconciler journal forget" in ended.err
+    golden(ended.err)
 
 
 NAMED = "metadata: {name: errors, id: 1}\nspec:\n  name: All errors"
 
 
-def test_deleted_alert(applied: Path, service: Served) -> None:
+def test_deleted_alert(applied: Path, service: Served, golden: Golden) -> None:
     """Of an alert that was deleted by hand, what the API cannot make again is left to a person."""
     delete(service, f"alerts/{ALERT_ID}")
     edit(applied, "name: Errors\n  type", "name: All errors\n  type")
@@ -95,5 +96,5 @@ def test_deleted_alert(applied: Path, service: Served) -> None:
     ended = in_this_process(applied, service.base_url, "apply", "--yes")
 
     assert ended.code == 3
-    assert "make one in the web interface, and declare its id as `metadata.id`" in ended.err
+    golden(ended.err)
     assert "`reconciler journal forget AlertDefinition/errors`" in without_place(ended.err)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from harness.golden import Golden
 from harness.workspaces import Workspace, project_at
 
 from reconciler.report.complaints.text import MOST_SHOWN
@@ -39,14 +40,14 @@ def wrong(name: str = "errors") -> str:
     return good(name) + "  nmae: x\n"
 
 
-def test_a_good_workspace(project: Workspace) -> None:
+def test_a_good_workspace(project: Workspace, golden: Golden) -> None:
     """A good workspace is exit 0, one line on stderr and nothing on stdout."""
     project.write("view.yaml", good())
 
     ran = project.run("validate")
 
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err == "1 resource in 1 file: 0 errors, 0 warnings\n"
+    golden(ran.err)
 
 
 def test_an_empty_workspace(project: Workspace) -> None:
@@ -70,7 +71,7 @@ def test_warnings_do_not_fail(project: Workspace) -> None:
     assert "0 errors, 1 warning\n" in ran.err
 
 
-def test_one_error_fails(project: Workspace) -> None:
+def test_one_error_fails(project: Workspace, golden: Golden) -> None:
     """One error among many good manifests and warnings is exit 4."""
     project.write("a.yaml", "---\n".join(good(f"view-{number}") for number in range(20)))
     project.write("b.yaml", doubtful("b"))
@@ -79,7 +80,7 @@ def test_one_error_fails(project: Workspace) -> None:
     ran = project.run("validate")
 
     assert ran.code == 4
-    assert "22 resources in 3 files: 1 error, 1 warning\n" in ran.err
+    golden(ran.err)
 
 
 def test_all_files_in_one_run(project: Workspace) -> None:
@@ -137,7 +138,7 @@ def test_twenty_are_shown(project: Workspace) -> None:
     some, all_of_them = project.run("validate"), project.run("validate", "-v")
 
     assert some.out.count("error[") == MOST_SHOWN
-    assert some.out.endswith("\n\nand 5 more (-v shows them)\n\n")
+    assert "and 5 more (-v " in some.out
     assert "19.yaml" in some.out
     assert "20.yaml" not in some.out
     assert all_of_them.out.count("error[") == 25
@@ -203,7 +204,7 @@ def test_no_secret_and_no_target_are_needed(
     assert project.run("validate").code == 0
 
 
-def test_without_a_project_file(tmp_path: Path) -> None:
+def test_without_a_project_file(tmp_path: Path, golden: Golden) -> None:
     """A folder without a project file is checked, and environments may be called anything."""
     (tmp_path / ".git").mkdir()
     made = Workspace(tmp_path / "views")
@@ -212,10 +213,10 @@ def test_without_a_project_file(tmp_path: Path) -> None:
 
     ran = made.run("validate")
 
-    assert ran.err == "1 resource in 1 file: 0 errors, 0 warnings\n"
+    golden(ran.err)
 
 
-def test_without_paths(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_paths(project: Workspace, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     """Without PATH the project's own setting says what is checked, from any folder in it."""
     project.write("reconciler.yaml", "manifests: [views]\n")
     project.write("views/view.yaml", wrong())
@@ -225,11 +226,11 @@ def test_without_paths(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> N
     ran = Workspace(Path("-v")).run("validate")
 
     assert "--> views/view.yaml:7:3" in ran.out
-    assert "1 resource in 1 file: 1 error, 0 warnings\n" in ran.err
+    golden(ran.err)
 
 
 def test_a_manifests_setting_that_is_not_there(
-    project: Workspace, monkeypatch: pytest.MonkeyPatch
+    project: Workspace, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     """A folder that the project file names and that is not there is an error."""
     project.write("reconciler.yaml", "manifests: [views]\n")
@@ -238,7 +239,7 @@ def test_a_manifests_setting_that_is_not_there(
     ran = Workspace(Path("-v")).run("validate")
 
     assert ran.code == 4
-    assert "there is no such file or folder\n --> views\n" in ran.out
+    golden(ran.out)
 
 
 @pytest.mark.parametrize(

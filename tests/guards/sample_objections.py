@@ -71,6 +71,9 @@ FAILING = SampleAnswer(
 NOBODYS = SampleAnswer(
     PolicySample("x" * 80, "y", "SEVERITY_INFO", "", expects=True), None, Met("all")
 )
+UNTAKEN = SampleAnswer(
+    PolicySample("x" * 60, "y" * 61, "SEVERITY_INFO", "z" * 61, expects=True), None, Met()
+)
 
 
 def sampled(*answers: SampleAnswer, writes: bool = True) -> Plan:
@@ -117,6 +120,10 @@ PLANS = {
     "a create with a journal": plan(*created(VIEWS[0])),
     "a sample that fails": sampled(FAILING),
     "seven samples that fail": sampled(*[FAILING] * 6, NOBODYS),
+    "five samples that fail": sampled(*[FAILING] * 5),
+    "a sample that is nobody's": sampled(NOBODYS),
+    "a sample that nobody takes": sampled(UNTAKEN),
+    "a sample that nobody can tell of": sampled(replace(FAILING, after=None)),
     "a sample that fails already": sampled(FAILING, writes=False),
 }
 

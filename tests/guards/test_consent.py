@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.golden import Golden
 from harness.routes import BY_SLUG, DASHBOARDS, SLOS
 from harness.sites import (
     ALERT_ID,
@@ -41,7 +42,7 @@ def slo(target: float) -> Manifest:
     return manifest("SLO/checkout", {**SLO_SPEC, "targetThresholdPercentage": target})
 
 
-def test_lowered_target(site: Site) -> None:
+def test_lowered_target(site: Site, golden: Golden) -> None:
     """A lower target needs consent, and a higher one or another field does not."""
     site.apply(slo(99.9))
     described = manifest("SLO/checkout", {**SLO_SPEC, "description": "new"})
@@ -49,7 +50,7 @@ def test_lowered_target(site: Site) -> None:
     (objection,) = refused(site, slo(99.5))
 
     assert objection.code == "slo-target-lowered"
-    assert objection.message == "SLO/checkout: its target would go down from 99.9 % to 99.5 %"
+    golden(objection.message)
     assert objection.ways_out == (
         "split the change: leave SLO/checkout as it is, and apply the rest",
         f"in an earlier merge, set `guards: {{allow: [{objection.code}]}}` of `local` in {FILE}",
@@ -77,7 +78,7 @@ def locked(site: Site, *, is_locked: bool) -> None:
     site.outside("PUT", DASHBOARDS, {"dashboard": body, "requestId": "x", "isLocked": is_locked})
 
 
-def test_locked_dashboard(site: Site) -> None:
+def test_locked_dashboard(site: Site, golden: Golden) -> None:
     """A dashboard that is locked live is not changed without consent; the lock itself may stay."""
     site.apply(dashboard())
     locked(site, is_locked=True)
@@ -86,7 +87,7 @@ def test_locked_dashboard(site: Site) -> None:
     (objection,) = refused(site, manifest("Dashboard/checkout", declared))
 
     assert (objection.code, objection.ref) == ("dashboard-locked", dashboard().ref)
-    assert "it is locked live, and 1 of its fields would change" in objection.message
+    golden(objection.message)
     kept = manifest("Dashboard/checkout", {**dashboard().spec, "isLocked": True})
     assert refused(site, kept) == []
     locked(site, is_locked=False)

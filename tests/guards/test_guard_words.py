@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from harness.golden import Golden
 
 from reconciler.document import ABSENT, Difference, Json, Operation
 from reconciler.guards import Agreed, objections, unmet
@@ -157,11 +158,11 @@ def test_too_many(
     ]
 
 
-def test_remembered() -> None:
+def test_remembered(golden: Golden) -> None:
     """What the journal remembers counts among the known, in the same words."""
     (found,) = said(*updates(4, 10, Remembered("id", {})))
 
-    assert found.message.startswith("4 of 10 known Dashboard resources would change (40 %)")
+    golden(found.message)
 
 
 def member(name: str, *inside: str, operation: Operation = "change") -> Difference:
@@ -198,9 +199,8 @@ def test_members(found: list[Difference], destroys: tuple[str, ...], words: str)
     (first, *_) = said(planned, maxChanges=0)
 
     assert first.code == "too-many-changes"
-    assert first.message.startswith(
-        f"{count} of 4 known LogPolicySet members would change ({count * 25} %): {words}; "
-    )
+    assert first.message.startswith(f"{count} of 4 known ")
+    assert f" ({count * 25} %): {words}; " in first.message
 
 
 def test_unreadable_members() -> None:
@@ -221,10 +221,8 @@ SILENCED = change(
 )
 
 
-@pytest.mark.parametrize(
-    ("ids", "words"), [(["i1"], "an open incident"), (["i1", "i2"], "2 open incidents")]
-)
-def test_silenced(ids: list[str], words: str) -> None:
+@pytest.mark.parametrize("ids", [["i1"], ["i1", "i2"]])
+def test_silenced(ids: list[str], golden: Golden) -> None:
     """An alert with open incidents is named with how many it has, and how to allow it."""
     incidents, setting = (
         Incidents(found={ALERT: frozenset(ids)}),
@@ -234,8 +232,7 @@ def test_silenced(ids: list[str], words: str) -> None:
     (found,) = said(SILENCED, incidents=incidents)
 
     assert found.ref == ALERT
-    assert found.message.startswith(f"{ALERT}: ")
-    assert found.message.endswith(f" while it has {words}")
+    golden(found.message)
     assert found.ways_out == (
         f"split the change: leave {ALERT} as it is, and apply the rest",
         f"in an earlier merge, set {setting} of `local` in reconciler.yaml",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from harness.golden import Golden
 from sample_objections import BOARD, PLANS, asked, plan, planned, said_of_plans
 
 from reconciler.document import ABSENT, Difference, Json
@@ -30,13 +32,18 @@ REVIEWED = (*OF_OTHERS, "policy-samples")
 
 
 def test_words_of_each_objection() -> None:
-    """Each objection reads to the letter as its golden text, with every way out of it."""
+    """Each objection reads to the letter as its golden text, with every way out of it.
+
+    `WRITE_GOLDEN=1` writes it anew.
+    """
+    if os.environ.get("WRITE_GOLDEN"):
+        GOLDEN.write_text(said_of_plans(), encoding="utf-8")
     assert said_of_plans() == GOLDEN.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("allowed", [(), OF_OTHERS[:1], OF_OTHERS[1:], OF_OTHERS])
-def test_allowed_of_others(allowed: tuple[str, ...]) -> None:
-    """A project file lifts what others did by its code, and only what has that code."""
+@pytest.mark.parametrize("allowed", [(), OF_OTHERS[:1], OF_OTHERS[1:], OF_OTHERS, REVIEWED])
+def test_allowed(allowed: tuple[str, ...]) -> None:
+    """A project file lifts what others did, or samples tell, by its code, and only that."""
     for one in PLANS.values():
         left = [objection for objection in asked(one) if objection.code not in allowed]
 
@@ -50,6 +57,17 @@ def test_reviewed(code: str) -> None:
 
     assert Agreed(reviewed=True).to(objection) == (code in REVIEWED)
     assert unmet([objection], Agreed()) == (objection,)
+
+
+@pytest.mark.parametrize("code", [*REVIEWED, "protected"])
+def test_shown_in_a_file(code: str) -> None:
+    """A reviewed file lifts what samples tell only where it shows that, as its digest does not."""
+    objection = Objection(ref=BOARD, said=": one", ways_out=(), code=code)
+    shown, other = (frozenset({one}) for one in (objection.message, "another"))
+
+    assert Agreed(reviewed=True, shown=shown).to(objection) == (code in REVIEWED)
+    assert Agreed(reviewed=True, shown=other).to(objection) == (code in OF_OTHERS)
+    assert not Agreed(shown=shown).to(objection)
 
 
 def asserted(name: str, *, enabled: bool) -> Change:
@@ -66,17 +84,17 @@ def asserted(name: str, *, enabled: bool) -> Change:
     )
 
 
-def test_unseen_losses() -> None:
+def test_unseen_losses(golden: Golden) -> None:
     """Unseen alerts that are silenced count on both sides, one by one; the others on none."""
     silenced = [asserted(f"silenced-{number}", enabled=False) for number in range(3)]
     kept = [asserted(f"kept-{number}", enabled=True) for number in range(9)]
 
     (found,) = exceeded_limits(plan(*silenced, *kept), Guards.model_validate({"maxChanges": 2}))
 
-    assert found.message.startswith("3 of 3 known AlertDefinition resources would change (100 %)")
+    golden(found.message)
 
 
-def test_known_beside() -> None:
+def test_known_beside(golden: Golden) -> None:
     """What the journal knows beside a rollback is known, each of its own kind alone."""
     changes = [planned(Ref("Dashboard", f"c{n}"), Action.UPDATE) for n in range(4)]
     boards, others = (
@@ -86,10 +104,10 @@ def test_known_beside() -> None:
 
     assert not [*exceeded_limits(plan(*changes, beside=boards), limits)]
     (found,) = exceeded_limits(plan(*changes, beside=others), limits)
-    assert found.message.startswith("4 of 4 known Dashboard resources")
+    golden(found.message)
 
 
-def test_members_beside() -> None:
+def test_members_beside(golden: Golden) -> None:
     """Lists beside a rollback are no members, so they leave the limit of members as it is."""
     seen = Seen("id", {"policies": [{"policy": {"name": f"p{n}"}} for n in range(2)]})
     one = planned(Ref("LogPolicySet", "all"), Action.UPDATE)
@@ -98,4 +116,4 @@ def test_members_beside() -> None:
 
     (found,) = exceeded_limits(plan(lost, beside=beside), Guards.model_validate({"minimum": 0}))
 
-    assert found.message.startswith("2 of 2 known LogPolicySet members")
+    golden(found.message)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 from harness.jobs import Jobs
 from harness.workspaces import PROJECT, SLO, VIEW, Workspace, project_at
 
+from reconciler.guards import own_rules
 from reconciler.guards.own_rules import with_own_rules
 from reconciler.project import Guards
 from reconciler.project.rules import Rule
@@ -17,8 +20,10 @@ from reconciler.resource import (
     Action,
     Change,
     Evidence,
+    Exemption,
     Manifest,
     Objected,
+    Objection,
     Plan,
     Ref,
     RuleWarns,
@@ -186,6 +191,57 @@ def test_only_what_a_rule_warns_of_is_noted(made: Plan) -> None:
     assert noted[2] is made.changes[2]
 
 
+def test_words_of_a_rule(made: Plan) -> None:
+    """What a rule objects to stands behind what others do, as its golden text to the letter.
+
+    `WRITE_GOLDEN=1` writes it anew.
+    """
+    others = replace(made, guarded=(Objection(said="x", ways_out=(), code="protected"),))
+    rules = [
+        rule(check="false"),
+        rule(name="two", check="change.acton == 'x'", kinds=["SLO"]),
+        rule(name="three", check="chang == 'x'", kinds=["SLO"]),
+    ]
+
+    before, *guards = with_own_rules(others, rules, Guards(), TODAY).guarded
+
+    assert before == others.guarded[0]
+    lines = [(f"{one.code} ({one.ref}): {one.message}", *one.ways_out) for one in guards]
+    told = "\n".join("\n  - ".join(one) for one in lines) + "\n"
+    if os.environ.get("WRITE_GOLDEN"):
+        GOLDEN.write_text(told, encoding="utf-8")
+    assert told == GOLDEN.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("fields", "number"), [({"until": "2025-01-30"}, 3), ({"on": "resource"}, 3), ({}, 1)]
+)
+def test_nothing_is_judged_in_vain(
+    made: Plan, fields: dict[str, Any], number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no rule of plans holds, or nothing would be written, nobody is asked to judge."""
+    monkeypatch.setattr(own_rules, "Judges", None)
+    asked = rule(check="false", **fields)
+    only = replace(made, changes=made.changes[:number])
+
+    assert with_own_rules(only, [asked], Guards(), TODAY) == only
+
+
+def test_each_way_around_lifts_its_own(made: Plan) -> None:
+    """Of several rules, an exemption and the project file lift the one that they name alone."""
+    rules = [rule(name=name, check="false") for name in ("one", "two", "three")]
+    exempt = replace(made.changes[1].manifest, exempt={"R/two": Exemption("was asked")})
+    changes = made.changes[0], replace(made.changes[1], manifest=exempt), made.changes[2]
+
+    guards = with_own_rules(
+        replace(made, changes=changes), rules, Guards(allow=["R/one"]), TODAY
+    ).guarded
+
+    a, b = (one.ref for one in changes[1:])
+    assert [(one.ref, one.code) for one in guards] == [(a, "R/three"), (b, "R/two"), (b, "R/three")]
+
+
+GOLDEN = Path(__file__).parent / "golden" / "rules.txt"
 BEFORE = Objected("before")
 TODAY = date(2025, 1, 31)
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from harness.golden import Golden
 from harness.stores import NO_TIME, journal_at, lease
 from journals import AT, RUN, WRITE, filled, read, refused, started, written
 
@@ -320,7 +321,7 @@ def test_line_numbers(world: World) -> None:
         journal.load()
 
 
-def test_another_place(world: World) -> None:
+def test_another_place(world: World, golden: Golden) -> None:
     """The journal of another environment or target is refused in words that name both."""
     journal = world.journal()
     with journal.locked():
@@ -329,10 +330,7 @@ def test_another_place(world: World) -> None:
     with pytest.raises(InvalidInput) as raised:
         replace(world.journal(), environment="other", target="elsewhere").load()
 
-    assert str(raised.value) == (
-        "memory is the journal of environment `local` at emulator, not of `other` at elsewhere: "
-        "give each environment a journal of its own"
-    )
+    golden(str(raised.value))
 
 
 def test_replaced_file(tmp_path: Path) -> None:
@@ -348,7 +346,7 @@ def test_replaced_file(tmp_path: Path) -> None:
     assert sorted(one.name for one in file.parent.iterdir()) == [file.name, f"{file.name}.lock"]
 
 
-def test_holder_of_a_file(tmp_path: Path) -> None:
+def test_holder_of_a_file(tmp_path: Path, golden: Golden) -> None:
     """Who holds a file is known while it is held; its end is remembered, and nobody unlocks it."""
     file = tmp_path / "journal.jsonl"
     looking = FileStore(file)
@@ -361,9 +359,7 @@ def test_holder_of_a_file(tmp_path: Path) -> None:
         looking.unlock("owner-1")
     store.release(LEASE, "0123")
 
-    assert str(raised.value) == (
-        f"{file} is locked by {LEASE.words}: the lock of a file ends with its process"
-    )
+    golden(str(raised.value))
     assert (looking.holder(), looking.ended(), looking.unlock("any")) == (None, "0123", None)
     store.release(LEASE, "other")
     assert looking.ended() == "0123"

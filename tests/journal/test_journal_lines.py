@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from harness.golden import Golden
 from harness.stores import lease
 from journals import AT, RUN, VIEW
 
@@ -356,10 +357,10 @@ def test_broken_chain(line: str, before: str, said: str) -> None:
 LEASE = lease(pid=7, run="run-1")
 
 
-def test_lease_words() -> None:
+def test_lease_words(golden: Golden) -> None:
     """A lease says who holds it, since when, until when, and how to take it away."""
-    assert LEASE.words == f"someone, process 7 on host since {AT}"
-    assert replace(LEASE, actor="").words == f"process 7 on host since {AT}"
+    golden(LEASE.words)
+    golden(replace(LEASE, actor="").words)
     assert LEASE.way_out == (
         ", at least until 2025-01-31T09:15:00Z; if that run is gone, take its lock away with "
         "`reconciler journal unlock owner-1`"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from harness.golden import Golden
 from harness.repositories import begin, committed, git
 from harness.stores import NO_TIME, journal_at, lease
 from harness.workspaces import PROJECT, Workspace, project_at
@@ -118,7 +120,9 @@ def content_of(file: Path) -> bytes | None:
     ],
     ids=lambda value: getattr(value, "__name__", "begun" if value else "not-begun"),
 )
-def test_replaced_during_a_run(file: Path, harm: Callable[[Path], None], appended: bool) -> None:
+def test_replaced_during_a_run(
+    file: Path, harm: Callable[[Path], None], appended: bool, golden: Golden
+) -> None:
     """Once another file or lock stands where a run's own did, that run writes no line any more."""
     journal = journal_at(file)
     with journal.locked():
@@ -133,9 +137,7 @@ def test_replaced_during_a_run(file: Path, harm: Callable[[Path], None], appende
             journal.append([written(remote_id=43)])
         assert content_of(file) == before
 
-    said = str(raised.value)
-    assert ("moved, removed or replaced" in said) or ("another program" in said)
-    assert "its entries were saved in" in said
+    golden(re.sub(r"saved in .*", "saved in FILE", str(raised.value)))
     assert raised.value.exit_code == 8
     # The replaced one is whole, and the next run can use it.
     begin_anew(file)
@@ -234,7 +236,7 @@ def test_linked_folder(tmp_path: Path, place: str, leads: str, act: str) -> None
     with pytest.raises(JournalError, match="is a symbolic link") as raised:
         store.read() if act == "read" else store.lock(LEASE)
 
-    assert str(raised.value).startswith(f"{root / place} is a symbolic link")
+    assert str(root / place) in str(raised.value)
     assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
 
 

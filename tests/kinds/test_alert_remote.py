@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from harness.golden import Golden
 from harness.routes import ALERTS
 from harness.sites import (
     ALERT_ID,
@@ -174,13 +175,13 @@ def test_twice_in_one_list(site: Site) -> None:
     assert outcomes(applied) == {"AlertDefinition/errors": "unconfirmed"}
 
 
-def test_unknown_alert(tmp_path: Path) -> None:
+def test_unknown_alert(tmp_path: Path, golden: Golden) -> None:
     """An alert that the service has not is refused, with the way out, and not created."""
     applied = Site(tmp_path).apply(ERRORS)
 
     (outcome,) = applied.outcomes
     assert isinstance(outcome, Refused)
-    assert "cannot create it: check metadata.id" in outcome.message
+    golden(outcome.message)
 
 
 def test_skipped_by_the_service(site: Site) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from harness.golden import Golden
 from harness.routes import SLOS
 from harness.sites import SALT, SLO_SPEC, Site, answer_with, dashboard, manifest
 
@@ -18,7 +19,7 @@ def site(site: Site) -> Site:
     return site
 
 
-def test_known_id(site: Site) -> None:
+def test_known_id(site: Site, golden: Golden) -> None:
     """What could not be read keeps the id that the journal knows, with the reason and its code."""
     remote_id = site.journal.history.of(SLO.ref).remote_id
     site.meddle("GET", f"{SLOS}/{remote_id}", answer_with(200, "text"))
@@ -28,7 +29,7 @@ def test_known_id(site: Site) -> None:
     assert [one.action for one in made.changes] == [Action.BLOCKED, Action.KEEP]
     (found,) = made.unread
     assert found.remote_id == remote_id
-    assert found.why == "the answer has no object `slo`"
+    golden(found.why)
     assert found.exit_code == 9
     assert made.changes[0].reasons == (CouldNotBeRead(found.why, 9),)
 

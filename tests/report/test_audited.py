@@ -68,7 +68,7 @@ def test_markdown_fits_a_comment() -> None:
     text = audit_markdown(replace(an_audit(), found=many), "production")
 
     assert len(text.encode()) <= COMMENT_BYTES
-    assert "more: `audit` tells all" in text
+    assert "more: `audit`" in text
 
 
 def test_the_page_holds_every_finding() -> None:
@@ -78,4 +78,4 @@ def test_the_page_holds_every_finding() -> None:
     assert page.count('<details class="change ') == 2
     assert "<b>" not in page
     assert "alert events" in page
-    assert "the oldest event is of 2026-02-02" in page
+    assert "2026-02-02" in page

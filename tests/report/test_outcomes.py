@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import pytest
+from harness.golden import Golden
 from harness.unsafe_text import unsafe_in
 from hypothesis import given
 from hypothesis import strategies as st
@@ -186,11 +187,11 @@ def test_long_drifts_are_folded() -> None:
     assert "more" not in drift_text(Look([drifted(*found)]), Style(verbose=True))
 
 
-def test_a_move_by_hand() -> None:
+def test_a_move_by_hand(golden: Golden) -> None:
     """What only moved says from where and to where, and has no values to show."""
     text = drift_text(Look([drifted(Difference(("rows", "a"), 0, 1, "move"))]), PLAIN)
 
-    assert "      ↕ rows.a: moves from place 1 to place 2\n" in text
+    golden(text)
 
 
 @given(look=LOOKS)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from harness.golden import Golden
 from harness.workspaces import PROJECT, Workspace
 
 from reconciler.commands.root import tell_error
@@ -40,14 +41,14 @@ def test_kept_without_an_id() -> None:
     assert "None" not in journal_text([kept], History(), Style())
 
 
-def test_each_refusal_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_refusal_is_an_error(capsys: pytest.CaptureFixture[str], golden: Golden) -> None:
     """Each of several refusals begins with `error:`, and its ways out stand below it."""
     assert tell_error(GuardRefused("one [a]\n  - way", "two [b]")) == 11
 
-    assert capsys.readouterr().err == "error: one [a]\n  - way\nerror: two [b]\n"
+    golden(capsys.readouterr().err)
 
 
-def test_a_number_in_quotes(tmp_path: Path) -> None:
+def test_a_number_in_quotes(tmp_path: Path, golden: Golden) -> None:
     """Of an id that is a number in quotes, it is said that this is a text."""
     workspace = Workspace(tmp_path)
     workspace.write("reconciler.yaml", PROJECT)
@@ -57,4 +58,4 @@ def test_a_number_in_quotes(tmp_path: Path) -> None:
         'metadata: {name: errors, id: "12"}\nspec: {name: Errors}\n',
     )
 
-    assert "; it is the text `12`\n" in workspace.run("validate").out
+    golden(workspace.run("validate").out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from harness.golden import Golden
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,14 +97,14 @@ def test_each_step_is_counted(step: Step, said: str) -> None:
 
 
 @pytest.mark.promise("P48")
-def test_the_first_that_is_not_over() -> None:
+def test_the_first_that_is_not_over(golden: Golden) -> None:
     """Of several steps the first that is not over is told, and of several waits the oldest."""
     over, open_one = Step(Deed.READING, 0, "SLO", 2, 2), Step(Deed.READING, 0, "Dashboard", 3, 1)
     others = [Noted(Answering("GET", f"/{number}"), number) for number in range(1, 4)]
 
     said = line(over, open_one, *others, at=9)
 
-    assert said == "reading dashboards: 1 of 3; waiting for GET /1 to answer, 8 s and 2 more"
+    golden(said)
     assert line() == ""
 
 

@@ -75,9 +75,9 @@ def test_a_merge_during_an_incident(jobs: Jobs) -> None:
     forced = jobs.merged(commit=jobs.head, break_glass="the alert pages the wrong team")
 
     assert planned.code == 0
-    assert "frozen while 1 incident is open: `Errors` (critical, since" in planned.summary
+    assert "`Errors` (critical, since" in planned.summary
     assert (refused.code, refused.outputs["failure-reason"]) == (GUARD, "guard")
-    assert "is frozen while 1 incident is open" in told
+    assert "1 incident is" in told
     assert agreed.code == GUARD
     assert len([one for one in jobs.service.writes[before:] if "bulk" in one]) == 1
     assert (forced.code, forced.outputs["result"]) == (0, "applied"), forced.log

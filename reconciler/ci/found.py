@@ -1,0 +1,106 @@
+"""What the steps of a job give, one after the other, and how a result keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar, assert_never
+
+from reconciler.applying.applied import Applied
+from reconciler.ci.conversation import PlanNotFound, Review, Said
+from reconciler.ci.result import Compared, Failure, JobResult
+from reconciler.errors import SIGNALLED, InvalidInput
+from reconciler.forge.pull_requests import Comment, PullRequest
+from reconciler.resource import Look, Plan
+from reconciler.resource.noise import NoiseWatch
+from reconciler.session.checking import Checked
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Edits of the project file that only count after the merge."""
+
+    edits: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan, and what it was held against."""
+
+    plan: Plan
+    compared: Compared = Compared.LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class WayBack:
+    """What takes back the alerts that are noisier, in words."""
+
+    words: str
+
+
+Found: TypeAlias = (
+    Checked
+    | Postponed
+    | Review
+    | Planned
+    | Applied
+    | Look
+    | NoiseWatch
+    | WayBack
+    | PullRequest
+    | Comment
+    | Failure
+)
+"""What a step came to."""
+
+Value = TypeVar("Value")
+Step: TypeAlias = Generator[Found, None, Value]
+"""Gives what it came to as it goes on, and raises what stands in the way."""
+
+
+def with_found(result: JobResult, found: Found) -> JobResult:  # noqa: C901, PLR0911 - one for each
+    """Give a result that keeps what a step came to as well; a later failure counts."""
+    match found:
+        case Checked():
+            return replace(result, checked=found)
+        case Postponed(edits=edits):
+            return replace(result, postponed=edits)
+        case Review(comment=comment):
+            return replace(result, review=comment)
+        case Planned(plan=plan, compared=compared):
+            return replace(result, plan=plan, compared=compared)
+        case Applied():
+            return replace(result, applied=found)
+        case Look():
+            return replace(result, look=found)
+        case NoiseWatch():
+            return replace(result, watched=found)
+        case WayBack(words=words):
+            return replace(result, way_back=words)
+        case PullRequest():
+            return replace(result, proposed=found)
+        case Comment():
+            return replace(result, comment=found)
+        case Failure():
+            return replace(result, failure=found)
+        case _:
+            assert_never(found)
+
+
+def with_said(result: JobResult, said: Said) -> JobResult:
+    """Give a result that keeps what became of a comment; an earlier failure counts."""
+    if said is None or (isinstance(said, Failure) and result.failure is not None):
+        return result
+    return with_found(result, said)
+
+
+def ended_by(result: JobResult, error: BaseException, code: int) -> JobResult:
+    """Give a result that ended early; why stands in the log already."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    if code in SIGNALLED:
+        lines = ["stopped by a signal"]
+    if isinstance(error, InvalidInput) and result.complaint_lines:
+        lines = result.complaint_lines
+    is_unreviewed = isinstance(error, PlanNotFound)
+    failure = Failure(code=code, errors=lines, is_logged=True, is_unreviewed=is_unreviewed)
+    return with_found(result, failure)

@@ -1,0 +1,63 @@
+"""Plans under a freeze, and what the service lists of incidents."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import httpx
+from harness.sites import SLO_SPEC, Meddler, Site, answer_with, manifest, untouched
+from harness.stores import NO_TIME
+
+from reconciler.api.client import Api
+from reconciler.document import Json
+from reconciler.guards import FreezeNow, with_guards
+from reconciler.project import Guards
+from reconciler.project.freeze import Freeze
+from reconciler.resource import Manifest, Plan
+
+NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
+INCIDENTS = "/incidents/incidents/v1"
+EVENTS = INCIDENTS + "/events"
+OPEN: dict[str, Json] = {
+    "id": "i1",
+    "name": "Payments are slow",
+    "severity": "INCIDENT_SEVERITY_CRITICAL",
+    "events": [{"id": "e1"}],
+}
+
+
+def frozen(site: Site, freeze: dict[str, Any], *manifests: Manifest, now: datetime = NOW) -> Plan:
+    """Plan as the command does, under a freeze."""
+    site.forget()
+    made = site.plan(*manifests or (manifest("SLO/checkout", SLO_SPEC),))
+
+    async def ask(api: Api) -> Plan:
+        return await with_guards(api, made, Guards(), FreezeNow(Freeze.model_validate(freeze), now))
+
+    return site.ask(ask)
+
+
+def window(cron: str, lasts: str, zone: str = "UTC", reason: str = "quiet days") -> dict[str, str]:
+    """Give a window as a project file has it."""
+    return {"cron": cron, "for": lasts, "timezone": zone, "reason": reason}
+
+
+def incidents(site: Site, *listed: Json, events: tuple[Json, ...] = ()) -> None:
+    """Let the service list these."""
+    page: Json = {"incidents": list(listed), "pagination": {}}
+    site.meddle("POST", INCIDENTS, answer_with(200, page))
+    site.meddle("GET", EVENTS, answer_with(200, {"items": list(events)}))
+
+
+def dated(minutes: int, answer: Meddler = untouched) -> Meddler:
+    """Answer by a clock that is so far from ours; ahead of it, or behind where less than 0."""
+    at = format_datetime(NO_TIME + timedelta(minutes=minutes), usegmt=True)
+
+    async def meddle(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
+        reply = await answer(request, inner)
+        content = await reply.aread()
+        return httpx.Response(reply.status_code, headers={"date": at}, content=content)
+
+    return meddle
