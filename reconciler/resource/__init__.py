@@ -94,6 +94,7 @@ from reconciler.resource.reason import (
 )
 from reconciler.resource.remark import (
     BaseRefused,
+    ClockUnchecked,
     FreezeUnknown,
     NoJournal,
     NotPermitted,
@@ -135,6 +136,7 @@ __all__ = [
     "CannotBeAsked",
     "CannotBeCreated",
     "Change",
+    "ClockUnchecked",
     "Conflict",
     "CouldNotBeRead",
     "CreateLost",

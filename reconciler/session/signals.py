@@ -61,7 +61,12 @@ async def _with_policy_impact(api: Api, bench: Bench, made: Plan) -> Plan:
     samples = bench.workspace.samples
     if samples is None:
         return made
-    from reconciler.evidence.policy_impact import policy_impact  # noqa: PLC0415 - where there are samples
+    from reconciler.evidence.policy_impact import (  # noqa: PLC0415 - where there are samples
+        bound_to_samples,
+        policy_impact,
+    )
 
     impact = await policy_impact(api, made, samples)
+    if impact is not None and impact.writes:
+        made = replace(made, digest=bound_to_samples(made, samples))
     return replace(made, signals=replace(made.signals, policies=impact))
