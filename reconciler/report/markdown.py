@@ -44,6 +44,23 @@ def code(text: str, longest: int | None = None) -> str:
     return f"{ticks}{edge}{shown}{edge}{ticks}"
 
 
+_PLAIN = re.compile(r"(?:(?!www\.)[A-Za-z0-9 ,.;:()'%…-])*")
+"""Text that means nothing in Markdown, nor to a forge: no link, mention, element or emphasis."""
+
+
+def sentence(text: str, longest: int) -> str:
+    """Give a sentence whose words between backticks are code, all of it foreign text.
+
+    Where what stands outside of them could mean anything, or it is too long, all of it is code.
+    """
+    shown = safe(text)
+    parts = shown.split("`")
+    is_plain = all(_PLAIN.fullmatch(part) for part in parts[::2])
+    if len(shown) > longest or len(parts) % 2 == 0 or not is_plain:
+        return code(text, longest)
+    return "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
+
+
 def fenced(language: str, lines: Sequence[str]) -> str:
     """Give safe lines as a fenced block, the fence longer than any run of backticks inside."""
     body = "\n".join(lines)
