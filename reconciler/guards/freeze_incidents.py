@@ -184,17 +184,17 @@ def _why(told: _Told, touched: Iterable[_Marks]) -> str:
 def _shared(told: _Told, marks: _Marks) -> str:
     """Say what an incident has in common with one change; the surest first, "" for nothing."""
     if marks.remote_id in told.alerts:
-        return f"it is of {marks.ref}"
+        return f"it is of `{marks.ref}`"
     if names := sorted(told.names & marks.names):
-        return f"{marks.ref} has the name {_quoted(names[0])} too"
+        return f"`{marks.ref}` has the name {_quoted(names[0])} too"
     if labels := sorted(told.labels & marks.labels):
         key, value = labels[0]
-        return f"{marks.ref} has the label {_quoted(f'{key}: {value}')} too"
+        return f"`{marks.ref}` has the label {_quoted(f'{key}: {value}')} too"
     for application in sorted(told.values(_APPLICATION)):
         for subsystem in sorted(told.values(_SUBSYSTEM)) or ("",):
             if marks.takes_logs_of(application, subsystem):
                 log = f"{application}/{subsystem}" if subsystem else application
-                return f"{marks.ref} takes logs of {_quoted(log)}"
+                return f"`{marks.ref}` takes logs of {_quoted(log)}"
     return ""
 
 

@@ -204,15 +204,15 @@ def test_matching_incidents(
 @pytest.mark.parametrize(
     ("incident", "event", "declared", "why"),
     [
-        ({"name": "errors"}, None, alert(), "AlertDefinition/errors has the name `errors` too"),
-        ({}, {"alertId": ALERT_ID}, alert(), "it is of AlertDefinition/errors"),
+        ({"name": "errors"}, None, alert(), "`AlertDefinition/errors` has the name `errors` too"),
+        ({}, {"alertId": ALERT_ID}, alert(), "it is of `AlertDefinition/errors`"),
         (
             {"displayLabels": {"Team": "Pay"}},
             None,
             alert(entityLabels={"team": "pay"}),
-            "AlertDefinition/errors has the label `team: pay` too",
+            "`AlertDefinition/errors` has the label `team: pay` too",
         ),
-        (LABELLED, None, with_policy(**SHOP), "LogPolicySet/all takes logs of `shop/cart`"),
+        (LABELLED, None, with_policy(**SHOP), "`LogPolicySet/all` takes logs of `shop/cart`"),
         ({"name": ""}, None, alert(), "it tells neither a name, nor a label, nor an alert"),
     ],
 )

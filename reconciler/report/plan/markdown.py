@@ -131,8 +131,8 @@ def _signals(plan: Plan) -> Iterator[str]:
 
 
 def _notice(notice: Notice) -> str:
-    subject = "".join(code(str(ref)) for ref in notice.refs) if notice.said else ""
-    said = subject + sentence(notice.said, LONGEST_SAID) if notice.said else notice.words
+    subject = "".join(map(str, notice.refs)) if notice.said else ""
+    said = sentence(notice.said, LONGEST_SAID, subject) if notice.said else notice.words
     if notice.names:
         said = f"loses {_listed(notice.names, MOST_NOTICES)}"
     if notice.refs and not notice.said:

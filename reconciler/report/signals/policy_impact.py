@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.report.markdown import code
+from reconciler.report.markdown import code, sentence
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Heading, Style, table, wrapped
 from reconciler.report.words import plural
@@ -319,6 +319,6 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
     if rows:
         yield ""
     said = [*remarks(impact)]
-    yield from (f"- {code(one, LONGEST_WHY)}" for one in said)
+    yield from (f"- {sentence(one, LONGEST_WHY)}" for one in said)
     if said:
         yield ""
