@@ -62,7 +62,7 @@ PROJECTS = [
     _setting("severities in the singular", "3:26", "unknown setting `severity`", "freeze: {incidents: {severity: [critical]}}", suggests="severities"),
     _setting("one severity for a list", "3:38", "`severities` must be a list", "freeze: {incidents: {severities: critical}}", suggests="[critical]"),
     *(
-        _setting(name, "3:30", says, f"freeze: {{windows: [{{cron: '{cron}', for: 1h, reason: x}}]}}", suggests=near)
+        _setting(name, "3:31", says, f"freeze: {{windows: [{{cron: '{cron}', for: 1h, reason: x}}]}}", suggests=near)
         for name, cron, says, near in (
             ("a day in full", "0 18 * * FRIDAY", "day-of-week is 0 to 7, or SUN to SAT", "0 18 * * FRI"),
             ("days in the plural", "0 18 * * mondays,Thurs", "is no cron expression", "0 18 * * MON,THU"),

@@ -6,13 +6,14 @@ Source: docs/policy-impact.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.report.markdown import code, sentence
-from reconciler.report.safe import safe
+from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Heading, Style, table, wrapped
 from reconciler.report.words import plural
 from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
@@ -288,14 +289,30 @@ def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
     rows = told_rows(impact)
     shown = rows if style.verbose else rows[:MOST_ROWS]
     if shown:
-        headings = [*map(Heading, _headings(impact))]
-        text = table(headings, [_cells(one) for one in shown], style)
-        yield from (f"  {line}" for line in text.splitlines())
+        yield from _told(impact, shown, style)
     if len(rows) > len(shown):
         yield style.paint(f"  and {len(rows) - len(shown):,} more (-v lists them)", Colour.DIM)
     for said in remarks(impact):
         yield from wrapped(said, style, Colour.CYAN, margin="  ", hang="  ")
     yield ""
+
+
+def _told(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style) -> Iterator[str]:
+    """Yield a table of samples, or sentences where a terminal is too narrow for its columns."""
+    headings = [*map(Heading, _headings(impact))]
+    narrow = replace(style, width=style.width - len(_MARGIN))
+    lines = table(headings, [_cells(one) for one in shown], narrow).splitlines()
+    if not style.terminal or all(columns(line) <= narrow.width for line in lines):
+        yield from (f"{_MARGIN}{line}" for line in lines)
+        return
+    for one in shown:
+        log = f"{one.sample.application}/{one.sample.subsystem} {severity_word(one.sample)}"
+        told = f"{met_words(one.before)} → {met_words(one.after)}"
+        wanted = f", expected {expectation(one)}" if expectation(one) else ""
+        yield from wrapped(f"{log}: {told}{wanted}", style, margin=_MARGIN, hang=_MARGIN)
+
+
+_MARGIN = "  "
 
 
 def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
