@@ -68,7 +68,7 @@ from reconciler.session.planning import (
     write_private,
 )
 from reconciler.session.projects import Asked, made_now
-from reconciler.session.signals import IN_CI
+from reconciler.session.signals import Evidence
 from reconciler.session.thawing import wait_for_thaw
 from reconciler.streams import lost_by, output_lost
 
@@ -164,7 +164,8 @@ class Job:
         admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
         self.result = replace(self.result, postponed=admitted.postponed)
         with opened(admitted, self.asked, self.talk.event) as bench:
-            made = asyncio.run(plan_now(bench, bench.journal().history, IN_CI))
+            wanted = Evidence(track_record=bench.environment.track_record)
+            made = asyncio.run(plan_now(bench, bench.journal().history, wanted))
             made = self._owned(made, bench.project)
         return beside_base(made, admitted, self.asked)
 

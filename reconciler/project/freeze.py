@@ -16,7 +16,6 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from reconciler.project.cron import flaw_of
 from reconciler.slips import nearest
 
 FIELDS: Final = "minute hour day month weekday, as `0 18 * * 5`"
@@ -78,6 +77,8 @@ class Window(_Strict):
     @field_validator("cron")
     @classmethod
     def _comes_some_time(cls, cron: str) -> str:
+        from reconciler.project.cron import flaw_of  # noqa: PLC0415 - for those with windows
+
         found = flaw_of(cron)
         if found is not None:
             raise _refused(f"{found.said}; it is {FIELDS}", found.near)

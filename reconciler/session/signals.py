@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reconciler.evidence.watchers import known_alerts, watchers_of
 from reconciler.journal.history import History
+from reconciler.project.watching import MOST_TRACKED_DAYS, TRACKED_DAYS
 from reconciler.resource import Plan, Ref, Remark, TrackRecord
 from reconciler.session.opening import Bench
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
     from reconciler.api.client import Api
 
-DAYS: Final = 14
-MOST_DAYS: Final = 90
+DAYS: Final = TRACKED_DAYS
+MOST_DAYS: Final = MOST_TRACKED_DAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,6 @@ class Evidence:
 
 
 NO_EVIDENCE: Final = Evidence()
-IN_CI: Final = Evidence(track_record=DAYS)
 
 
 async def with_signals(

@@ -126,14 +126,11 @@ def _over_at_once(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
 def _told_nobody(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
     for one, happened in _awake(neighbours, record):
         if happened.fired and not _tells_somebody(one.spec):
-            why = (
-                "its notification group tells nobody"
-                if _groups(one.spec)
-                else "it has no notification group"
-            )
-            said = (
-                f"this alert fired {_times(len(happened.fired))}, and {why}: it tells nobody itself"
-            )
+            why = "it has no notification group"
+            if _groups(one.spec):
+                why = "its notification group tells nobody"
+            times = _times(len(happened.fired))
+            said = f"this alert fired {times}, and {why}: it tells nobody itself"
             way_out = Advice(
                 "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
             )
@@ -156,11 +153,9 @@ def _fired(happened: Happened, record: Record) -> dict[str, Json]:
 
 def _without_runbook(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
     for one, happened in _awake(neighbours, record):
-        # Whom nobody is told of needs no runbook yet: A105 says that.
-        if not _tells_somebody(one.spec):
-            continue
         judged = next(chain(undescribed(one.spec), without_runbook(one.spec)), None)
-        if happened.fired and judged is not None:
+        # Whom nobody is told of needs no runbook yet: A105 says that.
+        if happened.fired and judged is not None and _tells_somebody(one.spec):
             said = (
                 f"this alert fired {_times(len(happened.fired))}, and nothing in it leads to a "
                 "runbook"
