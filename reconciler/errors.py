@@ -126,6 +126,10 @@ class AnotherRecord(UnreadableReply):
     """An answer about something else than was asked for, so that nothing in it is of use."""
 
 
+class CutListing(UnreadableReply):
+    """A listing that ends before all that it announces."""
+
+
 class UnclearAbsence(UnreadableReply):
     """A 404 without words to a path that no document shows: nothing is there, or no such path."""
 

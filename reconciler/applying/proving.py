@@ -149,7 +149,7 @@ class Proving:
             answer = error
         outcome = outcome_of(back, answer)
         stopped_by = answer if isinstance(answer, ReconcilerError) else None
-        entry = closing_entry(back.change, outcome, self.run, self.journal.now())
+        entry = self._closing_entry(back, outcome)
         if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
             memory = once_written(self.journal.history.of(back.ref), entry)
             seen = (await seen_after(kind, self.api, [Acknowledged(back, outcome, memory)]))[0]
@@ -170,6 +170,11 @@ class Proving:
             case _:
                 told = f"{said}; the answer to putting the list back was lost"
                 return replace(_unsure(one, told), stopped_by=stopped_by)
+
+    def _closing_entry(self, back: Sending, outcome: Outcome) -> Entry | None:
+        """Give what the journal says of the put-back, by which it is no write like others."""
+        entry = closing_entry(back.change, outcome, self.run, self.journal.now())
+        return replace(entry, put_back=True) if isinstance(entry, WrittenEntry) else entry
 
     def _close(self, entry: Entry) -> None:
         hidden = entry

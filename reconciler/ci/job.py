@@ -69,7 +69,7 @@ from reconciler.session.planning import (
     write_private,
 )
 from reconciler.session.projects import Asked, made_now
-from reconciler.session.signals import IN_CI
+from reconciler.session.signals import Evidence
 from reconciler.session.thawing import wait_for_thaw
 from reconciler.streams import lost_by, output_lost
 
@@ -159,7 +159,8 @@ class Job:
         """Plan on the service, and say where that is not as the base branch declares it."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as bench:
-            made = asyncio.run(plan_now(bench, bench.journal().history, IN_CI))
+            wanted = Evidence(track_record=bench.environment.track_record)
+            made = asyncio.run(plan_now(bench, bench.journal().history, wanted))
             made = self._owned(made, bench.project)
         return Planned(beside_base(made, admitted, self.asked))
 

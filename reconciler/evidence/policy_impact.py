@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler.document import Json, digest
 from reconciler.errors import ReconcilerError
 from reconciler.evidence.policies import policies_in, shadowed
 from reconciler.kinds import BY_NAME
@@ -25,6 +26,19 @@ UNREAD = "the list that is live could not be read"
 def sampled_change(plan: Plan) -> Change | None:
     """Give the change of the resource that decides about logs, None where none is declared."""
     return next((one for one in plan.changes if BY_NAME[one.ref.kind].sampled), None)
+
+
+def bound_to_samples(plan: Plan, samples: Samples) -> str:
+    """Give the digest of a plan that overwrites the list, and of the samples that judge it.
+
+    They decide what is refused before the overwrite, and what is put back after it: who agreed
+    to a plan agreed to these. Pure.
+    """
+    rows: list[Json] = [
+        [one.application, one.subsystem, one.severity, one.policy if one.expects else None]
+        for one in samples.rows
+    ]
+    return digest({"plan": plan.digest, "samples": rows, "onMismatch": samples.on_mismatch})
 
 
 async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact | None:

@@ -68,6 +68,7 @@ def stats_of(
         until=stamp(now),
         applies=len(applies),
         rollbacks=len(wrote) - len(applies),
+        put_back=sum(run.count("put-back") for run in all_runs),
         compacted=sum(run.folded.get("written", 0) for run in wrote),
         whole=_counts(fates),
         teams=_grouped(fates, lambda one: owners[one.ref]),
@@ -83,7 +84,7 @@ def _fates(
     writes: Writes, verdicts: Mapping[tuple[str, Ref], Sequence[Found]], now: datetime
 ) -> Iterator[Fate]:
     for ref, every in sorted(writes.items()):
-        changing = [one for one in every if one.changed]
+        changing = [one for one in every if one.changed and not one.undone]
         for at, write in enumerate(changing):
             begun = moment(write.at)
             # What compacting left of older runs has no run that it could be counted with.

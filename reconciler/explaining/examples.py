@@ -93,6 +93,12 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("variables",): {"team": "payments"},
     ("allow",): ["slo-target-lowered"],
     ("maxChanges",): 20,
+    ("windows", "cron"): "0 18 * * 5",
+    ("windows", "for"): "63h",
+    ("windows", "timezone"): "Europe/Berlin",
+    ("windows", "reason"): "No changes over the weekend.",
+    ("incidents", "severities"): ["critical", "error"],
+    ("policySamples", "file"): "policy-samples.yaml",
     ("driftIgnore", "path"): "description",
     ("reason",): "The service writes it anew.",
     ("driftIgnore", "kind"): KINDS[0].name,
@@ -160,13 +166,21 @@ def _wrapped(field: Field) -> dict[str, Json]:
         return value
     for outer, inner in zip(reversed(around[:-1]), reversed(around[1:]), strict=True):
         name = _UNREADABLE if inner.name == FREE else inner.name
-        value = {name: value}
+        value = _beside(outer, inner, {name: value})
         if outer.path and outer.each == "list":
             value = [value]
         elif outer.path and outer.each == "mapping":
             value = {_FREE_NAMES[outer.name]: value}
     assert isinstance(value, dict)  # noqa: S101 - what stands around is a mapping
     return value
+
+
+def _beside(outer: Field, inner: Field, value: dict[str, Json]) -> dict[str, Json]:
+    """Add what the project file needs beside a field, as that is read as a whole."""
+    if outer.root != PROJECT:
+        return value
+    needed = (one for one in outer.fields if one.need is Need.REQUIRED or one.name == inner.name)
+    return {one.name: value_of(one) for one in needed} | value
 
 
 def _by_words(field: Field) -> Json:

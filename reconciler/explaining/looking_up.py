@@ -9,6 +9,7 @@ from typing import TypeAlias
 from reconciler.explaining.explanation import Explanation
 from reconciler.explaining.families import explanations, spelled
 from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.project.levels import with_figures
 from reconciler.slips import nearest
 
 _FILE = "reconciler.yaml"
@@ -110,7 +111,7 @@ _ROOTS = frozenset(name.casefold() for name in roots())
 
 def _near(typed: str, steps: Sequence[str]) -> str:
     """Give the code or the path that is nearest, each step of it by itself."""
-    code = nearest(typed, explanations())
+    code = spelled().get(with_figures(typed).casefold()) or nearest(typed, explanations())
     if code:
         return code
     values = {value for field in all_fields() for value in field.values}

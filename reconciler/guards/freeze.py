@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from reconciler.errors import ReconcilerError
 from reconciler.project.freeze import Freeze, Holding, holding
-from reconciler.resource import FreezeUnknown, Objection, Plan
+from reconciler.resource import ClockUnchecked, FreezeUnknown, Objection, Plan, Remark
 
 if TYPE_CHECKING:
     # Only their types are needed here, and they bring the whole HTTP client.
     from reconciler.api.client import Api
-    from reconciler.signals.incidents import Incident
+    from reconciler.guards.freeze_incidents import Stopping
 
 FROZEN = "frozen"
 MOST_CLOCKS_DIFFER: Final = 300.0
@@ -34,10 +34,14 @@ BREAK_GLASS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FreezeNow:
-    """What an environment says of freezes, and the moment that it is held against."""
+    """What an environment says of freezes, and the moment that it is held against.
+
+    `same_clock` says that the service runs by the clock of this machine.
+    """
 
     freeze: Freeze
     now: datetime
+    same_clock: bool = False
 
 
 async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
@@ -50,40 +54,53 @@ async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
         return plan
     told: list[Objection] = []
     unknown: list[str] = []
-    held = holding(freeze.windows, asked.now)
-    if held is not None:
-        told.append(_in_window(held, plan.environment))
     if freeze.incidents is not None:
         try:
             stopping = await _stopping(api, plan, freeze, asked.now)
             told.extend(_while_open(stopping, plan.environment) if stopping else ())
         except ReconcilerError as error:
             unknown.append(f"its open incidents cannot be told: {error}")
-    # Last, as whatever was asked tells what time it is there.
-    if freeze.windows and held is None and (why := _clock_doubt(api)):
-        unknown.append(why)
-    if not unknown:
-        return _guarded(plan, told)
+    held = holding(freeze.windows, asked.now)
+    if held is not None:
+        told.insert(0, _in_window(held, plan.environment))
+    elif freeze.windows and not asked.same_clock:
+        # Last, as whatever was asked tells what time it is there.
+        plan, doubt = _by_another_clock(plan, api.clock_difference)
+        unknown.extend(doubt)
+    return _judged(plan, freeze, told, unknown)
+
+
+def _judged(plan: Plan, freeze: Freeze, told: Sequence[Objection], unknown: Sequence[str]) -> Plan:
+    """Fill in what is known against an apply, and what is not, which an environment may allow."""
     if freeze.on_unknown == "allow":
-        remarks = (*plan.remarks, *map(FreezeUnknown, unknown))
-        return _guarded(replace(plan, remarks=remarks), told)
+        return _guarded(_remarked(plan, *map(FreezeUnknown, unknown)), told)
     return _guarded(plan, [*told, *(_untold(why, plan.environment) for why in unknown)])
+
+
+def _by_another_clock(plan: Plan, seconds: float | None) -> tuple[Plan, list[str]]:
+    """Hold the clock by which no window holds against that of the service, if it tells a time."""
+    if seconds is None:
+        return _remarked(plan, ClockUnchecked()), []
+    return plan, [*filter(None, [_clock_doubt(seconds)])]
+
+
+def _remarked(plan: Plan, *remarks: Remark) -> Plan:
+    return replace(plan, remarks=(*plan.remarks, *remarks)) if remarks else plan
 
 
 def _guarded(plan: Plan, told: Sequence[Objection]) -> Plan:
     return replace(plan, guarded=(*told, *plan.guarded))
 
 
-def _clock_doubt(api: Api) -> str:
+def _clock_doubt(seconds: float) -> str:
     """Say why our clock cannot tell whether a window holds, "" where nothing speaks against it."""
-    seconds = api.clock_difference
-    if seconds is None or abs(seconds) <= MOST_CLOCKS_DIFFER:
+    if abs(seconds) <= MOST_CLOCKS_DIFFER:
         return ""
     minutes, way = round(abs(seconds) / 60), "behind" if seconds > 0 else "ahead of"
     return f"the clock of this machine is {minutes:,} minutes {way} that of the service"
 
 
-async def _stopping(api: Api, plan: Plan, freeze: Freeze, now: datetime) -> list[Incident]:
+async def _stopping(api: Api, plan: Plan, freeze: Freeze, now: datetime) -> list[Stopping]:
     from reconciler.guards.freeze_incidents import open_incidents_of  # noqa: PLC0415 - heavy
 
     assert freeze.incidents is not None  # noqa: S101 - asked before
@@ -112,8 +129,8 @@ def moment_words(at: datetime, zone: tzinfo, name: str) -> str:
     return f"{there} {name} ({here} UTC)" if name != "UTC" else f"{here} UTC"
 
 
-def _while_open(stopping: Sequence[Incident], environment: str) -> list[Objection]:
-    named = ", ".join(_name(one) for one in stopping[:MOST_NAMED])
+def _while_open(stopping: Sequence[Stopping], environment: str) -> list[Objection]:
+    named = ", ".join(map(_name, stopping[:MOST_NAMED]))
     more = f" and {len(stopping) - MOST_NAMED} more" if len(stopping) > MOST_NAMED else ""
     noun = "incident is" if len(stopping) == 1 else "incidents are"
     said = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
@@ -124,16 +141,14 @@ def _while_open(stopping: Sequence[Incident], environment: str) -> list[Objectio
     return [Objection(said=said, ways_out=(waiting, BREAK_GLASS), code=FROZEN)]
 
 
-def _name(incident: Incident) -> str:
-    """Give the name of an incident as it may stand in a sentence."""
+def _name(stopping: Stopping) -> str:
+    """Give the name of an incident as it may stand in a sentence, and what is known of it."""
+    incident = stopping.incident
     name = " ".join((incident.name or incident.id).replace("`", "'").split())
     shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     severity = incident.severity.removeprefix("INCIDENT_SEVERITY_").lower()
-    about = ", ".join(
-        filter(
-            None, (severity[:20], f"since {incident.created_at[:16]}" * bool(incident.created_at))
-        )
-    )
+    since = f"since {incident.created_at[:16]}" if incident.created_at else ""
+    about = ", ".join(filter(None, (severity[:20], since, stopping.why)))
     return f"`{shown}`" + (f" ({about})" if about else "")
 
 

@@ -16,7 +16,7 @@ from reconciler.document import Json, value_at
 from reconciler.errors import UnreadableReply
 from reconciler.kinds import BY_NAME
 from reconciler.project.freeze import Incidents
-from reconciler.resource import Change, Plan, Remembered, Seen
+from reconciler.resource import Change, Plan, Ref, Remembered, Seen
 from reconciler.signals.incidents import Incident, every_incident, every_incident_event
 from reconciler.signals.record import PAGE_SIZE, moment
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_PAGES: Final = 200
 MOST_EVENT_PAGES: Final = 20
+LONGEST_NAME: Final = 80
 _FIRST_YEAR: Final = 1971
 """No incident was closed before: a service may write no time as its zero."""
 
@@ -42,9 +43,17 @@ _CALLED: Final = {
 Pair = tuple[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """An open incident that lets nothing be written, and what of it is so, "" for any one."""
+
+    incident: Incident
+    why: str = ""
+
+
 async def open_incidents_of(
     api: Api, plan: Plan, wanted: Incidents, now: datetime
-) -> list[Incident]:
+) -> list[Stopping]:
     """Give the open incidents that let nothing of a plan be written.
 
     Raises UnreadableReply where not all of them can be known, and what reading them raises.
@@ -56,15 +65,18 @@ async def open_incidents_of(
         )
     found = [one for one in listed if is_open(one, now) and wanted.has(one.severity)]
     if wanted.scope == "all" or not found:
-        return found
+        return [*map(Stopping, found)]
     touched = [_marks_of(change) for change in plan.changes if change.action.writes]
-    apart = [one for one in found if not _matches(_told_by(one), touched)]
-    if not apart:
-        return found
-    told = await _told_by_events(api, apart)
-    also = {one.id for one in apart if _matches(_with(_told_by(one), told.get(one.id)), touched)}
-    left_out = {one.id for one in apart} - also
-    return [one for one in found if one.id not in left_out]
+    told = [_told_by(one) for one in found]
+    why = [_why(one, touched) for one in told]
+    apart = [one for one, said in zip(found, why, strict=True) if not said]
+    if apart:
+        more = await _told_by_events(api, apart)
+        why = [
+            said or _why(_with(one, more.get(incident.id)), touched)
+            for incident, one, said in zip(found, told, why, strict=True)
+        ]
+    return [Stopping(one, said) for one, said in zip(found, why, strict=True) if said]
 
 
 def is_open(incident: Incident, now: datetime) -> bool:
@@ -90,6 +102,7 @@ class _Told:
 class _Marks:
     """What incidents of a change may bear."""
 
+    ref: Ref
     names: frozenset[str]
     alerts: frozenset[str]
     labels: frozenset[Pair]
@@ -153,6 +166,7 @@ def _marks_of(change: Change) -> _Marks:
             found = value_at(document, path)
             labels.extend(found.items() if isinstance(found, Mapping) else ())
     return _Marks(
+        change.ref,
         frozenset(_folded(names)),
         frozenset(_folded([change.remote_id])),
         _pairs(labels),
@@ -160,21 +174,34 @@ def _marks_of(change: Change) -> _Marks:
     )
 
 
-def _matches(told: _Told, touched: Iterable[_Marks]) -> bool:
-    """Tell whether an incident is about any of what is touched, as far as it tells."""
+def _why(told: _Told, touched: Iterable[_Marks]) -> str:
+    """Say by what an incident is about any of what is touched, "" where it is about none."""
     if not (told.names or told.alerts or told.labels):
-        return True
-    return any(
-        told.names & marks.names
-        or told.alerts & marks.alerts
-        or told.labels & marks.labels
-        or any(
-            marks.takes_logs_of(application, subsystem)
-            for application in told.values(_APPLICATION)
-            for subsystem in (*told.values(_SUBSYSTEM),) or ("",)
-        )
-        for marks in touched
-    )
+        return "it tells neither a name, nor a label, nor an alert"
+    return next(filter(None, (_shared(told, marks) for marks in touched)), "")
+
+
+def _shared(told: _Told, marks: _Marks) -> str:
+    """Say what an incident has in common with one change; the surest first, "" for nothing."""
+    if marks.alerts & told.alerts:
+        return f"it is of `{marks.ref}`"
+    if names := sorted(told.names & marks.names):
+        return f"`{marks.ref}` has the name {_quoted(names[0])} too"
+    if labels := sorted(told.labels & marks.labels):
+        key, value = labels[0]
+        return f"`{marks.ref}` has the label {_quoted(f'{key}: {value}')} too"
+    for application in sorted(told.values(_APPLICATION)):
+        for subsystem in sorted(told.values(_SUBSYSTEM)) or ("",):
+            if marks.takes_logs_of(application, subsystem):
+                log = f"{application}/{subsystem}" if subsystem else application
+                return f"`{marks.ref}` takes logs of {_quoted(log)}"
+    return ""
+
+
+def _quoted(text: str) -> str:
+    """Give foreign text as it may stand in a sentence."""
+    plain = " ".join(text.replace("`", "'").split())
+    return f"`{plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - 1] + '…'}`"
 
 
 def _folded(texts: Iterable[object]) -> Iterator[str]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from reconciler.errors import ReconcilerError
+from reconciler.errors import CutListing, ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Consent
 from reconciler.resource import Plan, Ref
@@ -20,20 +20,24 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.signals.incidents import Incident
 
-MOST_EVENTS = 1_000  # ten pages; the newest come first, and an open incident is seldom old
+MOST_PAGES: Final = 200
+MOST_EVENT_PAGES: Final = 10
+"""The newest come first, and an open incident is seldom old."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incidents:
     """The ids of open incidents by the alert that a plan silences.
 
-    `unread` says why the listing could not be read, "" where it could. Only then are the
-    alerts kept that are `silenced`, with their names.
+    `unread` says why the listing could not be read, "" where it could. `cut` says what was not
+    read any more, as there is more than anybody reads: an alert without an open incident may
+    have one there. The alerts that are `silenced` are kept with their names.
     """
 
     silenced: Mapping[Ref, frozenset[str]] = field(default_factory=dict)
     found: Mapping[Ref, frozenset[str]] = field(default_factory=dict)
     unread: str = ""
+    cut: str = ""
 
     def of(self, ref: Ref) -> frozenset[str]:
         """Give the open incidents of one alert."""
@@ -52,42 +56,50 @@ async def incidents_of_silenced(api: Api, plan: Plan) -> Incidents:
         return Incidents()
     ids = {str(one.remote_id).lower(): one.ref for one in plan.changes if one.ref in silenced}
     try:
-        found = await _found(api, silenced, ids)
+        return await _found(api, silenced, ids)
+    except CutListing as error:
+        return Incidents(silenced, cut=str(error))
     except ReconcilerError as error:
         return Incidents(silenced, unread=str(error))
-    return Incidents(found=found)
 
 
 async def _found(
     api: Api, silenced: Mapping[Ref, frozenset[str]], ids: Mapping[str, Ref]
-) -> dict[Ref, frozenset[str]]:
-    from reconciler.signals.incidents import IncidentFilter, list_incidents  # noqa: PLC0415 - heavy
+) -> Incidents:
+    from reconciler.signals.incidents import every_incident  # noqa: PLC0415 - heavy
+    from reconciler.signals.record import PAGE_SIZE  # noqa: PLC0415 - heavy
 
-    open_ones = [one async for one in list_incidents(api, IncidentFilter(open_only=True))]
-    if not open_ones:
-        return {}
-    told = await _told_by_events(api, open_ones, ids)
-    return {
+    listed, is_whole = await every_incident(api, MOST_PAGES)
+    cut = "" if is_whole else f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents"
+    open_ones = [one for one in listed if one.is_open]
+    told: Mapping[str, Ref | None] = {}
+    if open_ones:
+        told, is_whole = await _told_by_events(api, open_ones, ids)
+        if not is_whole and any(one.id not in told for one in open_ones):
+            newest = f"the newest {MOST_EVENT_PAGES * PAGE_SIZE:,}"
+            cut = cut or f"of an open incident no event is among {newest}"
+    found = {
         ref: frozenset(one.id for one in open_ones if one.name in names or told.get(one.id) == ref)
         for ref, names in silenced.items()
     }
+    return Incidents(silenced, found, cut=cut)
 
 
 async def _told_by_events(
     api: Api, open_ones: list[Incident], ids: Mapping[str, Ref]
-) -> dict[str, Ref]:
-    """Map open incidents to the alert that one of their events names."""
-    from reconciler.signals.incidents import (  # noqa: PLC0415 - heavy
-        IncidentEventFilter,
-        list_incident_events,
-    )
+) -> tuple[dict[str, Ref | None], bool]:
+    """Map open incidents to the alert that one of their events names, None for another one.
+
+    Also tell whether all events were read.
+    """
+    from reconciler.signals.incidents import every_incident_event  # noqa: PLC0415 - heavy
 
     incident_of = {event.id: one.id for one in open_ones for event in one.events if event.id}
-    told = {}
-    async for event in list_incident_events(api, IncidentEventFilter(), MOST_EVENTS):
+    told: dict[str, Ref | None] = {}
+    events, is_whole = await every_incident_event(api, MOST_EVENT_PAGES)
+    for event in events:
         inner, known = event.incident_event, event.incident_event_extended_metadata
-        if inner is not None and known is not None and inner.id in incident_of:
-            ref = ids.get(known.alert_id.lower())
-            if ref is not None:
-                told[incident_of[inner.id]] = ref
-    return told
+        if inner is not None and known is not None and known.alert_id and inner.id in incident_of:
+            own = incident_of[inner.id]
+            told[own] = ids.get(known.alert_id.lower()) or told.get(own)
+    return told, is_whole

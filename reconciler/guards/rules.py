@@ -194,7 +194,8 @@ class Agreed:
             return self.new_journal
         if objection.code == FROZEN:
             return self.break_glass
-        # Samples are in no digest, so a file of the plan has to show the very objection.
+        # What samples come to rests on settings too that no digest covers, so a file of the plan
+        # has to show the very objection.
         is_shown = self.shown is None or objection.message in self.shown
         told = is_shown or objection.code != POLICY_SAMPLES
         return self.override or (self.reviewed and told and objection.code in REVIEWED)
@@ -320,6 +321,9 @@ def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> 
             return weakening.said
         case Consent.WITH_OPEN_INCIDENTS:
             open_ones = incidents.of(change.ref) if incidents is not None else ()
+            if not open_ones and incidents is not None and incidents.cut:
+                why = f"nobody can tell whether it has open incidents: {incidents.cut}"
+                return f"{weakening.said} while {why}"
             if not open_ones:
                 return ""
             noun = "an open incident" if len(open_ones) == 1 else f"{len(open_ones)} open incidents"

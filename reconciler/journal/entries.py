@@ -180,7 +180,7 @@ class WrittenEntry(_OfWrite):
     `revision` is what a read shows until somebody writes again, where it was told.
     `instead_of` is the id that was declared, where the service gave another, and `told` is
     what else the answer said that later questions need. `unchanged` says that the service saw
-    nothing to change.
+    nothing to change, and `put_back` that it undid the write before it, of the same run.
     """
 
     entry: Literal["written"] = "written"
@@ -191,6 +191,7 @@ class WrittenEntry(_OfWrite):
     instead_of: of.MaybeId = None
     told: of.ToldField = NOTHING_TOLD
     unchanged: of.Flag = False
+    put_back: of.Flag = False
 
     @model_validator(mode="before")
     @classmethod

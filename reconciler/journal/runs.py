@@ -37,6 +37,7 @@ OUTCOMES = (
     "written",
     "adopted",
     "imported",
+    "put-back",
     "refused",
     "settled",
     "renamed",
@@ -135,6 +136,8 @@ def _take(run: RunSummary, entry: Entry) -> None:
             pass
         case WrittenEntry(adopted=True) | Imported(adopted=True):
             run.outcomes[entry.ref] = "adopted"
+        case WrittenEntry(put_back=True):
+            run.outcomes[entry.ref] = "put-back"
         case _:
             run.outcomes[entry.ref] = _BECAME[type(entry)]
 

@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from reconciler.document import Json
@@ -29,7 +29,8 @@ class Write:
     """One write that the service acknowledged; `run` is "" where compacting dropped it.
 
     `declared` is None where nobody knows it. `changed` says that the service changed something,
-    as far as it told, and `told` is what else it said.
+    as far as it told, and `told` is what else it said. `undone` says that it was put back in the
+    same run, as its samples came out otherwise, or is what put it back.
     """
 
     at: str
@@ -37,6 +38,7 @@ class Write:
     declared: dict[str, Json] | None
     changed: bool
     told: Told = NOTHING_TOLD
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,7 @@ def writes_of(entries: Sequence[Entry]) -> Writes:
             case Started(ref=ref):
                 sent[ref] = entry.declared
             case WrittenEntry(ref=ref):
-                found.setdefault(ref, []).append(_write(entry, sent.pop(ref, None)))
+                _add(found.setdefault(ref, []), _write(entry, sent.pop(ref, None)))
             case Kept(ref=ref):
                 found[ref] = _kept(entry)
             case Renamed(ref=ref, was=was) if was != ref:
@@ -84,7 +86,21 @@ def writes_of(entries: Sequence[Entry]) -> Writes:
 
 def _write(entry: WrittenEntry, declared: dict[str, Json] | None) -> Write:
     changed = not (entry.adopted or entry.unchanged)
-    return Write(at=entry.at, run=entry.run, declared=declared, changed=changed, told=entry.told)
+    return Write(
+        at=entry.at,
+        run=entry.run,
+        declared=declared,
+        changed=changed,
+        told=entry.told,
+        undone=entry.put_back,
+    )
+
+
+def _add(known: list[Write], write: Write) -> None:
+    """Add a write to those before it; one that put something back undid the one before."""
+    if write.undone and known and known[-1].run == write.run:
+        known[-1] = replace(known[-1], undone=True)
+    known.append(write)
 
 
 def _kept(entry: Kept) -> list[Write]:

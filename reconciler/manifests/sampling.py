@@ -6,18 +6,19 @@ Source: docs/policy-impact.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path as File
 
-from reconciler.document import Json, Path
+from reconciler.document import Json, Path, value_at
 from reconciler.kinds.judging import Judged
 from reconciler.project.samples import PolicySamples
 from reconciler.resource.policy_impact import PolicySample, Samples
 from reconciler.signals.log_policies import SEVERITIES
 from reconciler.slips import nearest
-from reconciler.source.diagnostic import Complaint, Finding, Severity
+from reconciler.source.diagnostic import Advice, Complaint, Finding, Severity
 from reconciler.source.files import Sources, display_name
-from reconciler.source.parsed import Reading, Text, complaints_of_text
+from reconciler.source.parsed import Document, Reading, Text, complaints_of_text
 
 MALFORMED = "M406"
 MOST_SAMPLES = 1_000
@@ -26,20 +27,25 @@ MOST_SAMPLES = 1_000
 LONGEST = 1_024
 """Characters of one value."""
 
+LONGEST_KIND = 60
+
 FIELDS = ("application", "subsystem", "severity", "policy")
 _NEEDED = FIELDS[:3]
 _WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
 
 
 def read_samples(
-    setting: PolicySamples, root: File, sources: Sources[Judged]
+    setting: PolicySamples, root: File, sources: Sources[Judged], named: Named
 ) -> tuple[Samples, list[Complaint]]:
-    """Read the samples of an environment, and everything that is wrong with them."""
+    """Read the samples of an environment, and everything that is wrong with them.
+
+    A file that cannot be read is told where the project file names it.
+    """
     file = root / setting.file
     name = display_name(file, root)
     reading = sources.read(file, name, is_json=file.suffix == ".json")
     if isinstance(reading, Complaint):
-        return Samples((), setting.on_mismatch), [reading]
+        return Samples((), setting.on_mismatch), [named.instead_of(reading)]
     complaints = [*complaints_of_text(name, reading)]
     rows: list[PolicySample] = []
     if not reading.has_errors:
@@ -51,13 +57,51 @@ def read_samples(
     return Samples(tuple(rows), setting.on_mismatch), complaints
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Where the project file names the samples; None where it was not read from a text."""
+
+    text: Text | None
+    environment: str
+    file: str
+
+    def instead_of(self, complaint: Complaint) -> Complaint:
+        """Give a complaint about the file as a whole at this place; others have one."""
+        if self.text is None or complaint.line:
+            return complaint
+        path: Path = ("environments", self.environment, "policySamples")
+        value = value_at(self.text.document.value, path)
+        path = (*path, "file") if isinstance(value, dict) else path
+        said = f"`policySamples` names `{complaint.file}`: {complaint.message}"
+        near = complaint.suggestion and str(File(self.file).parent / complaint.suggestion)
+        return self.text.complaint(Finding(complaint.code, path, said, suggestion=near))
+
+
+_WAY = Advice("begin it with `- {application: shop, subsystem: checkout, severity: error}`")
+
+
+def _no_list(documents: Sequence[Document], name: str) -> Complaint:
+    """Complain of what is no list of samples, and say what would be one."""
+    said = "a file of samples holds one list of {application, subsystem, severity, policy}"
+    if not documents:
+        return Complaint(name, 1, 1, MALFORMED, f"{said}, and this one is empty", _WAY)
+    if len(documents) > 1:
+        said = f"{said}, and this one has {len(documents)} documents"
+        finding = Finding(MALFORMED, (), said, suggestion=Advice("keep one list in it"))
+        return Text(name, documents[1]).complaint(finding)
+    value = documents[0].value
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if isinstance(kind, str):
+        said = f"{said}, and this one a `{kind[:LONGEST_KIND]}`"
+    return Text(name, documents[0]).complaint(Finding(MALFORMED, (), said, suggestion=_WAY))
+
+
 def _rows(reading: Reading, name: str) -> Iterator[PolicySample | Complaint]:
     """Yield the rows, and complaints in the place of those that are wrong."""
     documents = [one for one in reading.documents if one.value is not None]
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, list) or not value:
-        said = "a file of samples holds one list of {application, subsystem, severity, policy}"
-        yield Complaint(name, 1, 1, MALFORMED, said)
+        yield _no_list(documents, name)
         return
     place = Text(name, documents[0])
     if len(value) > MOST_SAMPLES:

@@ -314,9 +314,10 @@ def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
     setting = environment.policy_samples if environment is not None else None
     if setting is None:
         return None
-    from reconciler.manifests.sampling import read_samples  # noqa: PLC0415 - where there are some
+    from reconciler.manifests.sampling import Named, read_samples  # noqa: PLC0415 - if there are some
 
-    samples, complaints = read_samples(setting, loader.root, loader.sources)
+    named = Named(settings.written, loader.scope.environment, setting.file)
+    samples, complaints = read_samples(setting, loader.root, loader.sources, named)
     all(map(loader.keep, complaints))
     return samples
 

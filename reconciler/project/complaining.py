@@ -266,6 +266,8 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
                 found.append((path, "", Finding("P101", path, words)))
         else:
             finding = _finding(error["type"], error["msg"], path)
+            meant = _meant_by(error["type"], path, error["input"])
+            finding = replace(finding, suggestion=meant) if meant else finding
             near = error.get("ctx", {}).get("near")
             finding = replace(finding, suggestion=near) if near else finding
             if finding.at_key and finding.suggestion:
@@ -275,6 +277,31 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
     yield from (one for path, kind, one in found if kind != "missing" or path not in slips)
 
 
+_NO_MAPPINGS: Mapping[tuple[str, ...], Advice] = {
+    ("environments", "freeze"): Advice(
+        "say when: `windows:`, or `incidents: {severities: [critical]}`"
+    ),
+    ("environments", "freeze", "incidents"): Advice(
+        "write `{}` for any open one, or which: `{severities: [critical]}`"
+    ),
+}
+_SIMPLE = re.compile("[A-Za-z][A-Za-z0-9_-]*")
+
+
+def _meant_by(kind: str, path: Path, value: object) -> str:
+    """Give what was likely meant by a value of another form, "" where nobody can tell."""
+    if kind == "list_type" and isinstance(value, str) and _SIMPLE.fullmatch(value):
+        return f"[{value}]"
+    return _NO_MAPPINGS.get((*map(str, path[:1] + path[2:]),), "") if kind in _FORMS else ""
+
+
+def _named_so(name: str, known: Sequence[str]) -> str:
+    """Give the setting that was likely meant, by its singular too: `severity` of `severities`."""
+    plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return plural if plural in known else nearest(name, known)
+
+
+_FORMS = ("model_type", "model_attributes_type", "dict_type")
 _VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
 
 
@@ -291,7 +318,7 @@ def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
         names = [info.alias or name for name, info in model.model_fields.items()]
         said = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
         is_key = model is Environment and str(path[-1]).casefold().replace("_", "") in _KEYS
-        near = _NO_KEY if is_key else nearest(str(path[-1]), names)
+        near = _NO_KEY if is_key else _named_so(str(path[-1]), names)
         return Finding("P101", path, said, suggestion=near, at_key=True)
     if kind == "missing":
         return Finding("P101", path[:-1], f"`{path[-1]}` is required")

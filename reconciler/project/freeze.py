@@ -19,7 +19,6 @@ from pydantic_core import PydanticCustomError
 from reconciler.slips import nearest
 
 FIELDS: Final = "minute hour day month weekday, as `0 18 * * 5`"
-_FIELD_COUNT: Final = 5
 LONGEST: Final = timedelta(days=366)
 """The longest window, and how far ahead an end is looked for."""
 
@@ -78,10 +77,11 @@ class Window(_Strict):
     @field_validator("cron")
     @classmethod
     def _comes_some_time(cls, cron: str) -> str:
-        if len(cron.split()) != _FIELD_COUNT:
-            raise _refused(f"must be five fields, {FIELDS}")
-        if why := _flaw_of(cron):
-            raise _refused(f"{why}; it is {FIELDS}")
+        from reconciler.project.cron import flaw_of  # noqa: PLC0415 - for those with windows
+
+        found = flaw_of(cron)
+        if found is not None:
+            raise _refused(f"{found.said}; it is {FIELDS}", found.near)
         return cron
 
     @field_validator("lasts")
@@ -158,20 +158,6 @@ class Window(_Strict):
             if found is not None or back >= self.span:
                 return found
             back *= 8
-
-
-def _flaw_of(cron: str) -> str:
-    """Say what is wrong with a cron expression, "" where it comes some time."""
-    from cronsim import CronSim, CronSimError  # noqa: PLC0415 - for those with windows
-
-    try:
-        found = next(CronSim(cron, datetime(2024, 1, 1, tzinfo=UTC)), None)
-    except CronSimError as error:
-        return f"is no cron expression ({str(error).lower()})"
-    # What the library reads without a look at it.
-    except (AssertionError, TypeError, ValueError, IndexError, OverflowError):
-        return "is no cron expression"
-    return "" if found is not None else "never comes"
 
 
 def _zone(name: str) -> tzinfo | None:

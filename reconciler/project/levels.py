@@ -80,8 +80,15 @@ def _meant(code: str) -> str:
 
     Any other slip leads to a code that is as good as the next one.
     """
-    figures = code.upper().translate(str.maketrans("OIZSB", "01258"))
-    return next((one for one in codes_with_levels() if sorted(one) == sorted(figures)), "")
+    figures = with_figures(code)
+    known = [*codes_with_levels()]
+    near = (one for one in known if sorted(one) == sorted(figures))
+    return figures if figures in known else next(near, "")
+
+
+def with_figures(code: str) -> str:
+    """Give a code in capitals, with figures where letters that look like them were typed."""
+    return code[:1].upper() + code[1:].upper().translate(str.maketrans("OIZSB", "01258"))
 
 
 Level: TypeAlias = Literal["error", "warning", "off"]

@@ -19,7 +19,7 @@ from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
 from reconciler.project.samples import SampleSetting
 from reconciler.project.secret_places import SecretPlace
-from reconciler.project.watching import Watching
+from reconciler.project.watching import MOST_TRACKED_DAYS, TRACKED_DAYS, Watching
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,16 @@ class Environment(_Strict):
     """What an apply of this environment may do without consent."""
     watch: Watching = Watching()
     """What is done where alerts are noisier since a run."""
+    track_record: Annotated[
+        int,
+        Field(
+            alias="trackRecord",
+            ge=0,
+            le=MOST_TRACKED_DAYS,
+            description="Of how many days the comment of `ci plan` tells what the alerts did; 0 "
+            "for none.",
+        ),
+    ] = TRACKED_DAYS
     freeze: Freeze = Freeze()
     """When an apply of this environment writes nothing."""
     api: Annotated[

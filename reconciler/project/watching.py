@@ -1,10 +1,14 @@
-"""What is done where a look at the noise of alerts finds some."""
+"""What is told of alerts in CI, and what is done where a look at their noise finds some."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+TRACKED_DAYS: Final = 14
+MOST_TRACKED_DAYS: Final = 90
+"""Of how many days a track record tells; docs/evidence.md says what it costs."""
 
 
 class Watching(BaseModel):

@@ -20,7 +20,7 @@ class Notice:
 
     What is `said` goes on after the name of the one in `refs`, where there is one. `title` says
     what is the matter in a word or two, `ways` what a person can do. Notices of one `title`
-    stand together.
+    stand together. `code` is that of a guard.
     """
 
     title: str
@@ -29,6 +29,7 @@ class Notice:
     said: str = ""
     names: tuple[str, ...] = ()
     ways: tuple[str, ...] = ()
+    code: str = ""
 
 
 def notices(plan: Plan) -> Iterator[Notice]:
@@ -38,7 +39,7 @@ def notices(plan: Plan) -> Iterator[Notice]:
         yield Notice("note", said=remark_words(remark))
     for guard in plan.guarded:
         refs = (guard.ref,) if guard.ref else ()
-        yield Notice("needs consent", "", refs, guard.said, ways=guard.ways_out)
+        yield Notice("needs consent", "", refs, guard.said, ways=guard.ways_out, code=guard.code)
     for change in plan.changes:
         if change.destroys and not _told_by_guard(change, plan):
             yield Notice("destroys for good", "", (change.ref,), names=change.destroys)

@@ -244,4 +244,5 @@ def _landed(entry: WrittenEntry | Imported) -> str:
     known = f" ({entry.remote_id})" if entry.remote_id is not None else ""
     if isinstance(entry, Imported):
         return f"{known}, as {'it is live' if entry.origin == 'live' else 'in an export'}"
-    return known + (f": {entry.message}" if entry.message else "")
+    back = ", what was there before it was put back" if entry.put_back else ""
+    return known + back + (f": {entry.message}" if entry.message else "")

@@ -44,6 +44,25 @@ def code(text: str, longest: int | None = None) -> str:
     return f"{ticks}{edge}{shown}{edge}{ticks}"
 
 
+_PLAIN = re.compile(r"(?:(?!www\.|//)[A-Za-z0-9 ,.;:()'…/-]|%(?=[ ,.;)]|\Z))*")
+"""Text that means nothing in Markdown, nor to a forge: no link, mention, element or emphasis."""
+
+
+def sentence(text: str, longest: int, subject: str = "") -> str:
+    """Give a sentence whose words between backticks are code; `subject` is foreign, and is one.
+
+    Where what stands outside of them could mean anything, or it is too long, or nothing in it is
+    set apart, all of it is code: whatever is foreign may stand in it.
+    """
+    shown = safe(text)
+    parts = shown.split("`")
+    is_plain = all(_PLAIN.fullmatch(part) for part in parts[::2])
+    if len(shown) > longest or len(parts) % 2 == 0 or len(parts) == 1 or not is_plain:
+        return code(subject + text, longest)
+    told = "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
+    return f"{code(subject)}{told}" if subject else told
+
+
 def fenced(language: str, lines: Sequence[str]) -> str:
     """Give safe lines as a fenced block, the fence longer than any run of backticks inside."""
     body = "\n".join(lines)

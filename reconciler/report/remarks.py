@@ -12,6 +12,7 @@ from reconciler.advice import in_git
 from reconciler.report.reasons import MOST_NAMED, SHORT_RUN
 from reconciler.resource import (
     BaseRefused,
+    ClockUnchecked,
     FreezeUnknown,
     NoJournal,
     NotPermitted,
@@ -39,8 +40,8 @@ def remark_words(remark: Remark) -> str:
             )
         case NotPermitted(said=said):
             return f"the target answers, and the key may not list policies ({said})"
-        case FreezeUnknown(said=said):
-            return f"nobody can tell whether this environment is frozen, and it allows that: {said}"
+        case FreezeUnknown() | ClockUnchecked():
+            return _of_freezes(remark)
         case RollsBack():
             return _rolling_back(remark)
         case SignalsUnread(what=what, why=why):
@@ -50,6 +51,15 @@ def remark_words(remark: Remark) -> str:
             return _against_words(remark)
         case _:
             assert_never(remark)
+
+
+def _of_freezes(remark: FreezeUnknown | ClockUnchecked) -> str:
+    if isinstance(remark, ClockUnchecked):
+        return (
+            "no window of the freeze holds by the clock of this machine, which nothing was held "
+            "against: the service tells no time (`Date`)"
+        )
+    return f"nobody can tell whether this environment is frozen, and it allows that: {remark.said}"
 
 
 def _against_words(remark: BaseRefused | OnlyLiveKnows) -> str:

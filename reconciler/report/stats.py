@@ -54,6 +54,13 @@ class StatsDocument(TypedDict):
     until: str
     applies: Annotated[int, Field(description="Runs that wrote something, rollbacks aside.")]
     rollbacks: int
+    putBack: Annotated[
+        int,
+        Field(
+            description="Lists of log policies put back in the run that wrote them, as samples "
+            "came out otherwise; in no other figure."
+        ),
+    ]
     compacted: Annotated[
         int,
         Field(description="Changes of compacted runs, of which no more is known than how many."),
@@ -72,6 +79,7 @@ def stats_json(stats: Stats, environment: str) -> str:
         "until": stats.until,
         "applies": stats.applies,
         "rollbacks": stats.rollbacks,
+        "putBack": stats.put_back,
         "compacted": stats.compacted,
         "whole": _counts(stats.whole),
         "teams": [{"team": name or None, **_counts(one)} for name, one in stats.teams.items()],
@@ -116,6 +124,11 @@ def stats_lines(stats: Stats) -> list[str]:
         )
     if whole.young:
         lines.append(f"{plural(whole.young, 'change')} not a day old: more may come of them")
+    if stats.put_back:
+        lines.append(
+            f"{plural(stats.put_back, 'list')} of log policies put back at once, as samples came "
+            "out otherwise: no change"
+        )
     if stats.compacted:
         lines.append(
             f"{plural(stats.compacted, 'change')} more of runs that were compacted: what became "

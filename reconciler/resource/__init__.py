@@ -95,6 +95,7 @@ from reconciler.resource.reason import (
 )
 from reconciler.resource.remark import (
     BaseRefused,
+    ClockUnchecked,
     FreezeUnknown,
     NoJournal,
     NotPermitted,
@@ -136,6 +137,7 @@ __all__ = [
     "CannotBeAsked",
     "CannotBeCreated",
     "Change",
+    "ClockUnchecked",
     "Conflict",
     "CouldNotBeRead",
     "CreateLost",

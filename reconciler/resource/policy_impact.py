@@ -74,7 +74,8 @@ class PolicyImpact:
     would be live. `agreement` is the share of the samples for which it says of the list that is
     live what the service tells, None where the service could not be asked, which `unasked`
     explains. `recalled` are policies whose severities are those of the journal, and `unknown` those
-    of whose severities nobody knows. `writes` is whether an apply would overwrite the list.
+    of whose severities nobody knows. `writes` is whether an apply would overwrite the list, and
+    `of_base` says that nothing live was asked, and a revision stood for it.
     """
 
     answers: tuple[SampleAnswer, ...]
@@ -85,6 +86,7 @@ class PolicyImpact:
     unasked: str = ""
     on_mismatch: OnMismatch = "report"
     writes: bool = True
+    of_base: bool = False
     disagreeing: tuple[SampleAnswer, ...] = field(default=())
     """Where service (`before`) and evaluator (`after`) differ about the list that is live."""
 

@@ -32,6 +32,13 @@ class FreezeUnknown:
 
 
 @dataclass(frozen=True, slots=True)
+class ClockUnchecked:
+    """No window holds by the clock of this machine, and the service told no time beside it."""
+
+    code: ClassVar[str] = "clock-unchecked"
+
+
+@dataclass(frozen=True, slots=True)
 class RollsBack:
     """It puts back what was before a run, and no manifest is changed by that.
 
@@ -84,6 +91,7 @@ Remark: TypeAlias = (
     NoJournal
     | NotPermitted
     | FreezeUnknown
+    | ClockUnchecked
     | RollsBack
     | SignalsUnread
     | BaseRefused

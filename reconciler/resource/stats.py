@@ -33,15 +33,16 @@ class Counts:
 class Stats:
     """What a journal tells of a time; `since` is "" for all that it knows.
 
-    `compacted` are the changes of runs of that time whose resources are not known any more:
-    they are in no other count. The team "" stands for an unknown one, and a week is named by its
-    Monday.
+    `put_back` are writes that were undone in their own run, as samples came out otherwise, and
+    `compacted` the changes of runs of that time whose resources are not known any more: both are
+    in no other count. The team "" stands for an unknown one, and a week is named by its Monday.
     """
 
     since: str
     until: str
     applies: int
     rollbacks: int
+    put_back: int
     compacted: int
     whole: Counts
     teams: Mapping[str, Counts]

@@ -106,6 +106,11 @@ class Offline:
         new = {one.ref for one in made.changes if one.action is Action.CREATE}
         unknown = tuple(ref for ref in self.unknown if ref in new)
         remarks = [BaseRefused(self.refused)] if self.refused else []
+        policies = made.signals.policies
+        if policies is not None:
+            made = replace(
+                made, signals=replace(made.signals, policies=replace(policies, of_base=True))
+            )
         return replace(
             made,
             against=self.against,

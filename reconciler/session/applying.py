@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from reconciler.advice import on_journal
@@ -53,6 +53,19 @@ class Consent:
         return self.expect is not None or self.reviewed is not None
 
     @property
+    def agreed(self) -> Agreed:
+        """What objections it lifts."""
+        return Agreed(
+            allow_destroy=self.allow_destroy,
+            new_journal=self.new_journal,
+            override=self.override is not None,
+            break_glass=self.break_glass is not None,
+            # Who is asked sees the plan, and these objections in it.
+            reviewed=self.is_reviewed or not self.given,
+            shown=self.shown,
+        )
+
+    @property
     def shown(self) -> frozenset[str] | None:
         """The objections that a reviewed plan file has, None without one."""
         if self.reviewed is None:
@@ -74,16 +87,7 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
     expected = consent.reviewed["digest"] if consent.reviewed is not None else consent.expect
     if expected is not None and expected != made.digest:
         raise Stale(_stale_words(made, expected, consent, voice, verbose=verbose))
-    agreed = Agreed(
-        allow_destroy=consent.allow_destroy,
-        new_journal=consent.new_journal,
-        override=consent.override is not None,
-        break_glass=consent.break_glass is not None,
-        # Who is asked sees the plan, and these objections in it.
-        reviewed=consent.is_reviewed or not consent.given,
-        shown=consent.shown,
-    )
-    found = unmet(made.guarded, agreed)
+    found = unmet(made.guarded, consent.agreed)
     if found:
         raise GuardRefused(*map(refusal, found))
 
@@ -138,26 +142,33 @@ def plan_and_apply(
             raise
         begin()
         journal.begin(_run_entry(bench, journal, name, made, command))
-        # What somebody types may hold a secret, and the journal never does.
-        hide = known_secrets(bench)
-        if consent.override is not None:
-            reason = hide(consent.override.strip())
-            journal.append([Override(at=journal.now(), reason=reason)])
-        _note_broken_glass(journal, made, consent, hide)
+        _note_lifted(bench, journal, made, consent)
         return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
 
 
-def _note_broken_glass(
-    journal: Journal, made: Plan, consent: Consent, hide: Callable[[str], str]
-) -> None:
-    """Keep that a freeze was broken, why, and what stood against it; nothing where there was none.
+def _note_lifted(bench: Bench, journal: Journal, made: Plan, consent: Consent) -> None:
+    """Keep which guards and freezes were lifted and why, before the first write.
 
-    It is an entry of its own, before the first write.
+    What nothing stood against was not lifted: that is said, and nothing kept.
     """
-    frozen = [one.message for one in made.guarded if one.code == FROZEN]
-    if consent.break_glass is not None and frozen:
-        reason, said = hide(consent.break_glass.strip()), hide("; ".join(frozen))
-        journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
+    # What somebody types may hold a secret, and the journal never does.
+    hide = known_secrets(bench)
+    if consent.override is not None:
+        if unmet(made.guarded, replace(consent.agreed, override=False)):
+            reason = hide(consent.override.strip())
+            journal.append([Override(at=journal.now(), reason=reason)])
+        else:
+            _say_needless(bench, "--override-guard", "no guard that it lifts was in the way")
+    if consent.break_glass is not None:
+        if frozen := [one.message for one in made.guarded if one.code == FROZEN]:
+            reason, said = hide(consent.break_glass.strip()), hide("; ".join(frozen))
+            journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
+        else:
+            _say_needless(bench, "--break-glass", "nothing was frozen")
+
+
+def _say_needless(bench: Bench, flag: str, why: str) -> None:
+    bench.voice.say(f"{flag} was not needed: {why}, so the journal keeps nothing of it")
 
 
 def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:

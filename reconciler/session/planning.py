@@ -220,7 +220,9 @@ async def plan_now(
         if bench.restoring is not None:
             made = with_restored(made, bench.restoring, place)
         made = await with_signals(api, bench, made, history, wanted)
-        frozen = FreezeNow(bench.environment.freeze, now())
+        frozen = FreezeNow(
+            bench.environment.freeze, now(), same_clock=isinstance(bench.target, Embedded)
+        )
         guarded = await with_guards(api, made, bench.environment.guards, frozen)
     if decided is not None and decided.made != decided.known:
         cache.put(key, decided.text)

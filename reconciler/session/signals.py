@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reconciler.evidence.watchers import known_alerts, watchers_of
 from reconciler.journal.history import History
+from reconciler.project.watching import MOST_TRACKED_DAYS, TRACKED_DAYS
 from reconciler.resource import Plan, Ref, Remark, TrackRecord
 from reconciler.session.opening import Bench
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
     from reconciler.api.client import Api
 
-DAYS: Final = 14
-MOST_DAYS: Final = 90
+DAYS: Final = TRACKED_DAYS
+MOST_DAYS: Final = MOST_TRACKED_DAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,6 @@ class Evidence:
 
 
 NO_EVIDENCE: Final = Evidence()
-IN_CI: Final = Evidence(track_record=DAYS)
 
 
 async def with_signals(
@@ -61,7 +61,12 @@ async def _with_policy_impact(api: Api, bench: Bench, made: Plan) -> Plan:
     samples = bench.workspace.samples
     if samples is None:
         return made
-    from reconciler.evidence.policy_impact import policy_impact  # noqa: PLC0415 - where there are samples
+    from reconciler.evidence.policy_impact import (  # noqa: PLC0415 - where there are samples
+        bound_to_samples,
+        policy_impact,
+    )
 
     impact = await policy_impact(api, made, samples)
+    if impact is not None and impact.writes:
+        made = replace(made, digest=bound_to_samples(made, samples))
     return replace(made, signals=replace(made.signals, policies=impact))

@@ -76,7 +76,12 @@ class AlertEvent(Record):
     @property
     def alert_id(self) -> str:
         """The id of its alert in lower case, wherever it tells that; "" where it does not."""
-        return self._told(_ALERT_IDS).lower()
+        return next(self.alert_ids, "").lower()
+
+    @property
+    def alert_ids(self) -> Iterator[str]:
+        """Every id of an alert that it tells, as it is written there."""
+        return self._all_told(_ALERT_IDS)
 
     @property
     def alert_version_id(self) -> str:
@@ -89,13 +94,15 @@ class AlertEvent(Record):
         return self._told(_NAMES)
 
     def _told(self, names: Sequence[str]) -> str:
+        return next(self._all_told(names), "")
+
+    def _all_told(self, names: Sequence[str]) -> Iterator[str]:
         places = (self.cx_event_metadata, self.cx_event_payload, self.cx_event_labels)
         for told in places:
             for name in names:
                 value = told.get(name) if isinstance(told, dict) else None
                 if isinstance(value, str) and value:
-                    return value
-        return ""
+                    yield value
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,6 @@ ALERTS: Final = "AlertDefinition"
 MOST_RECORDS = 2_000
 """Records of each listing that are looked at; names of alerts come again and again in them."""
 
-_ID_FIELDS = ("alertId", "alert_id", "alertDefId", "alert_def_id")
-
 Mention = tuple[str, str]
 """The id of an alert, and what is said of it."""
 
@@ -65,8 +63,5 @@ async def _in_cases(api: Api) -> AsyncIterator[Mention]:
 
 async def _in_events(api: Api) -> AsyncIterator[Mention]:
     async for event in list_alert_events(api, EventFilter(), MOST_RECORDS):
-        for told in (event.cx_event_labels, event.cx_event_metadata, event.cx_event_payload):
-            for name in _ID_FIELDS:
-                value = told.get(name) if isinstance(told, dict) else None
-                if isinstance(value, str):
-                    yield value, "an alert event is of this alert"
+        for alert_id in event.alert_ids:
+            yield alert_id, "an alert event is of this alert"

@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from reconciler.api.replies import check_whole
 from reconciler.assumptions import Assumptions
 from reconciler.document import ABSENT, Json, Missing, value_at
-from reconciler.errors import UnreadableReply
+from reconciler.errors import CutListing, UnreadableReply
 
 
 class Record(BaseModel):
@@ -202,7 +202,7 @@ def _check_end(reply: Json | Missing, read: int | None) -> None:
     """Raise UnreadableReply where a last page announces more than was read; None will do."""
     total = value_at(reply, (PAGINATION, "totalSize"))
     if read is not None and isinstance(total, int) and total > read:
-        raise UnreadableReply(f"the listing ends after {read:,} of {total:,}")
+        raise CutListing(f"the listing ends after {read:,} of {total:,}")
 
 
 def _may_ask(limit: int | Allowance | None) -> bool:
@@ -245,9 +245,7 @@ async def follow_whole(
     # A page that comes again holds nothing new.
     held = len({getattr(one, "id", "") or number for number, one in enumerate(found)})
     if announced > held:
-        raise UnreadableReply(
-            f"the answers announce {announced} of `{listing.member}` and hold {held}"
-        )
+        raise CutListing(f"the answers announce {announced} of `{listing.member}` and hold {held}")
     return found, True
 
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -20,8 +21,12 @@ from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import ExitCode, worst
 from reconciler.evidence.policy_impact import policy_impact
+from reconciler.evidence.stats import stats_of
 from reconciler.journal.journal import Journal
+from reconciler.journal.runs import compacted, runs_of
 from reconciler.points import Point, watch
+from reconciler.report.journal import journal_text
+from reconciler.report.table import Style
 from reconciler.resource import Manifest, Plan, Refused, Unconfirmed, Written
 from reconciler.resource.policy_impact import OnMismatch, PolicySample, Samples
 
@@ -83,6 +88,19 @@ def test_put_back(tmp_path: Path) -> None:
     new, old = (one.body["policies"] for one in site.sent if one.path == OVERWRITE)
     assert len(new) == len(NEW.spec["policies"])  # type: ignore[arg-type]  # it is a list
     assert [one["logRules"] for one in old] == [{"severities": ["SEVERITY_ERROR"]}]
+
+
+def test_put_back_in_history(tmp_path: Path) -> None:
+    """The history tells a list that was put back from one that was written, compacted too."""
+    site = deviating(tmp_path)
+    site.apply(plan=planned(site))
+    entries = site.journal.entries
+    told = stats_of(entries, {}, datetime.now(UTC))
+
+    for known in (entries, compacted(entries, "2026-01-01T00:00:00Z")):
+        assert [run.counts for run in runs_of(known)] == [{"written": 1}, {"put-back": 1}]
+    assert (told.applies, told.whole.changes, told.put_back) == (1, 1, 1)
+    assert "put back" in journal_text(entries, site.journal.history, Style())
 
 
 def test_next_plan_after_put_back(tmp_path: Path) -> None:

@@ -72,6 +72,10 @@ def test_only_broken_glass(shop: Workspace, golden: Golden) -> None:
 
 def test_no_reason_holds_a_secret(shop: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A secret that somebody types into a reason is hidden before the journal has it."""
+    thawed(shop)
+    assert shop.run("apply", "--yes").code == 0
+    shop.write("slo.yaml", SLO.replace("99.9", "99"))
+    always(shop)
     monkeypatch.setenv("RECONCILER_API_KEY", "the-key-of-all")
     monkeypatch.setenv("KEY", "hunter2-hunter2")
     shop.write(
@@ -90,6 +94,20 @@ def test_no_reason_holds_a_secret(shop: Workspace, monkeypatch: pytest.MonkeyPat
     assert kept.count("it is ***, or ***") == 2
     assert "hunter2" not in kept
     assert "the-key-of-all" not in kept
+
+
+def test_nothing_was_frozen(shop: Workspace) -> None:
+    """A glass that was broken for nothing is told of, and the journal keeps none of it."""
+    thawed(shop)
+
+    ran = shop.run("apply", "--yes", "--break-glass", "it burns")
+
+    assert ran.code == 0, ran.err
+    assert "--break-glass was not needed" in ran.err
+    assert "it burns" not in "".join(
+        one.read_text(encoding="utf-8", errors="replace")
+        for one in shop.root.rglob("*journal.jsonl")
+    )
 
 
 def test_nothing_else_is_lifted(shop: Workspace) -> None:

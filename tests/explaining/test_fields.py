@@ -73,6 +73,12 @@ def test_an_example_is_right_where_it_stands(root: str) -> None:
         assert found == [], field.address
 
 
+def test_an_example_of_the_project_file_is_whole() -> None:
+    """The project file of each example is one that is taken as it stands."""
+    for field in (one for one in WRITABLE if one.root == PROJECT):
+        assert findings_of(field) == [], field.address
+
+
 def test_the_example_of_a_kind_is_right() -> None:
     """Nothing is found in the example of a whole manifest."""
     for kind in KINDS:

@@ -28,13 +28,20 @@ OPEN: dict[str, Json] = {
 }
 
 
-def frozen(site: Site, freeze: dict[str, Any], *manifests: Manifest, now: datetime = NOW) -> Plan:
+def frozen(
+    site: Site,
+    freeze: dict[str, Any],
+    *manifests: Manifest,
+    now: datetime = NOW,
+    same_clock: bool = False,
+) -> Plan:
     """Plan as the command does, under a freeze."""
     site.forget()
     made = site.plan(*manifests or (manifest("SLO/checkout", SLO_SPEC),))
 
     async def ask(api: Api) -> Plan:
-        return await with_guards(api, made, Guards(), FreezeNow(Freeze.model_validate(freeze), now))
+        held = FreezeNow(Freeze.model_validate(freeze), now, same_clock=same_clock)
+        return await with_guards(api, made, Guards(), held)
 
     return site.ask(ask)
 

@@ -28,7 +28,7 @@ from reconciler.report.comment import Origin, plan_comment
 from reconciler.report.html import plan_html
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import FreezeUnknown, Manifest, Objection
+from reconciler.resource import ClockUnchecked, FreezeUnknown, Manifest, Objection
 
 
 def test_beside_windows(site: Site) -> None:
@@ -139,6 +139,44 @@ def test_matching_incidents(
     made = frozen(site, {"incidents": {"scope": "matching"}}, declared)
 
     assert [one.code for one in made.guarded] == [FROZEN] * holds
+
+
+@pytest.mark.parametrize(
+    ("incident", "event", "declared", "why"),
+    [
+        ({"name": "errors"}, None, alert(), "`AlertDefinition/errors` has the name `errors` too"),
+        ({}, {"alertId": ALERT_ID}, alert(), "it is of `AlertDefinition/errors`"),
+        (
+            {"displayLabels": {"Team": "Pay"}},
+            None,
+            alert(entityLabels={"team": "pay"}),
+            "`AlertDefinition/errors` has the label `team: pay` too",
+        ),
+        (LABELLED, None, with_policy(**SHOP), "`LogPolicySet/all` takes logs of `shop/cart`"),
+        ({"name": ""}, None, alert(), "it tells neither a name, nor a label, nor an alert"),
+    ],
+)
+def test_why_it_matches(
+    site: Site, incident: dict[str, Json], event: Json, declared: Manifest, why: str
+) -> None:
+    """What an incident and the change have in common is said beside the incident's name."""
+    told: Json = {"incidentEvent": {"id": "e1"}, "incidentEventExtendedMetadata": event}
+    incidents(site, {**OPEN, **incident}, events=(told,) if event else ())
+
+    (found,) = frozen(site, {"incidents": {"scope": "matching"}}, declared).guarded
+
+    assert f"(critical, {why})" in found.message
+
+
+def test_one_id_twice(site: Site) -> None:
+    """An incident that is told twice, once by what matches and once not, freezes all the same."""
+    stranger = {**OPEN, "name": "Something", **LABELLED}
+    mine = {**OPEN, "name": "errors"}
+    for told in ((mine, stranger), (stranger, mine)):
+        incidents(site, *told)
+        made = frozen(site, {"incidents": {"scope": "matching"}}, alert())
+
+        assert [one.code for one in made.guarded] == [FROZEN]
 
 
 def test_only_policies_that_change(site: Site) -> None:
@@ -261,6 +299,22 @@ def test_other_clock(site: Site, minutes: int, *, doubtful: bool) -> None:
     made = frozen(site, asked)
 
     assert [one.code for one in made.guarded] == [FROZEN] * doubtful
+
+
+@pytest.mark.parametrize(
+    ("told", "same_clock", "remarked"),
+    [(False, False, True), (True, False, False), (False, True, False)],
+)
+def test_no_clock(site: Site, *, told: bool, same_clock: bool, remarked: bool) -> None:
+    """That nothing checked the clock by which no window holds is said, and refuses nothing."""
+    if told:
+        site.meddle("POST", INCIDENTS, dated(0))
+    asked = {"windows": [window("0 1 * * *", "5m")], "incidents": {}}
+
+    made = frozen(site, asked, same_clock=same_clock)
+
+    assert made.guarded == ()
+    assert [type(one) for one in made.remarks] == [ClockUnchecked] * remarked
 
 
 def test_what_lifts_it() -> None:

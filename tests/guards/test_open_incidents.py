@@ -17,7 +17,7 @@ from harness.sites import (
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.guards import with_guards
+from reconciler.guards import open_incidents, with_guards
 from reconciler.project import Guards
 from reconciler.resource import IncidentsUnread, Manifest, Plan
 
@@ -133,3 +133,54 @@ def test_unreadable_events(site: Site) -> None:
     made = guarded(site, alert(enabled=False))
 
     assert codes_of(made.changes[0]) == ["incidents-unread"]
+
+
+def page(token: str, total: int | None, *listed: Json) -> Json:
+    """Give a page of incidents."""
+    told: dict[str, Json] = {"nextPageToken": token}
+    if total is not None:
+        told["totalSize"] = total
+    return {"incidents": [*listed], "pagination": told}
+
+
+OTHER: dict[str, Json] = {**OPEN, "name": "Else"}
+CUT: dict[str, list[Meddler]] = {
+    "more pages than are read": [answer_with(200, page(f"{n}", None)) for n in range(4)],
+    "an end before all": [answer_with(200, page("", 7, {**OTHER, "closedAt": "2025-01-01"}))],
+}
+
+
+@pytest.mark.parametrize("case", CUT)
+def test_cut_incidents(site: Site, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where not all incidents were told, an open one may be the alert's: that needs consent."""
+    monkeypatch.setattr(open_incidents, "MOST_PAGES", 3)
+    site.meddle("POST", INCIDENTS, *CUT[case])
+
+    (objection,) = guarded(site, alert(enabled=False)).guarded
+
+    assert objection.code == "alert-silenced"
+    assert "nobody can tell" in objection.message
+    assert site.count("POST", INCIDENTS) <= 3
+
+
+def test_cut_events(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open incident whose alert is beyond the events that are read may be the alert's."""
+    monkeypatch.setattr(open_incidents, "MOST_EVENT_PAGES", 2)
+    endless: list[Json] = [{"items": [], "pagination": {"nextPageToken": f"{n}"}} for n in range(9)]
+    site.meddle("POST", INCIDENTS, answer_with(200, page("", None, OTHER)))
+    site.meddle("GET", EVENTS, *[answer_with(200, one) for one in endless])
+
+    (objection,) = guarded(site, alert(enabled=False)).guarded
+
+    assert "nobody can tell" in objection.message
+    assert site.count("GET", EVENTS) == 2
+
+
+def test_cut_events_of_another(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open incident that the newest events say is of another alert stands in no way."""
+    monkeypatch.setattr(open_incidents, "MOST_EVENT_PAGES", 1)
+    told: Json = {"items": [event("another")], "pagination": {"nextPageToken": "more"}}
+    site.meddle("POST", INCIDENTS, answer_with(200, page("", None, OTHER)))
+    site.meddle("GET", EVENTS, answer_with(200, told))
+
+    assert guarded(site, alert(enabled=False)).guarded == ()

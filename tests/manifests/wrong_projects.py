@@ -57,6 +57,26 @@ PROJECTS = [
     _project("a line break in an environment", "2:3", "is no name", "environments:", '  "a\\n::error::b": {}'),
     _setting("a near setting of a place", "3:5", "unknown setting `baseURL`", "baseURL: https://api.example.com", suggests="baseUrl"),
     _setting("an unknown setting of a place", "3:5", "unknown setting `region`", "region: eu"),
+    _setting("a freeze of true", "3:13", "`freeze` must be a mapping", "freeze: true", suggests="say when: `windows:`, or `incidents: {severities: [critical]}`"),
+    _setting("incidents of true", "3:25", "`incidents` must be a mapping", "freeze: {incidents: true}", suggests="write `{}` for any open one, or which: `{severities: [critical]}`"),
+    _setting("severities in the singular", "3:26", "unknown setting `severity`", "freeze: {incidents: {severity: [critical]}}", suggests="severities"),
+    _setting("one severity for a list", "3:38", "`severities` must be a list", "freeze: {incidents: {severities: critical}}", suggests="[critical]"),
+    *(
+        _setting(name, "3:31", says, f"freeze: {{windows: [{{cron: '{cron}', for: 1h, reason: x}}]}}", suggests=near)
+        for name, cron, says, near in (
+            ("a day in full", "0 18 * * FRIDAY", "day-of-week is 0 to 7, or SUN to SAT", "0 18 * * FRI"),
+            ("days in the plural", "0 18 * * mondays,Thurs", "is no cron expression", "0 18 * * MON,THU"),
+            ("a month in full", "0 18 1 December *", "month is 1 to 12, or JAN to DEC", "0 18 1 DEC *"),
+            ("a date that never comes", "0 18 31 2 *", "never comes: February has at most 29 days", "0 18 L 2 *"),
+            ("dates that never come", "0 18 31 apr,6 *", "April and June have at most 30 days", "0 18 L apr,6 *"),
+            ("a word for a cron", "@daily", "must be five fields", "0 0 * * *"),
+            ("a cron with seconds", "0 0 18 ? * MON-FRI", "must be five fields", "0 18 * * MON-FRI"),
+            ("an hour there is not", "0 25 * * *", "hour is 0 to 23", ""),
+        )
+    ),
+    _project("a code in small letters", "1:10", "there is no code `a102`", "checks: {a102: off}", suggests="A102"),
+    _project("another code in small letters", "1:10", "there is no code `a201`", "checks: {a201: off}", suggests="A201"),
+    _project("a code with a letter for a figure", "1:10", "there is no code `A1O2`", "checks: {A1O2: off}", suggests="A102"),
     _setting("another authorization", "3:20", "must be 'raw' or 'bearer'", "authorization: basic"),
     _setting("a number for a URL", "3:14", "`baseUrl` must be text", "baseUrl: 1"),
     _setting("a URL and an emulator", "4:5", "has both `baseUrl` and `emulator`", "baseUrl: https://api.example.com", "emulator: {data: x.db}"),

@@ -37,6 +37,8 @@ FILES = [
 ]  # fmt: skip
 
 _SAMPLED = PROJECT.replace("    variables", "    policySamples: logs.yaml\n    variables")
+_PLACE = "reconciler.yaml:6:20"
+_WAY = "begin it with `- {application: shop, subsystem: checkout, severity: error}`"
 _ROW = "{application: shop, subsystem: cart, severity: error}"
 
 
@@ -53,8 +55,8 @@ def _sampled(name: str, place: str, says: str, rows: str, suggests: str = "") ->
 
 SAMPLES = [
     _sampled("a sample of an unknown severity", "2:50", "`eror` is no severity", f"- {_ROW}\n- {_ROW.replace('error', 'eror')}\n", "error"),
-    _sampled("samples that are no list", "1:1", "holds one list", f"rows: [{_ROW}]\n"),
-    _sampled("no samples at all", "1:1", "holds one list", "[]\n"),
+    _sampled("samples that are no list", "1:1", "holds one list", f"rows: [{_ROW}]\n", _WAY),
+    _sampled("no samples at all", "1:1", "holds one list", "[]\n", _WAY),
     _sampled("a sample that is text", "1:3", "a sample is a mapping", "- shop\n"),
     _sampled("a sample without a severity", "1:3", "`severity` is required", "- {application: shop, subsystem: cart}\n"),
     _sampled("a sample of an unknown field", "1:57", "unknown field `polcy`", f"- {_ROW[:-1]}, polcy: a}}\n", "policy"),
@@ -62,7 +64,10 @@ SAMPLES = [
     _sampled("a sample of a long name", "1:17", "1,025 characters", f"- {_ROW.replace('shop', 'n' * 1025)}\n"),
     _sampled("a policy that is a number", "1:65", "or null for no policy", f"- {_ROW[:-1]}, policy: 7}}\n"),
     _sampled("too many samples", "1001:3", "1,001 samples", f"- {_ROW}\n" * 1001),
-    Wrong("samples that are not there", "M112", "logs.yaml", "does not exist", {"reconciler.yaml": _SAMPLED, FILE: slo()}),
+    Wrong("samples that are not there", "M112", _PLACE, "names `logs.yaml`: this file does not exist", {"reconciler.yaml": _SAMPLED, FILE: slo()}),
+    _sampled("a ConfigMap for samples", "1:1", "this one a `ConfigMap`", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {}\n", _WAY),
+    _sampled("an empty file for samples", "1:1", "this one is empty", "", _WAY),
+    _sampled("samples in two documents", "3:1", "this one has 2 documents", f"- {_ROW}\n---\n- {_ROW}\n", "keep one list in it"),
     Wrong("samples that are not well-formed", "M101", "logs.yaml:2:1", "", {"reconciler.yaml": _SAMPLED, "logs.yaml": "- {\n", FILE: slo()}),
 ]  # fmt: skip
 

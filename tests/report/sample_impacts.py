@@ -25,6 +25,9 @@ LOSING = PolicyImpact(
 )
 IMPACTS = {
     "an order that loses logs": LOSING,
+    "nothing live was asked": replace(
+        LOSING, of_base=True, agreement=2 / 3, disagreeing=(replace(STAYING, after=NOISE),)
+    ),
     "nothing changes": PolicyImpact(answers=(STAYING,), agreement=1.0),
     "service and evaluator differ": replace(
         LOSING, agreement=2 / 3, disagreeing=(replace(STAYING, after=NOISE),)

@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 from example_change import SUFFIXES, example_reports, without_inline
 from sample_audits import SAMPLES
+from sample_evidence import reports
 from sample_impacts import said_of_impacts
 from sample_plans import (
     plan_of_against,
@@ -45,6 +46,9 @@ for name, made in SAMPLES.items():
     (GOLDEN / f"audit-{name}.txt").write_text(audit_text(made(), Style()), encoding="utf-8")
     text = audit_markdown(made(), "production")
     (GOLDEN / f"audit-{name}.md").write_text(text, encoding="utf-8")
+
+for name, text in reports().items():
+    (GOLDEN / name).write_text(text, encoding="utf-8")
 
 from sample_objections import said_of_plans  # noqa: E402 - a neighbour of the guards' tests
 

@@ -99,7 +99,9 @@ def test_the_company_is_audited(company: Shop) -> None:
             "why": first["notJudged"][0]["why"],
         }
     ]
-    assert found["A105"] == found["A106"] == set(happened) - {PHANTOM}
+    assert found["A105"] == set(happened) - {PHANTOM}
+    # Whom nobody is told of needs no runbook yet: one finding for one matter.
+    assert "A106" not in found
     assert found["A102"] == daily == {REPEATED}
     assert found.get("A101", set()) == set(ALERTS.values()) - set(happened) - {
         PHANTOM,
@@ -115,17 +117,22 @@ def test_the_company_is_audited(company: Shop) -> None:
     }
     assert figures == {f"AlertDefinition/{name}": len(happened[name]) for name in found["A105"]}
 
+    change(company, REPEATED, notificationGroup={"router": {}}, description="Look at the nodes.")
+    told = by_code(audit())
+
+    assert told["A105"] == found["A105"] - {REPEATED}
+    assert told["A106"] == {REPEATED}
+
     change(
         company,
         REPEATED,
-        notificationGroup={"router": {}},
         description="Look at the nodes: https://runbooks.example.com/pods",
     )
     company.settle(f"checks: {{A301: off}}\n{(company.root / 'reconciler.yaml').read_text()}")
     mended = by_code(audit())
 
     assert mended["A105"] == found["A105"] - {REPEATED}
-    assert mended["A106"] == found["A106"] - {REPEATED}
+    assert "A106" not in mended
     assert mended["A102"] == found["A102"]
     assert "A301" not in mended
 

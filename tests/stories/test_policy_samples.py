@@ -107,7 +107,7 @@ def test_a_reviewed_plan(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_was_reviewed_without_it(tmp_path: Path) -> None:
-    """A plan file from before a sample was there is no consent to what the sample tells."""
+    """A plan of before a sample was there, file or digest, is no consent to what it tells."""
     with served() as service:
         story = Story(tmp_path, service.base_url)
         story.run("apply", "--yes", "--new-journal")
@@ -115,9 +115,39 @@ def test_a_plan_that_was_reviewed_without_it(tmp_path: Path) -> None:
         story.workspace.write("samples/logs.yaml", SAMPLES.replace(CRITICAL, ""))
         file = tmp_path / "plan.json"
         assert story.run("plan", "--out", str(file)).code == 0
+        digest = json.loads(file.read_text(encoding="utf-8"))["digest"]
         story.workspace.write("samples/logs.yaml", SAMPLES)
 
-        assert story.run("apply", "--plan", str(file)).code == 11
+        by_file = story.run("apply", "--plan", str(file))
+        assert by_file.code == 6
+        assert "samples" in by_file.err
+        assert story.run("apply", "--expect", digest).code == 6
+
+
+def test_other_samples(tmp_path: Path) -> None:
+    """Samples are part of what was reviewed where the list is written, and of no other plan."""
+    with served() as service:
+        story = Story(tmp_path, service.base_url)
+        story.run("apply", "--yes", "--new-journal")
+
+        def digest() -> str:
+            told: str = json.loads(story.run("plan", "--format", "json").out)["digest"]
+            return told
+
+        def digests() -> set[str]:
+            found = {digest()}
+            story.workspace.write("samples/logs.yaml", SAMPLES.replace("search", "find"))
+            found.add(digest())
+            project = PROJECT.replace("BASE", story.base_url).replace("rollback", "report")
+            story.workspace.write("reconciler.yaml", project)
+            found.add(digest())
+            story.workspace.write("samples/logs.yaml", SAMPLES)
+            story.workspace.write("reconciler.yaml", project.replace("report", "rollback"))
+            return found
+
+        assert len(digests()) == 1
+        story.declare(_audit_after_errors())
+        assert len(digests()) == 3
 
 
 def test_a_service_that_does_otherwise(tmp_path: Path) -> None:

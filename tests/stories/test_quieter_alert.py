@@ -13,7 +13,7 @@ from harness.doors import typed
 from harness.forge import served_forge
 from harness.golden import Golden
 from harness.jobs import PROJECT, Jobs
-from harness.repositories import begin
+from harness.repositories import begin, git
 from harness.served import Served, served
 from harness.unsafe_text import unsafe_in
 from harness.workspaces import workspace
@@ -118,6 +118,22 @@ def test_what_the_comment_says(jobs: Jobs, golden: Golden) -> None:
     golden(line.rpartition("; ")[2])
     assert f"- `{SLO}`: `AlertDefinition/budget`" in jobs.comment
     assert line in ran.summary
+
+
+def test_a_comment_without_a_track_record(jobs: Jobs) -> None:
+    """With `trackRecord: 0` in the base branch's project file the comment tells of no days."""
+    project = jobs.root / "reconciler.yaml"
+    told = project.read_text("utf-8").replace("production: {", "production: {trackRecord: 0, ")
+    assert "trackRecord" in told
+    project.write_text(told, encoding="utf-8")
+    jobs.base = jobs.merge()
+    git(jobs.root, "checkout", "--quiet", "-b", "quiet")
+    lowered(jobs)
+
+    ran = jobs.change()
+
+    assert ran.code == 0, ran.log
+    assert "fired" not in jobs.comment
 
 
 def test_what_the_apply_says(jobs: Jobs) -> None:

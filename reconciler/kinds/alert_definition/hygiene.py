@@ -125,19 +125,25 @@ def _over_at_once(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
 
 def _told_nobody(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
     for one, happened in _awake(neighbours, record):
-        groups = [value for steps in GROUPS for _, value in places(one.spec, *steps)]
-        if happened.fired and not any(map(reaches_somebody, groups)):
-            why = (
-                "its notification group tells nobody" if groups else "it has no notification group"
-            )
-            said = (
-                f"this alert fired {_times(len(happened.fired))}, and {why}: it tells nobody itself"
-            )
+        if happened.fired and not _tells_somebody(one.spec):
+            why = "it has no notification group"
+            if _groups(one.spec):
+                why = "its notification group tells nobody"
+            times = _times(len(happened.fired))
+            said = f"this alert fired {times}, and {why}: it tells nobody itself"
             way_out = Advice(
                 "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
             )
             path = ("notificationGroup",) if "notificationGroup" in one.spec else _NAME
             yield Trace(one, Found(path, said, way_out), _fired(happened, record))
+
+
+def _groups(spec: Json) -> list[Json]:
+    return [value for steps in GROUPS for _, value in places(spec, *steps)]
+
+
+def _tells_somebody(spec: Json) -> bool:
+    return any(map(reaches_somebody, _groups(spec)))
 
 
 def _fired(happened: Happened, record: Record) -> dict[str, Json]:
@@ -148,7 +154,8 @@ def _fired(happened: Happened, record: Record) -> dict[str, Json]:
 def _without_runbook(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
     for one, happened in _awake(neighbours, record):
         judged = next(chain(undescribed(one.spec), without_runbook(one.spec)), None)
-        if happened.fired and judged is not None:
+        # Whom nobody is told of needs no runbook yet: A105 says that.
+        if happened.fired and judged is not None and _tells_somebody(one.spec):
             said = (
                 f"this alert fired {_times(len(happened.fired))}, and nothing in it leads to a "
                 "runbook"
@@ -358,8 +365,9 @@ HYGIENE = (
         "A106",
         _without_runbook,
         _EVENTS,
-        "It fired, so somebody stood before it and had to guess. A link in the description will "
-        "do, or a label of `entityLabels` whose name has `runbook` in it, as for L201 and L202.",
+        "It fired and told somebody, who stood before it and had to guess. A link in the "
+        "description will do, or a label of `entityLabels` whose name has `runbook` in it, as for "
+        "L201 and L202. Of an alert that tells nobody (A105) nothing is said here.",
         (_alert("description: Payments fail.", _TOLD), "It fired once."),
         (_GOOD, "It fired once."),
     ),

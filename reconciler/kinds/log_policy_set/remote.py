@@ -33,7 +33,7 @@ from reconciler.errors import (
     Unsettled,
 )
 from reconciler.journal.history import Memory
-from reconciler.kinds.answers import all_members, members, text
+from reconciler.kinds.answers import all_members, text
 from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
@@ -359,7 +359,7 @@ async def bulk_test(api: Api, rows: Sequence[dict[str, Json]]) -> list[dict[str,
     each row has its result.
     """
     reply = await api.ask(BULK_TEST, {"metaFieldsValuesList": list(rows)})
-    results = members(reply, "testPoliciesBulkResult")
+    results = all_members(reply, "testPoliciesBulkResult")
     if len(results) != len(rows):
         raise UnreadableReply(f"the service answered {len(results)} of {len(rows)} rows")
     return results

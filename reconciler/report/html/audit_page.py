@@ -8,7 +8,7 @@ from itertools import groupby
 
 from reconciler.kinds.hygiene import Audit, Audited
 from reconciler.report.html.cards import Card, card, filter_bar, group, notes
-from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
+from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
 from reconciler.report.html.page import Made, made_line, page, skip_link
 from reconciler.report.words import plural
 from reconciler.resource import Ref, Source
@@ -92,7 +92,7 @@ def _card(one: Audited, identity: str) -> Card:
         word,
         [("code", said.code), ("kind", ref.kind), ("level", word)],
         (),
-        (said.message,),
+        (spans(said.message),),
         (_frame(said.excerpt), notes(tuple(filter(None, (_advice(said),)))), _figures(one)),
     )
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from reconciler.report.changes.fields import FieldChange, Leaf, Line, by_subject
-from reconciler.report.html.element import NOTHING, Markup, breakable, element, joined, of_class
+from reconciler.report.html.element import (
+    NOTHING,
+    Markup,
+    breakable,
+    element,
+    joined,
+    of_class,
+    spans,
+)
 from reconciler.report.words import place, plural
 from reconciler.resource import Ref, Source
 
@@ -67,7 +75,8 @@ def card(shown: Card, *, is_open: bool) -> Markup:
 def _said(texts: Sequence[str]) -> Markup:
     if not texts:
         return NOTHING
-    return of_class("span", "said", joined((element("code", None, text) for text in texts), " "))
+    shown = (one if isinstance(one, Markup) else element("code", None, one) for one in texts)
+    return of_class("span", "said", joined(shown, " "))
 
 
 def _chip(chip: Chip) -> Markup:
@@ -79,7 +88,7 @@ def notes(texts: Sequence[str]) -> Markup:
     """Give notes as a list."""
     if not texts:
         return NOTHING
-    return of_class("ul", "notes", *(element("li", None, text) for text in texts))
+    return of_class("ul", "notes", *(element("li", None, spans(text)) for text in texts))
 
 
 def group(kind: str, count: str, cards: Sequence[Markup]) -> Markup:

@@ -48,6 +48,15 @@ def joined(children: Iterable[str], between: str = "") -> Markup:
     )
 
 
+def spans(text: str) -> Markup:
+    """Give a text whose words between backticks are code."""
+    parts = text.split("`")
+    return joined(
+        element("code", None, part) if index % 2 and index + 1 < len(parts) else part
+        for index, part in enumerate(parts)
+    )
+
+
 def breakable(text: str) -> Markup:
     """Give a dotted name that may go on in the next line behind each dot."""
     return joined(text.split("."), Markup(".") + element("wbr"))

@@ -19,7 +19,7 @@ from reconciler.report.html.cards import (
     new_table,
     notes,
 )
-from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
+from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
 from reconciler.report.html.page import Made, made_line, page, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
 from reconciler.report.html.sampled import policy_impact_section
@@ -121,25 +121,18 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
     more = len(notice.refs) - len(refs)
     named = joined((*refs, f"and {more:,} more") if more > 0 else refs, ", ")
     parts: list[str] = [element("strong", None, notice.title), " "]
+    if notice.code:
+        parts += ["(", element("code", None, notice.code), ") "]
     if notice.said:
-        parts += [named, _spans(notice.said)]
+        parts += [named, spans(notice.said)]
     else:
         parts += [named, ": ", notice.words]
     if notice.names:
         parts += ["loses ", joined((element("code", None, name) for name in notice.names), ", ")]
     if notice.ways:
-        ways = (element("li", None, _spans(way)) for way in notice.ways)
+        ways = (element("li", None, spans(way)) for way in notice.ways)
         parts.append(of_class("ul", "ways", *ways))
     return element("li", None, *parts)
-
-
-def _spans(text: str) -> Markup:
-    """Give a text whose words between backticks are code."""
-    parts = text.split("`")
-    return joined(
-        element("code", None, part) if index % 2 and index + 1 < len(parts) else part
-        for index, part in enumerate(parts)
-    )
 
 
 def _link(ref: Ref, identities: Mapping[Ref, str]) -> Markup:

@@ -16,6 +16,7 @@ from reconciler.report.html.element import (
     number,
     of_class,
     shape,
+    spans,
 )
 from reconciler.report.signals.policy_impact import (
     TITLE,
@@ -27,6 +28,7 @@ from reconciler.report.signals.policy_impact import (
     remarks,
     severity_word,
     told_rows,
+    turning,
 )
 from reconciler.report.words import plural
 from reconciler.resource.policy_impact import Met, PolicyImpact, SampleAnswer
@@ -44,7 +46,7 @@ def policy_impact_section(impact: PolicyImpact | None) -> Markup:
     heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
     said = of_class("p", doubt, _sentence(agreement_words(impact)))
-    notes = [element("li", None, _spans(one)) for one in remarks(impact)]
+    notes = [element("li", None, spans(one)) for one in remarks(impact)]
     return element(
         "section",
         {"class": "sampled", "aria-labelledby": "samples"},
@@ -53,15 +55,6 @@ def policy_impact_section(impact: PolicyImpact | None) -> Markup:
         _flows(impact),
         _rows(impact),
         of_class("ul", "notes", *notes) if notes else NOTHING,
-    )
-
-
-def _spans(text: str) -> Markup:
-    """Give a text whose words between backticks are code."""
-    parts = text.split("`")
-    return joined(
-        element("code", None, part) if index % 2 and index + 1 < len(parts) else part
-        for index, part in enumerate(parts)
     )
 
 
@@ -83,9 +76,19 @@ def _flows(impact: PolicyImpact) -> Markup:
     if len(ordered) > MOST_FLOWS:
         items.append(of_class("li", "quiet", f"and {len(ordered) - MOST_FLOWS:,} more ways"))
     head = of_class(
-        "li", "flow head", *(element("span", None, one) for one in ("Today", "", "Tomorrow"))
+        "li",
+        "flow head",
+        *(element("span", None, one) for one in (_before(impact), "", _after(impact))),
     )
     return of_class("ol", "flows", head, *items) if items else NOTHING
+
+
+def _before(impact: PolicyImpact) -> str:
+    return turning(impact)[0].capitalize()
+
+
+def _after(impact: PolicyImpact) -> str:
+    return turning(impact)[1].capitalize()
 
 
 def _many(count: int, failing: int) -> str:
@@ -123,7 +126,7 @@ def _rows(impact: PolicyImpact) -> Markup:
     rows = told_rows(impact)
     if not rows:
         return NOTHING
-    heads = ("Log", "Today", "Tomorrow")
+    heads = ("Log", _before(impact), _after(impact))
     head = element("thead", None, element("tr", None, *(element("th", None, one) for one in heads)))
     body = element("tbody", None, *map(_row, rows[:MOST_ROWS]))
     parts = [of_class("table", "fields", head, body)]
@@ -148,4 +151,4 @@ def _log(one: SampleAnswer) -> Iterator[Markup]:
     yield element("code", None, f"{sample.application} / {sample.subsystem}")
     yield joined((" ", severity_word(sample)))
     if expected := expectation(one):
-        yield of_class("span", "chip danger", f"expects {expected}")
+        yield of_class("span", "chip danger" if one.fails else "chip", f"expects {expected}")

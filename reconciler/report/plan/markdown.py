@@ -1,7 +1,8 @@
 """A plan as the comment a reviewer reads in a minute. Source: docs/reports.md.
 
-Foreign text stands only in code spans and fences, so nothing that a manifest
-says can speak as markdown, mention anyone or close what it stands in.
+Foreign text stands only in code spans and fences, or is plain words that mean nothing in
+Markdown, so nothing that a manifest says can speak as markdown, mention anyone or close what it
+stands in.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from textwrap import wrap
 from reconciler.report.attention import Notice, emptiness, notices
 from reconciler.report.changes.fields import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import telling_notes
@@ -131,13 +132,14 @@ def _signals(plan: Plan) -> Iterator[str]:
 
 def _notice(notice: Notice) -> str:
     subject = "".join(map(str, notice.refs)) if notice.said else ""
-    said = code(subject + notice.said, LONGEST_SAID) if notice.said else notice.words
+    said = sentence(notice.said, LONGEST_SAID, subject) if notice.said else notice.words
     if notice.names:
         said = f"loses {_listed(notice.names, MOST_NOTICES)}"
     if notice.refs and not notice.said:
         said = f"{_listed([str(ref) for ref in notice.refs], MOST_NAMED)}: {said}"
-    ways = [code(way.replace("`", ""), LONGEST_SAID) for way in notice.ways]
-    return "<br>- ".join((f"⚠️ **{notice.title}**: {said}", *ways))
+    ways = [sentence(way, LONGEST_SAID) for way in notice.ways]
+    guard = f" ({code(notice.code)})" if notice.code else ""
+    return "<br>- ".join((f"⚠️ **{notice.title}**{guard}: {said}", *ways))
 
 
 def _listed(names: Sequence[str], most: int) -> str:

@@ -39,7 +39,10 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
         elif _essence(current[ref]) != _essence(known[ref]):
             names.append(f"{ref}: {_difference(known[ref], current[ref], places_in(changes[ref]))}")
     if not names and reviewed["digest"] != now.digest:
-        return ["what would be written is as reviewed; what is live changed in other fields"]
+        told = "what would be written is as reviewed; what is live changed in other fields"
+        # A digest tells that something differs, and not which of what it covers.
+        samples = ", or the samples of logs did" if now.signals.policies is not None else ""
+        return [f"{told}{samples}"]
     return names
 
 

@@ -95,7 +95,7 @@ def base_lines(found: BesideBase | None, style: Style) -> Iterator[str]:
     yield style.paint(f"{TITLE} ({found.against[:SHOWN_DIGITS]})", Colour.YELLOW, Colour.BOLD)
     shown = found.strayed if style.verbose else found.strayed[:MOST_ROWS]
     for one in shown:
-        yield f"  {safe(str(one.ref))}: {standing(one)}"
+        yield from wrapped(f"{one.ref}: {standing(one)}", style, margin="  ", hang="  ")
         fields = one.fields if style.verbose else one.fields[:MOST_FIELDS]
         for field in fields:
             yield from wrapped(_field_words(field), style, Colour.DIM, margin=INDENT, hang="  ")

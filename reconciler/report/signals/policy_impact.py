@@ -6,13 +6,14 @@ Source: docs/policy-impact.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.report.markdown import code
-from reconciler.report.safe import safe
+from reconciler.report.markdown import code, sentence
+from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Heading, Style, table, wrapped
 from reconciler.report.words import plural
 from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
@@ -175,23 +176,32 @@ def told_rows(impact: PolicyImpact) -> list[SampleAnswer]:
 
 
 def expectation(one: SampleAnswer) -> str:
-    """Say what a sample that fails expects, "" for one that does not."""
-    return (one.sample.policy or NOBODY) if one.fails else ""
+    """Say which policy a sample expects, "" for one that expects nothing in particular."""
+    return (one.sample.policy or NOBODY) if one.sample.expects else ""
+
+
+def _asked(impact: PolicyImpact) -> str:
+    return "emulator" if impact.of_base else "service"
 
 
 def agreement_words(impact: PolicyImpact) -> str:
     """Say how far the evaluator is to be trusted here."""
+    service, held = _asked(impact), "the live list"
+    if impact.of_base:
+        held = "the list of the revision"
     if impact.agreement is None:
-        return "the service could not be asked, so nothing is known of today, nor of the evaluator"
+        so = "nothing is known of today, nor of the evaluator"
+        return f"the {service} could not be asked, so {so}"
     count = len(impact.answers)
     if not impact.disagreeing:
-        return f"of the live list, evaluator and service agree on all {count:,}"
+        return f"of {held}, evaluator and {service} agree on all {count:,}"
     # Of a thousand samples, one is no reason to say that all agree.
     agreeing = count - len(impact.disagreeing)
     so = "what is said of tomorrow is as doubtful"
     if not impact.writes:
-        so = "what is live does otherwise than it says, or is read otherwise here"
-    return f"of the live list, evaluator and service agree on {agreeing:,} of {count:,} only: {so}"
+        there = "stands there" if impact.of_base else "is live"
+        so = f"what {there} does otherwise than it says, or is read otherwise here"
+    return f"of {held}, evaluator and {service} agree on {agreeing:,} of {count:,} only: {so}"
 
 
 def counted(impact: PolicyImpact) -> str:
@@ -206,16 +216,18 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
     if impact.unasked:
         yield f"not asked: {_short(impact.unasked)}"
     if impact.disagreeing:
-        yield f"they differ on {'; '.join(map(_differing, impact.disagreeing[:MOST_DIFFERING]))}"
+        differing = (_differing(one, _asked(impact)) for one in impact.disagreeing[:MOST_DIFFERING])
+        yield f"they differ on {'; '.join(differing)}"
     if impact.unknown:
         names = _names(impact.unknown)
-        yield f"nobody knows the severities of {names}: the service does not return them"
+        yield f"nobody knows the severities of {names}: the {_asked(impact)} does not return them"
     if impact.recalled:
         yield f"severities as the journal remembers them: {_names(impact.recalled)}"
     if impact.shadowed:
         takes = "those before take all of their logs"
         yield f"no log can reach {_names(impact.shadowed)}: {takes}"
-    if impact.writes and not impact.unasked:
+    # What is compared with a revision is never applied.
+    if impact.writes and not impact.unasked and not impact.of_base:
         yield _foretold(impact)
 
 
@@ -229,11 +241,11 @@ def _foretold(impact: PolicyImpact) -> str:
     return f"{asked}a mismatch puts the list back that is live now (exit 3)"
 
 
-def _differing(one: SampleAnswer) -> str:
+def _differing(one: SampleAnswer, who: str) -> str:
     sample = one.sample
     log = safe(f"{sample.application}/{sample.subsystem}", LONGEST_NAME)
     told, evaluated = (safe(met_words(met), LONGEST_NAME) for met in (one.before, one.after))
-    return f"{log} {severity_word(sample)}: the service tells {told}, the evaluator {evaluated}"
+    return f"{log} {severity_word(sample)}: the {who} tells {told}, the evaluator {evaluated}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -245,7 +257,16 @@ def _short(text: str) -> str:
     return safe(text, LONGEST_WHY)
 
 
-_HEADINGS = ("application", "subsystem", "severity", "today", "tomorrow", "expected")
+_ABOUT = ("application", "subsystem", "severity")
+
+
+def turning(impact: PolicyImpact) -> tuple[str, str]:
+    """Say what stands before and after: today and tomorrow, or the revision and this."""
+    return ("revision", "this") if impact.of_base else ("today", "tomorrow")
+
+
+def _headings(impact: PolicyImpact) -> tuple[str, ...]:
+    return (*_ABOUT, *turning(impact), "expected")
 
 
 def _cells(one: SampleAnswer) -> list[str]:
@@ -268,14 +289,30 @@ def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
     rows = told_rows(impact)
     shown = rows if style.verbose else rows[:MOST_ROWS]
     if shown:
-        headings = [*map(Heading, _HEADINGS)]
-        text = table(headings, [_cells(one) for one in shown], style)
-        yield from (f"  {line}" for line in text.splitlines())
+        yield from _told(impact, shown, style)
     if len(rows) > len(shown):
         yield style.paint(f"  and {len(rows) - len(shown):,} more (-v lists them)", Colour.DIM)
     for said in remarks(impact):
         yield from wrapped(said, style, Colour.CYAN, margin="  ", hang="  ")
     yield ""
+
+
+def _told(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style) -> Iterator[str]:
+    """Yield a table of samples, or sentences where a terminal is too narrow for its columns."""
+    headings = [*map(Heading, _headings(impact))]
+    narrow = replace(style, width=style.width - len(_MARGIN))
+    lines = table(headings, [_cells(one) for one in shown], narrow).splitlines()
+    if not style.terminal or all(columns(line) <= narrow.width for line in lines):
+        yield from (f"{_MARGIN}{line}" for line in lines)
+        return
+    for one in shown:
+        log = f"{one.sample.application}/{one.sample.subsystem} {severity_word(one.sample)}"
+        told = f"{met_words(one.before)} → {met_words(one.after)}"
+        wanted = f", expected {expectation(one)}" if expectation(one) else ""
+        yield from wrapped(f"{log}: {told}{wanted}", style, margin=_MARGIN, hang=_MARGIN)
+
+
+_MARGIN = "  "
 
 
 def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
@@ -284,8 +321,9 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
     yield ""
     rows, room, shown = told_rows(impact), TABLE_BYTES, 0
     if rows:
-        yield f"| {' | '.join(_HEADINGS)} |"
-        yield f"|{'---|' * len(_HEADINGS)}"
+        headings = _headings(impact)
+        yield f"| {' | '.join(headings)} |"
+        yield f"|{'---|' * len(headings)}"
     for one in rows[:MOST_ROWS]:
         row = f"| {' | '.join(code(cell, LONGEST_NAME) if cell else '' for cell in _cells(one))} |"
         room -= len(row.encode()) + 1
@@ -298,6 +336,6 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
     if rows:
         yield ""
     said = [*remarks(impact)]
-    yield from (f"- {code(one, LONGEST_WHY)}" for one in said)
+    yield from (f"- {sentence(one, LONGEST_WHY)}" for one in said)
     if said:
         yield ""

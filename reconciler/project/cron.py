@@ -1,0 +1,126 @@
+"""What is wrong with a cron expression, and the one that was likely meant. Pure.
+
+Five fields, as the library reads them: docs/freeze.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+_FIELD_COUNT: Final = 5
+_WORDS: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_MONTHS: Final = (
+    *("JANUARY", "FEBRUARY", "MARCH", "APRIL", "MAY", "JUNE"),
+    *("JULY", "AUGUST", "SEPTEMBER", "OCTOBER", "NOVEMBER", "DECEMBER"),
+)
+_DAYS: Final = ("SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY")
+_LENGTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_SHORT: Final = 3
+_RANGES: Final = {
+    "minute": "0 to 59",
+    "hour": "0 to 23",
+    "day-of-month": "1 to 31, or L for the last",
+    "month": "1 to 12, or JAN to DEC",
+    "day-of-week": "0 to 7, or SUN to SAT",
+}
+_WORD: Final = re.compile("[A-Za-z]{3,}")
+_WHOLE: Final = re.compile("[0-9]{1,2}(,[0-9]{1,2})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What is wrong with an expression, and what was likely meant, "" where nobody can tell."""
+
+    said: str
+    near: str = ""
+
+
+def flaw_of(cron: str) -> Flaw | None:
+    """Say what is wrong with a cron expression; None for one that comes some time."""
+    fields = cron.split()
+    said = "must be five fields"
+    if len(fields) == _FIELD_COUNT:
+        said = _unread(cron)
+        if not said:
+            return None
+        impossible = _no_such_date(fields)
+        if impossible is not None:
+            return impossible
+    near = _meant(fields)
+    return Flaw(said, near if near and near != cron and not _unread(near) else "")
+
+
+def _unread(cron: str) -> str:
+    """Say why the library does not read an expression, "" where it comes some time."""
+    from cronsim import CronSim, CronSimError  # noqa: PLC0415 - for those with windows
+
+    try:
+        found = next(CronSim(cron, datetime(2024, 1, 1, tzinfo=UTC)), None)
+    except CronSimError as error:
+        what = str(error).lower().removeprefix("bad ")
+        known = _RANGES.get(what)
+        return f"is no cron expression: {what} is {known}" if known else "is no cron expression"
+    # What the library reads without a look at it.
+    except (AssertionError, TypeError, ValueError, IndexError, OverflowError):
+        return "is no cron expression"
+    return "" if found is not None else "never comes"
+
+
+def _no_such_date(fields: Sequence[str]) -> Flaw | None:
+    """Say that no month in question has so many days; None where one has, or nobody can tell."""
+    minute, hour, day, month, weekday = fields
+    months = [_numbered(one) for one in month.split(",")]
+    if weekday != "*" or not _WHOLE.fullmatch(day) or not all(months):
+        return None
+    longest = max(_LENGTHS[one - 1] for one in months if one)
+    days = [int(one) for one in day.split(",")]
+    if not all(longest < one <= max(_LENGTHS) for one in days):
+        return None
+    names = " and ".join(_MONTHS[one - 1].capitalize() for one in months if one)
+    plural = "have" if len(months) > 1 else "has"
+    last = f"{minute} {hour} L {month} {weekday}"
+    said = f"never comes: {names} {plural} at most {longest} days, and L is the last"
+    return Flaw(said, "" if _unread(last) else last)
+
+
+def _numbered(month: str) -> int | None:
+    """Give a month of the year from 1; None for what is no single one."""
+    if month.isascii() and month.isdecimal():
+        return int(month) if 1 <= int(month) <= len(_MONTHS) else None
+    short = [one[:_SHORT] for one in _MONTHS]
+    return short.index(month.upper()) + 1 if month.upper() in short else None
+
+
+def _meant(fields: Sequence[str]) -> str:
+    """Give the expression with words of other crons in the spelling of this one."""
+    if len(fields) == 1:
+        return _WORDS.get(fields[0].lower(), "")
+    # Crons with seconds have those first, and `?` where a day is left open.
+    rest = fields[1:] if len(fields) == _FIELD_COUNT + 1 else fields
+    if len(rest) != _FIELD_COUNT:
+        return ""
+    minute, hour, day, month, weekday = ("*" if one == "?" else one for one in rest)
+    return " ".join((minute, hour, day, _short(month, _MONTHS), _short(weekday, _DAYS)))
+
+
+def _short(field: str, names: Sequence[str]) -> str:
+    """Write names in three letters: FRIDAY, Fridays and Thurs are FRI and THU."""
+
+    def shortened(word: re.Match[str]) -> str:
+        typed = word[0].upper().removesuffix("S") if len(word[0]) > _SHORT else word[0].upper()
+        whole = next((one for one in names if one.startswith((typed, word[0].upper()))), "")
+        return whole[:_SHORT] or word[0]
+
+    return _WORD.sub(shortened, field)
