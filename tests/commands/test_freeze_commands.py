@@ -103,7 +103,7 @@ def test_nothing_was_frozen(shop: Workspace) -> None:
     ran = shop.run("apply", "--yes", "--break-glass", "it burns")
 
     assert ran.code == 0, ran.err
-    assert "--break-glass was not needed" in ran.err
+    assert "not needed" in ran.err
     assert "it burns" not in "".join(
         one.read_text(encoding="utf-8", errors="replace")
         for one in shop.root.rglob("*journal.jsonl")
