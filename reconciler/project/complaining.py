@@ -197,7 +197,9 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
         said = f"environment `{name}` has both `baseUrl` and `emulator`: remove one"
         yield Finding("P101", (*path, "emulator"), said, at_key=True)
     if environment.base_url is not None and (why := unsafe_base_url(environment.base_url)):
-        yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}")
+        near = f"https://{environment.base_url.removeprefix('http://')}"
+        meant = "" if "://" in near[8:] or unsafe_base_url(near) else near
+        yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}", suggestion=meant)
     if environment.emulator is not None:
         yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
     yield from _secret_findings(environment.secrets, (*path, "secrets"))
@@ -266,7 +268,7 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
                 found.append((path, "", Finding("P101", path, words)))
         else:
             finding = _finding(error["type"], error["msg"], path)
-            near = error.get("ctx", {}).get("near")
+            near = error.get("ctx", {}).get("near") or _meant(error["type"], path, error["input"])
             finding = replace(finding, suggestion=near) if near else finding
             if finding.at_key and finding.suggestion:
                 slips.add((*path[:-1], finding.suggestion))
@@ -276,6 +278,21 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
 
 
 _VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
+
+
+def _meant(kind: str, path: Path, value: object) -> str:
+    """Give what was likely meant by a setting of the wrong form, or what to do; "" for neither."""
+    match kind, value:
+        case "list_type", str():
+            return f"[{value}]"
+        case "literal_error", "no" | "No" | "NO" | "Off" | "OFF" | False if path[0] == "checks":
+            return "off"
+        case "dict_type", list() if path == ("environments",):
+            return Advice("write `NAME:` for each in place of `- `, and its settings below that")
+        case _ if path[-1:] == ("emulator",) and value is True:
+            return "{data: .reconciler/local.db}"
+        case _:
+            return ""
 
 
 _KEYS = frozenset(("apikey", "key", "token", "apitoken", "secret"))

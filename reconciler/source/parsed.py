@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -185,6 +185,11 @@ class Reading:
 MOST_FLAWS = 1_000
 
 
+_FIRST = frozenset(("apiVersion", "kind"))
+_LATER = frozenset(("metadata", "spec"))
+"""Keys of a manifest, and of what other tools call so: none stands in a project file."""
+
+
 class Stop(Exception):
     """The rest of the file cannot be read; the flaw is noted."""
 
@@ -220,6 +225,13 @@ class Flaws:
             return self.stop("M107", event, said)
         self.note("M107", meant.offset, meant.message, meant.text)
         return Stop()
+
+    def stop_at_next(self, key: str, document: Collection[str], offset: int) -> None:
+        """Note a document that begins without the line before it. Raises Stop where one does."""
+        if key in _FIRST and not _LATER.isdisjoint(document):
+            said = "a second manifest begins here: write a line `---` above it"
+            self.note("M102", offset, said)
+            raise Stop
 
     def stop_at_alias(self, event: Any) -> Stop:
         """Note an alias of nothing, which may be a text that begins with `*`."""

@@ -220,6 +220,8 @@ class _Reader:
                     key = key or self.unusual_key(value, event)
                     wants_key = False
                     if key in container:
+                        if len(stack) == 1:
+                            self.flaws.stop_at_next(key, container, mark.index)
                         said = f"`{key}` stands twice in this mapping: remove one"
                         self.flaws.note("M102", mark.index, said)
                         duplicate = len(marks) - 1
