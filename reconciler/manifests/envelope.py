@@ -22,7 +22,7 @@ from reconciler.kinds.type_errors import wanted_of
 from reconciler.manifests.exempting import read_exemptions
 from reconciler.resource import API_VERSION, Exemption, RemoteId
 from reconciler.slips import nearest, shortened
-from reconciler.source.diagnostic import Advice, Finding
+from reconciler.source.diagnostic import REMOVE, Advice, Finding
 
 FIELDS = tuple(name for name, field in MANIFEST.items() if field.required)
 """Those of which a document that is a manifest has at least one."""
@@ -285,7 +285,8 @@ def _wrong_id(kind: Kind, value: Json, path: tuple[str, ...]) -> Iterator[Findin
         meant = near if near and kind.id_form.parse(int(near)) is not None else ""
         given = f"the text {_shown(value)}" if meant else _shown(value)
         said = f"the id of this {kind.name} must be {kind.id_form.words}; it is {given}"
-        way_out = COPIED if kind.id_form.required else COPIED_OR_NONE
+        copied = COPIED if kind.id_form.required else COPIED_OR_NONE
+        way_out = REMOVE if kind.singleton else copied
         yield Finding("M206", path, said, suggestion=meant or way_out)
 
 

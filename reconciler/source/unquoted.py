@@ -101,13 +101,17 @@ def braced(text: str, offset: int) -> Unquoted | None:
     )
 
 
+_TAG: Final = re.compile(r"!!|!<|![A-Za-z][\w/-]*(?:\s|$)")
+"""Tags as other tools have them: `!secret NAME`, `!Ref NAME`."""
+
+
 def marked(text: str, offset: int) -> str:
     """Give a value in quotes that begins with `*` or `!` and was taken for an alias or a tag.
 
     "" where it can be nothing else.
     """
     found = _value_at(text, offset)
-    if found is None or found[0] != offset or found[1].startswith("!!"):
+    if found is None or found[0] != offset or _TAG.match(found[1]):
         return ""
     return quoted(found[1])
 

@@ -180,7 +180,8 @@ def test_variables_of_other_environments(project: Workspace) -> None:
     here, there = (project.run("validate", "-e", name) for name in ("local", "production"))
 
     assert (here.code, there.code) == (0, 4)
-    assert "environment `production` has no variable `region`: declare it in" in there.out
+    assert "environment `production` has no variable `region`" in there.out
+    assert "declare it in reconciler.yaml, environments.production.variables" in there.out
 
 
 def test_variables_make_names_and_ids(project: Workspace) -> None:
