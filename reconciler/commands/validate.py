@@ -146,11 +146,17 @@ def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = 
             from reconciler.report.complaints.sarif import complaints_sarif  # noqa: PLC0415 - rare
 
             where = checked.folder, checked.environment
-            return complaints_sarif(workspace.complaints, *where, len(workspace.suppressed))
+            return complaints_sarif(
+                workspace.complaints,
+                *where,
+                len(workspace.suppressed),
+                selected=checked.selected,
+            )
         case "junit":
             from reconciler.report.complaints.junit import complaints_junit  # noqa: PLC0415 - rare
 
-            return complaints_junit(workspace.complaints, workspace.manifests, workspace.elsewhere)
+            skipped = [ref for ref in workspace.elsewhere if ref not in workspace.unselected]
+            return complaints_junit(workspace.complaints, workspace.manifests, skipped)
         case _:
             count = len(workspace.manifests)
             return complaints_json(

@@ -26,7 +26,7 @@ from reconciler.sealed import RefHole, SecretHole, Template
 from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.source.files import Files, digest_of_file
 
-FORMAT = 1
+FORMAT = 2
 
 Held: TypeAlias = Any
 """A part of an entry, as JSON gives it."""
@@ -49,6 +49,7 @@ class Kept:
     unheeded: int
     files: int
     samples: Samples | None
+    unselected: tuple[Ref, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,7 @@ class _Closing:
             "unheeded": one.unheeded,
             "files": one.files,
             "samples": _samples(one.samples),
+            "unselected": [list(ref) for ref in one.unselected],
         }
 
     def _manifest(self, one: Manifest) -> Held:
@@ -246,6 +248,7 @@ class _Opening:
             held["unheeded"],
             held["files"],
             _sampled(held["samples"]),
+            tuple(Ref(*ref) for ref in held["unselected"]),
         )
 
     def _manifest(self, held: Held) -> Manifest:

@@ -45,10 +45,10 @@ def unquoted(text: str, offset: int, problem: str) -> Unquoted | None:
             return None
         said = f"between braces or brackets, `{found.group()}` must be quoted"
         return Unquoted(offset - 1, said, json.dumps(found.group(), ensure_ascii=False))
-    found = _value_at(text, offset)
-    if found is None:
+    there = _value_at(text, offset)
+    if there is None:
         return None
-    first, value = found
+    first, value = there
     said = _why_quoted(problem, value[0], offset - first)
     return Unquoted(first, said, quoted(value.strip(_CURLY))) if said else None
 
