@@ -103,8 +103,13 @@ def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[F
     from reconciler.manifests.fixing import find_fixes  # noqa: PLC0415 - for --fix only
     from reconciler.manifests.placing import replace_text  # noqa: PLC0415 - the same
 
+    left: set[tuple[str, int]] = set()
+    if asked.selection:
+        found = check_in(project, asked, in_all=True).workspace
+        left = {(one.source.file, one.source.line) for one in found.left_out}
+        left -= {(one.source.file, one.source.line) for one in found.manifests}
     paths = manifest_paths(asked, project)
-    fixes = find_fixes(paths, project.root, project.settings.exclude)
+    fixes = find_fixes(paths, project.root, project.settings.exclude, left)
     for one in () if only_shown else fixes:
         replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
     return fixes

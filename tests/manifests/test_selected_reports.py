@@ -123,3 +123,17 @@ def test_sarif_of_selections_is_kept_apart(workspace: Workspace) -> None:
     assert ids[0] == ids[1]
     assert len(set(ids)) == 3
     assert ids[3] == "reconciler/local/"
+
+
+def test_what_is_not_selected_is_not_repaired(workspace: Workspace) -> None:
+    """`--fix` with a selection repairs the selected documents of a file and leaves the others."""
+    pasted = [
+        text_of(f"slo-{team}", team, "good") + "  createTime: '2026-01-02T03:04:05Z'\n"
+        for team in ("pay", "shop")
+    ]
+    workspace.write("both.yaml", "---\n".join(pasted))
+
+    workspace.run("validate", "--fix", "--select", "label.team=pay")
+
+    mended = (workspace.root / "both.yaml").read_text(encoding="utf-8").split("---\n")
+    assert ["createTime" in one for one in mended] == [False, True]
