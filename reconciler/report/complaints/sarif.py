@@ -14,7 +14,8 @@ from reconciler import __version__
 from reconciler.document import Json
 from reconciler.explaining.explanation import Explanation
 from reconciler.explaining.families import explanations
-from reconciler.project.levels import OFF, PRACTICE, WARNED_OF
+from reconciler.kinds import only_asked
+from reconciler.project.levels import PRACTICE, WARNED_OF
 from reconciler.report.changes.document import selection_document
 from reconciler.report.complaints.document import (
     field_path,
@@ -126,7 +127,7 @@ def _rule(code: str, said: str, tag: str) -> dict[str, Json]:
         "shortDescription": {"text": said},
         **_explained(code, said),
         "defaultConfiguration": {
-            "enabled": code not in OFF,
+            "enabled": code not in only_asked(),
             "level": "warning" if is_warned_of else "error",
         },
         "properties": {"tags": ["practice" if is_practice else tag]},
