@@ -1,4 +1,4 @@
-"""What a workspace is told and looked up by: a check of practice, and a place of secrets."""
+"""What a workspace is told and looked up by: checks, terms, places of secrets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from workbench import Workbench
 
 PRACTICE = "reconciler/kinds/saved_view/practice.py"
 PLACES = "reconciler/project/secret_places.py"
+SELECTION = "reconciler/manifests/selection.py"
 SECRETS = "reconciler/session/secrets.py"
 
 
@@ -39,6 +40,46 @@ def practice(bench: Workbench) -> None:
         "tests/manifests/wrong_practice.py",
         '    _of("L601",',
         '    _of("L602", "5:9", "called as every new one", "name it"),',
+    )
+
+
+def term(bench: Workbench) -> None:
+    """Select by how a name begins."""
+    bench.after(SELECTION, '    FILE = "file"', '    PREFIX = "prefix"')
+    bench.replace(
+        SELECTION,
+        "            case About.FILE:\n",
+        "            case About.PREFIX:\n"
+        "                return ref.name.startswith(self.glob)\n"
+        "            case About.FILE:\n",
+    )
+    bench.replace(
+        SELECTION, "label.KEY=VALUE or file=GLOB", "label.KEY=VALUE, prefix=X or file=GLOB"
+    )
+    bench.replace(
+        SELECTION,
+        "{About.KIND.value: About.KIND, About.FILE.value: About.FILE}.get(name)",
+        "{one.value: one for one in (About.KIND, About.PREFIX, About.FILE)}.get(name)",
+    )
+    bench.replace(SELECTION, '("kind", "file")', '("kind", "prefix", "file")')
+    bench.replace(SELECTION, '"file": "file=",', '"file": "file=", "prefix": "prefix=",')
+    bench.replace(
+        "reconciler/commands/completing.py",
+        '    terms += [f"label.',
+        '    terms += [f"prefix={one.name}" for one in named]\n    terms += [f"label.',
+    )
+    bench.replace(
+        "reconciler/commands/options.py",
+        "label.team=payments, file=",
+        "label.team=payments, prefix=a, file=",
+    )
+    bench.after("docs/plan.md", "| `kind=SLO` |", "| `prefix=a` | how a name begins |")
+    bench.append(
+        "tests/manifests/test_selection.py",
+        '\n\n@pytest.mark.parametrize(("term", "taken"), [("prefix=check", 1), ("prefix=x", 0)])\n'
+        "def test_prefix(term: str, taken: bool) -> None:\n"
+        '    """A prefix takes what begins with it."""\n'
+        "    assert selected(term) is bool(taken)\n",
     )
 
 

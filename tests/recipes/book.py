@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from added_checks import practice, secret_place
+from added_checks import practice, secret_place, term
 from added_entry import entry
 from added_kind import kind
 from added_store import store
@@ -183,6 +183,12 @@ RECIPES = (
             f"{WRONG}::test_a_wrong_manifest[practice L602]",
             "tests/explaining/test_explanations.py::test_the_wrong_sample[L602]",
         ),
+    ),
+    Recipe(
+        name="term",
+        task=("Add a term of `--select`",),
+        perform=term,
+        laws=("tests/manifests/test_selection.py",),
     ),
     Recipe(
         name="secret-place",
