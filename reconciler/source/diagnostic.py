@@ -340,8 +340,8 @@ def _width(rest: str, before: str) -> int:
     What stands alone behind its key goes on to the end of the line.
     """
     if rest[:1] not in _MEANS_MORE and _KEY_BEFORE.fullmatch(before):
-        bare = re.split(r"[ \t]#", rest, maxsplit=1)[0].rstrip()
-        return max(1, min(len(bare), WIDEST_MARK))
+        bare = re.split(r"[ \t]#", rest[:WIDEST_MARK], maxsplit=1)[0].rstrip()
+        return max(1, len(bare))
     closing = "}" if rest.startswith(OPEN) else rest[:1]
     if closing in ("'", '"', "}"):
         end = rest.find(closing, 1)

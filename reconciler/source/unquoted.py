@@ -13,6 +13,7 @@ from typing import Final
 from reconciler.expressions import OPEN
 
 LONGEST: Final = 200
+LONGEST_LINE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,9 @@ def _value_at(text: str, offset: int) -> tuple[int, str] | None:
     """Give where the value begins that stands on the line of a place, and all of it."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
-    line = _VALUE.fullmatch(text[start : len(text) if end < 0 else end])
+    end = len(text) if end < 0 else end
+    # A line of a megabyte may have a thousand tags, and is looked at for each.
+    line = _VALUE.fullmatch(text[start:end]) if end - start <= LONGEST_LINE else None
     if line is None or not line["value"] or len(line["value"]) > LONGEST:
         return None
     return start + len(line["head"]), line["value"]

@@ -54,3 +54,18 @@ def test_where_the_quotes_belong(text: str, place: tuple[int, int], meant: str) 
     (flaw,) = read_text(text).flaws
 
     assert ((flaw.line, flaw.column), flaw.suggestion) == (place, meant)
+
+
+@given(
+    st.sampled_from([*"*&!@`%{[\"'", "{{", "x: "]),
+    st.text(alphabet="ab :\"'\\{}@*!", max_size=12),
+)
+def test_what_is_given_says_what_was_meant(begins: str, rest: str) -> None:
+    """A text that is given back in quotes is, where it is written so, the text that stood there."""
+    meant = f"{begins}{rest}".rstrip()
+
+    for flaw in read_text(f"a: {meant}\n").flaws:
+        if flaw.suggestion and (flaw.line, flaw.column) == (1, 4):
+            again = read_text(f"a: {flaw.suggestion}\n")
+            assert again.flaws == []
+            assert [one.value for one in again.documents] == [{"a": meant}]
