@@ -121,7 +121,7 @@ def _codes_index() -> str:
     lines = [
         "# Codes",
         "",
-        "Everything that has a code: complaints, guards and exit codes.",
+        "Everything that has a code: complaints, guards, reasons of plans and exit codes.",
         f"`reconciler explain CODE` says the same. {WRITTEN}",
     ]
     for family in FAMILIES:

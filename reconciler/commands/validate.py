@@ -103,8 +103,13 @@ def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[F
     from reconciler.manifests.fixing import find_fixes  # noqa: PLC0415 - for --fix only
     from reconciler.manifests.placing import replace_text  # noqa: PLC0415 - the same
 
+    left: set[tuple[str, int]] = set()
+    if asked.selection:
+        found = check_in(project, asked, in_all=True).workspace
+        left = {(one.source.file, one.source.line) for one in found.left_out}
+        left -= {(one.source.file, one.source.line) for one in found.manifests}
     paths = manifest_paths(asked, project)
-    fixes = find_fixes(paths, project.root, project.settings.exclude)
+    fixes = find_fixes(paths, project.root, project.settings.exclude, left)
     for one in () if only_shown else fixes:
         replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
     return fixes
@@ -146,11 +151,17 @@ def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = 
             from reconciler.report.complaints.sarif import complaints_sarif  # noqa: PLC0415 - rare
 
             where = checked.folder, checked.environment
-            return complaints_sarif(workspace.complaints, *where, len(workspace.suppressed))
+            return complaints_sarif(
+                workspace.complaints,
+                *where,
+                len(workspace.suppressed),
+                selected=checked.selected,
+            )
         case "junit":
             from reconciler.report.complaints.junit import complaints_junit  # noqa: PLC0415 - rare
 
-            return complaints_junit(workspace.complaints, workspace.manifests, workspace.elsewhere)
+            skipped = [ref for ref in workspace.elsewhere if ref not in workspace.unselected]
+            return complaints_junit(workspace.complaints, workspace.manifests, skipped)
         case _:
             count = len(workspace.manifests)
             return complaints_json(

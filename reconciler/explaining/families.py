@@ -21,6 +21,7 @@ from reconciler.explaining.guard_codes import GUARD_CODES
 from reconciler.explaining.practice_codes import PRACTICE_CODES
 from reconciler.explaining.project_codes import PROJECT_CODES
 from reconciler.explaining.query_codes import QUERY_CODES
+from reconciler.explaining.reason_codes import REASON_CODES, REMARK_CODES
 from reconciler.explaining.reuse_codes import REUSE_CODES
 from reconciler.explaining.spec_codes import SPEC_CODES
 from reconciler.explaining.text_codes import TEXT_CODES
@@ -49,6 +50,8 @@ FAMILIES: Final = (
     Family("a finding", "what is declared against what happened", AUDIT_CODES),
     Family("a complaint", "the project file", PROJECT_CODES),
     Family("a guard", "what an apply refuses without consent", GUARD_CODES),
+    Family("a reason", "why a change of a plan is as it is", REASON_CODES),
+    Family("a remark", "what a plan says of itself", REMARK_CODES),
     Family("an exit code", "what a command ends with", EXIT_CODES, "exit-"),
 )
 

@@ -8,12 +8,11 @@ from typing import Final
 from reconciler.explaining.explanation import MANIFEST, PROJECT, Explanation, Sample
 from reconciler.kinds import KINDS
 from reconciler.kinds.practice import Practice
-from reconciler.project.levels import OFF
 
 
 def _sample(one: Practice, text: str) -> Sample:
     # What is off by default has to be asked for, to be told at all.
-    asked = {PROJECT: f"checks: {{{one.code}: warning}}\n"} if one.code in OFF else {}
+    asked = {PROJECT: f"checks: {{{one.code}: warning}}\n"} if one.asked else {}
     return Sample(files={**asked, MANIFEST: text})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Final, overload
 
@@ -67,3 +68,9 @@ BY_NAME: Final[Mapping[str, Kind]] = _ByName()
 
 KINDS: Final[Sequence[Kind]] = _Kinds()
 """Every kind, in the order in which they are applied."""
+
+
+@cache
+def only_asked() -> frozenset[str]:
+    """Give the codes of the checks of practice that are made where `checks:` asks for them."""
+    return frozenset(one.code for kind in KINDS for one in kind.practices() if one.asked)

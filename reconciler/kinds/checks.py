@@ -102,7 +102,8 @@ def _part_findings(document: Json, model: type[Part], path: Path) -> Iterator[Fi
     for key, value in document.items():
         facts = known.get(key)
         if facts is None:
-            strange.extend(_unknown_field(key, model, (*path, key)))
+            if not _is_of_an_item(key, document, model):
+                strange.extend(_unknown_field(key, model, (*path, key)))
         elif not facts.plain:
             yield from _value_findings(value, facts, (*path, key))
     if model.needed:
@@ -110,6 +111,16 @@ def _part_findings(document: Json, model: type[Part], path: Path) -> Iterator[Fi
     yield from strange
     if model.alternatives:
         yield from _alternative_findings(document, model, path)
+
+
+def _is_of_an_item(key: str, document: dict[str, Json], model: type[Part]) -> bool:
+    """Tell a field of an item whose list is required and missing, of which that says enough."""
+    missing = (
+        facts_of(model)[info.alias or name].items
+        for name, info in model.model_fields.items()
+        if info.is_required() and (info.alias or name) not in document
+    )
+    return any(items and items.part and key in facts_of(items.part) for items in missing)
 
 
 def _need_findings(
@@ -120,7 +131,7 @@ def _need_findings(
     for key in model.needed:
         if key in document and document[key] is None:
             said = f"`{key}` is null, and services are known to need it"
-            yield warning("M302", (*path, key), said)
+            yield warning("M302", (*path, key), said, Advice("give it a value"))
     missing = [key for key in model.needed if key not in document and key not in meant]
     if len(missing) == len(strange) == 1 and not strange[0].suggestion:
         strange[0] = replace(strange[0], suggestion=missing[0])

@@ -170,7 +170,7 @@ def _ways(repairs: Sequence[tuple[Path, Repair]]) -> Mapping[str, str]:
     named: dict[type[Repair], list[str]] = defaultdict(list)
     for path, repair in repairs:
         named[type(repair)].append(_name_in(path, repair))
-    read_only = [*named[Drop], *named[MoveId], *named[Negate]]
+    read_only = [*named[MoveId], *named[Drop], *named[Negate]]
     told = (
         ("M305", named[Unwrap], "wraps what stands in spec", ""),
         ("M305", named[Wrap], "stands around this in a manifest", ""),

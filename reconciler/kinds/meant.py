@@ -85,19 +85,27 @@ def _number(value: float | str, wrong: Wrong) -> str:
         is_meant = is_whole and isinstance(value, float) and value.is_integer()
         return str(int(value)) if is_meant else ""
     found = meant_number(value, is_whole=is_whole)
-    if found or wrong.facts.unit is not Unit.SECONDS:
+    seconds = "" if found else seconds_of(value)
+    if not seconds or wrong.facts.unit not in _COUNTED:
         return found
-    return seconds_of(value)
+    counted, rest = divmod(int(seconds), _COUNTED[wrong.facts.unit])
+    return "" if rest else str(counted)
 
 
-_DURATION: Final = re.compile(r"([0-9]{1,9}) ?([smhdw])")
+_COUNTED: Final = {Unit.SECONDS: 1, Unit.MINUTES: 60}
+_DURATION: Final = re.compile(
+    r"([0-9]{1,9}) ?(?:([smhdw])|(?:(s)ec(?:ond)?|(m)in(?:ute)?|(h)(?:ou)?r|(d)ay|(w)eek)s?)"
+)
 _SECONDS_OF: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def seconds_of(text: str) -> str:
-    """Give the seconds that `15m` or `1h` are, "" for what is no duration."""
+    """Give the seconds that `15m` or `1 hour` are, "" for what is no duration."""
     found = _DURATION.fullmatch(text.strip().lower())
-    return "" if found is None else str(int(found[1]) * _SECONDS_OF[found[2]])
+    if found is None:
+        return ""
+    unit = next(filter(None, found.groups()[1:]))
+    return str(int(found[1]) * _SECONDS_OF[unit])
 
 
 _WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")

@@ -45,7 +45,8 @@ FindAmong: TypeAlias = Callable[[Neighbours], Iterator[tuple[Manifest, Found]]]
 class Practice:
     """One check: why it is made, and manifests that are `wrong` and `right` by it.
 
-    It looks at each resource of its kind by itself (`find`), or at all of them (`among`).
+    It looks at each resource of its kind by itself (`find`), or at all of them (`among`). One
+    that many a good workspace would fail is made where the project file asks for it (`asked`).
     """
 
     code: str
@@ -54,6 +55,7 @@ class Practice:
     right: str
     find: Find | None = None
     among: FindAmong | None = None
+    asked: bool = False
 
     @property
     def title(self) -> str:

@@ -25,7 +25,7 @@ from reconciler.sealed import RefHole, SecretHole, Template, sum_of
 from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.source.files import Files, digest_of_file
 
-FORMAT = 2
+FORMAT = 3
 
 FAST: Final = 1
 """The level of packing: a second one takes twice as long and gains a tenth."""
@@ -51,6 +51,7 @@ class Kept:
     unheeded: int
     files: int
     samples: Samples | None
+    unselected: tuple[Ref, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,7 @@ class _Closing:
             "unheeded": one.unheeded,
             "files": one.files,
             "samples": _samples(one.samples),
+            "unselected": [list(ref) for ref in one.unselected],
         }
 
     def _manifest(self, one: Manifest) -> Held:
@@ -240,6 +242,7 @@ class _Opening:
             held["unheeded"],
             held["files"],
             _sampled(held["samples"]),
+            tuple(Ref(*ref) for ref in held["unselected"]),
         )
 
     def _manifest(self, held: Held) -> Manifest:

@@ -11,21 +11,18 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from reconciler.advice import from_export
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA
-from reconciler.kinds.judging import kind_like
+from reconciler.kinds.judging import kind_hinted
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.meant import NO_ITEMS, is_mappings, meant_number
 from reconciler.kinds.shape import facts_of
 from reconciler.kinds.type_errors import wanted_of
 from reconciler.manifests.exempting import read_exemptions
-from reconciler.manifests.strangers import stranger_in
 from reconciler.resource import API_VERSION, Exemption, RemoteId
 from reconciler.slips import nearest, shortened
-from reconciler.source.diagnostic import Advice, Finding, Severity
-from reconciler.source.files import File
+from reconciler.source.diagnostic import REMOVE, Advice, Finding
 
 FIELDS = tuple(name for name, field in MANIFEST.items() if field.required)
 """Those of which a document that is a manifest has at least one."""
@@ -38,6 +35,8 @@ ID_SOURCE = Advice(
     "--from FILE` makes the whole manifest"
 )
 """Where the id of what the API cannot create comes from."""
+COPIED = Advice("copy it from the web interface")
+COPIED_OR_NONE = Advice("copy it from the web interface, or remove it for what is new")
 
 
 @dataclass(slots=True)
@@ -88,7 +87,8 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
         found = _spec_finding(document, envelope)
         envelope.findings.append(found)
     elif not _stands_inside(document, "spec") and not _is_misspelt("spec", envelope):
-        envelope.findings.append(Finding("M302", (), "`spec` is required"))
+        repair = Advice("add it after `metadata`, with the fields of the resource below it")
+        envelope.findings.append(Finding("M302", (), "`spec` is required", suggestion=repair))
     return envelope
 
 
@@ -128,22 +128,38 @@ def _unknown_fields(
         if path and key in MANIFEST:
             said = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
             yield Finding("M208", (*path, key), said, at_key=True)
+        elif not path and key in METADATA and key not in known:
+            yield _beside_metadata(document, key)
         elif key not in known:
             near = nearest(key, known)
             said = f"unknown field `{key}` in {place} (known: {', '.join(known)})"
             yield Finding("M208", (*path, key), said, suggestion=near, at_key=True)
 
 
+def _beside_metadata(document: dict[str, Json], key: str) -> Finding:
+    """Say where a field belongs that stands one level too high."""
+    said = f"`{key}` stands beside `metadata`, and belongs inside"
+    repair = "move it there, indented by two blanks"
+    if "metadata" not in document:
+        said = f"`{key}` belongs inside `metadata`, which is missing"
+        repair = "write a line `metadata:` above it, and indent it by two blanks"
+    return Finding("M208", (key,), said, suggestion=Advice(repair), at_key=True)
+
+
 def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
     version = document.get("apiVersion")
     if version is None:
-        yield Finding("M202", (), f"`apiVersion: {API_VERSION}` is required")
+        said = f"`apiVersion: {API_VERSION}` is required"
+        yield Finding("M202", (), said, suggestion=Advice("add it as the first line"))
     elif version != API_VERSION:
         said = f"unknown apiVersion {_shown(version)}"
         yield Finding("M202", ("apiVersion",), said, suggestion=API_VERSION)
     kind = document.get("kind")
     if kind is None:
-        yield Finding("M203", (), f"`kind` is required: one of {', '.join(BY_NAME)}")
+        meant = kind_hinted(document.get("spec"))
+        repair = Advice(f"add `kind: {meant.name}`" if meant else "add the one that is meant")
+        said = f"`kind` is required: one of {', '.join(BY_NAME)}"
+        yield Finding("M203", (), said, suggestion=repair)
     elif isinstance(kind, str) and kind in BY_NAME:
         envelope.kind = BY_NAME[kind]
     else:
@@ -159,12 +175,16 @@ def _read_metadata(
     if not isinstance(metadata, dict):
         if "metadata" in document:
             said = f"`metadata` must be a mapping with a `name`, not {_shown(metadata)}"
-            yield Finding("M204", ("metadata",), said)
-        else:
-            yield Finding("M204", (), "`metadata` with a `name` is required")
+            repair = NO_ITEMS if is_mappings(metadata) else ""
+            yield Finding("M204", ("metadata",), said, suggestion=repair)
+        elif document.keys().isdisjoint(METADATA):
+            repair = Advice(f"add `metadata: {{name: {_name_for(document)}}}`")
+            said = "`metadata` with a `name` is required"
+            yield Finding("M204", (), said, suggestion=repair)
         return
     yield from _unknown_fields(metadata, METADATA_FIELDS, ("metadata",))
-    yield from _read_name(metadata, envelope)
+    if "name" in metadata or "name" not in document:
+        yield from _read_name(metadata, document, envelope)
     yield from _read_labels(metadata, envelope)
     yield from _read_environments(metadata, around.environments, envelope)
     yield from _read_protect(metadata, envelope)
@@ -173,10 +193,19 @@ def _read_metadata(
         yield from read_exemptions(exempt, around.rules, around.today, envelope.exempt)
 
 
-def _read_name(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+def _name_for(document: dict[str, Json]) -> str:
+    """Give a name for a manifest that has none, after what it declares."""
+    spec = document.get("spec")
+    return (better_name(spec.get("name")) if isinstance(spec, dict) else "") or "NAME"
+
+
+def _read_name(
+    metadata: dict[str, Json], document: dict[str, Json], envelope: Envelope
+) -> Iterator[Finding]:
     name = metadata.get("name")
     if name is None:
-        yield Finding("M205", ("metadata",), "`metadata.name` is required")
+        repair = Advice(f"add `name: {_name_for(document)}`")
+        yield Finding("M205", ("metadata",), "`metadata.name` is required", suggestion=repair)
     elif isinstance(name, str) and len(name) <= LONGEST_NAME and NAME.fullmatch(name):
         envelope.name = name
     else:
@@ -256,7 +285,9 @@ def _wrong_id(kind: Kind, value: Json, path: tuple[str, ...]) -> Iterator[Findin
         meant = near if near and kind.id_form.parse(int(near)) is not None else ""
         given = f"the text {_shown(value)}" if meant else _shown(value)
         said = f"the id of this {kind.name} must be {kind.id_form.words}; it is {given}"
-        yield Finding("M206", path, said, suggestion=meant)
+        copied = COPIED if kind.id_form.required else COPIED_OR_NONE
+        way_out = REMOVE if kind.singleton else copied
+        yield Finding("M206", path, said, suggestion=meant or way_out)
 
 
 def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
@@ -265,7 +296,7 @@ def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Find
         return
     if not isinstance(labels, dict):
         said = f"`labels` must be a mapping of text, not {_shown(labels)}"
-        yield Finding("M204", ("metadata", "labels"), said)
+        yield Finding("M204", ("metadata", "labels"), said, suggestion=_meant_labels(labels))
         return
     for key, value in labels.items():
         if isinstance(value, str):
@@ -276,6 +307,19 @@ def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Find
             yield Finding("M204", ("metadata", "labels", key), said, suggestion=quoted)
 
 
+_PAIRS = re.compile(
+    r"[A-Za-z0-9_.-]+[=:][A-Za-z0-9_.-]+(?: *, *[A-Za-z0-9_.-]+[=:][A-Za-z0-9_.-]+)*"
+)
+
+
+def _meant_labels(labels: Json) -> str:
+    """Give labels as a mapping that were written as a list, or as `team=payments,tier=one`."""
+    if isinstance(labels, str) and _PAIRS.fullmatch(labels):
+        pairs = [re.split("[=:]", one.strip(), maxsplit=1) for one in labels.split(",")]
+        return "{" + ", ".join(f"{key}: {plain(value)}" for key, value in pairs) + "}"
+    return NO_ITEMS if is_mappings(labels) else Advice("write each as `KEY: VALUE`")
+
+
 def _read_environments(
     metadata: dict[str, Json], known: Mapping[str, object], envelope: Envelope
 ) -> Iterator[Finding]:
@@ -284,7 +328,10 @@ def _read_environments(
         return
     path = ("metadata", "environments")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        yield Finding("M204", path, "`environments` must be a list of names")
+        meant = f"[{names}]" if isinstance(names, str) and NAME.fullmatch(names.lower()) else ""
+        repair = meant or Advice("write it as `[NAME, NAME]`")
+        said = "`environments` must be a list of names"
+        yield Finding("M204", path, said, suggestion=repair)
         return
     envelope.environments = tuple(map(str, names))
     for index, name in enumerate(envelope.environments):
@@ -296,7 +343,11 @@ def _unknown_environment(
     name: str, known: Mapping[str, object], path: tuple[str | int, ...], *, at_key: bool = False
 ) -> Finding:
     said = f"`{name}` is not an environment of reconciler.yaml (known: {', '.join(sorted(known))})"
-    return Finding("M207", path, said, suggestion=shortened(name, known), at_key=at_key)
+    near = shortened(name, known) or NO_ENVIRONMENT
+    return Finding("M207", path, said, suggestion=near, at_key=at_key)
+
+
+NO_ENVIRONMENT = Advice("choose one of these, or add it under `environments:` in reconciler.yaml")
 
 
 def _read_protect(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
@@ -332,29 +383,7 @@ def _spelled(value: Json) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def record_finding(file: File, value: Json, code: str, severity: Severity) -> Finding | None:
-    """Say what a bare record is, and how it becomes a manifest; None for what is not known."""
-    if stranger := stranger_in(value):
-        said = (
-            f"this is {stranger}, and no manifest: import it, and leave it out with `exclude:` in "
-            "reconciler.yaml, or move it away"
-        )
-        way_out = f"make manifests of it with `{from_export(file.name)}`"
-        return Finding(code, (), said, severity, Advice(way_out))
-    kind = kind_like(value)
-    if kind is None:
-        return None
-    said = f"this looks like an exported {kind.name}, and is no manifest"
-    if kind.from_export is not None and file.is_json:
-        name = better_name(file.path.stem) or "NAME"
-        head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {_plain(name)}}}"
-        manifest = f"{{{head}, spec: {{file: {_plain(file.path.name)}}}}}"
-        return Finding(code, (), said, severity, Advice(f"write a manifest beside it: {manifest}"))
-    way_out = f"make a manifest of it with `{from_export(file.name)}`, then remove it here"
-    return Finding(code, (), said, severity, Advice(way_out))
-
-
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Give a text as YAML takes it in one line, quoted where it has to be."""
     is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._/-]*", text) is not None
     return text if is_plain else json.dumps(text, ensure_ascii=False)

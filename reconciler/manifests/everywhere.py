@@ -45,6 +45,7 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
         tuple(sorted({one for workspace in workspaces.values() for one in workspace.suppressed})),
         left_out=tuple(left.values()),
         unheeded=max((one.unheeded for one in workspaces.values()), default=0),
+        unselected=tuple({ref: None for one in workspaces.values() for ref in one.unselected}),
     )
 
 

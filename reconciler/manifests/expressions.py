@@ -88,11 +88,12 @@ def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> J
     if found is not None:
         return found[1]
     near = nearest(name, scope.variables)
-    known = f" (it has {', '.join(sorted(scope.variables))})" if scope.variables else ""
-    said = f"environment `{scope.environment}` has no variable `{name}`{known}"
-    if not scope.variables:
-        said += f": declare it in reconciler.yaml, environments.{scope.environment}.variables"
-    meant = near and expression(Word.VARIABLE, near)
+    if scope.variables:
+        said = f"there is no variable `{name}`: known are {', '.join(sorted(scope.variables))}"
+    else:
+        said = f"environment `{scope.environment}` has no variable `{name}`"
+    declare = f"declare it in reconciler.yaml, environments.{scope.environment}.variables"
+    meant = expression(Word.VARIABLE, near) if near else Advice(declare)
     filled.findings.append(Finding("M501", path, said, suggestion=meant, spot=part.spot))
     return part.spot.written
 
@@ -143,6 +144,9 @@ def value_of_secret(name: str, scope: Scope) -> SecretHole:
     return SecretHole(name, value, seal(value, name, scope.salt()) if value else _UNSET)
 
 
+NOT_DECLARED = Advice("declare it, or write the id of the one that the service has")
+
+
 def reference_findings(
     references: Sequence[Reference], known: Mapping[Ref, bool], environment: str
 ) -> Iterator[Finding]:
@@ -160,5 +164,5 @@ def reference_findings(
             continue
         near = nearest(str(ref), map(str, known))
         said = f"there is no `{ref}` in this workspace"
-        meant = near and expression(Word.REFERENCE, near)
+        meant = expression(Word.REFERENCE, near) if near else NOT_DECLARED
         yield Finding("M503", path, said, suggestion=meant, spot=spot)

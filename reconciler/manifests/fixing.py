@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -39,9 +39,17 @@ class Fix:
     roots: tuple[Path, ...]
 
 
-def find_fixes(paths: Sequence[Path], root: Path, exclude: Sequence[str] = ()) -> list[Fix]:
-    """Give the files under `paths`, and those that their manifests name, that can be repaired."""
-    search = _Search(root, sources_of(paths, root))
+def find_fixes(
+    paths: Sequence[Path],
+    root: Path,
+    exclude: Sequence[str] = (),
+    left: Collection[tuple[str, int]] = (),
+) -> list[Fix]:
+    """Give the files under `paths`, and those that their manifests name, that can be repaired.
+
+    `left` are documents that are left as they are, by their file and first line.
+    """
+    search = _Search(root, sources_of(paths, root), left)
     for file in find_files(paths, root, exclude).files:
         search.look_at(file.path, file.name, is_json=file.is_json)
     return search.fixes
@@ -51,6 +59,7 @@ def find_fixes(paths: Sequence[Path], root: Path, exclude: Sequence[str] = ()) -
 class _Search:
     root: Path
     sources: Sources[Judged]
+    left: Collection[tuple[str, int]] = ()
     fixes: list[Fix] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
     noted: set[Path] = field(default_factory=set)
@@ -61,7 +70,10 @@ class _Search:
         if not isinstance(reading, Reading) or reading.has_errors:
             return
         text = reading.lines.text
-        pasted = [_Pasted.read(document.value) for document in reading.documents]
+        pasted = [
+            None if (name, one.locate(())[0]) in self.left else _Pasted.read(one.value)
+            for one in reading.documents
+        ]
         for one in filter(None, pasted):
             self._look_at_export(path.parent, one)
         # One that cannot be repaired keeps no other of its file from it.

@@ -6,21 +6,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reconciler.document import Json
-from reconciler.manifests.envelope import (
-    FIELDS,
-    record_finding,
-)
+from reconciler.kinds.meant import is_mappings
+from reconciler.manifests.envelope import FIELDS
 from reconciler.manifests.made import Written
 from reconciler.manifests.making import Making
 from reconciler.manifests.repeating import (
     FOR_EACH,
 )
 from reconciler.manifests.strangers import stranger_in
+from reconciler.manifests.undeclared import is_of_kubernetes, record_finding
 from reconciler.project.settings import sample_files
 from reconciler.resource import API_VERSION
-from reconciler.source.diagnostic import Complaint, Finding, Severity
+from reconciler.source.diagnostic import Advice, Complaint, Finding, Severity
 from reconciler.source.files import File
 from reconciler.source.parsed import Document, Reading, Text
+
+NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two manifests")
 
 
 @dataclass(slots=True)
@@ -75,7 +76,11 @@ class Loader(Making):
                     self._take(file, again)
                 continue
             said = "this file is not a manifest, and no manifest's spec.file names it"
-            stray = Complaint(file.name, 0, 0, "M113", said, "", Severity.WARNING)
+            way_out = Advice(
+                f"write `spec: {{file: {file.path.name}}}` in one, or `exclude:` it in "
+                "reconciler.yaml"
+            )
+            stray = Complaint(file.name, 0, 0, "M113", said, way_out, Severity.WARNING)
             # Most are named, so only the others are looked at, once more.
             reading = self.sources.read(file.path, file.name, is_json=True)
             if isinstance(reading, Reading) and len(reading.documents) == 1:
@@ -89,7 +94,8 @@ class Loader(Making):
         here = Text(file.name, document)
         if not isinstance(document.value, dict):
             said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
-            self.complain(here, [Finding("M201", (), said)])
+            way_out = NO_LIST if is_mappings(document.value) else ""
+            self.complain(here, [Finding("M201", (), said, suggestion=way_out)])
             return
         if self._is_foreign(file, document.value, here):
             return
@@ -102,7 +108,8 @@ class Loader(Making):
     def _is_foreign(self, file: File, value: dict[str, Json], here: Text) -> bool:
         """Tell a record without its envelope, and what another tool wrote; complain of it once."""
         is_bare = value.keys().isdisjoint(FIELDS)
-        if not is_bare and (value.get("apiVersion") == API_VERSION or not stranger_in(value)):
+        is_ours = value.get("apiVersion") == API_VERSION
+        if not is_bare and (is_ours or not (stranger_in(value) or is_of_kubernetes(value))):
             return False
         record = record_finding(file, value, "M201", Severity.ERROR)
         if record is None:
@@ -117,7 +124,8 @@ class Loader(Making):
 def _looks_declared(reading: Reading) -> bool:
     """Tell a manifest from a stray JSON file, though it may be too broken to be read."""
     if reading.has_errors:
-        return '"apiVersion"' in reading.lines.text
+        text = reading.lines.text
+        return '"apiVersion"' in text or "'apiVersion'" in text
     return any(
         isinstance(document.value, dict) and "apiVersion" in document.value
         for document in reading.documents

@@ -348,6 +348,9 @@ class Making(Complaining):
         if isinstance(reading, Complaint):
             said = f"`{named}`: {reading.message}"
             near = reading.suggestion and str(Path(named).with_name(reading.suggestion))
+            if near:
+                # It is told with this mistake, and not as a file that nothing names.
+                self.exports.add(path.with_name(reading.suggestion).resolve())
             self.complain(inside, [Finding("M404", ("file",), said, suggestion=near)])
             return None
         self.exports.add(path.resolve())

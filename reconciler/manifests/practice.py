@@ -29,7 +29,7 @@ def practice_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Compl
 
 def _practices_of(kind: Kind, levels: Mapping[str, Level]) -> tuple[list[Practice], list[Practice]]:
     """Give the checks of a kind that are on: of one resource, and of all."""
-    wanted = [one for one in kind.practices() if is_on(one.code, levels)]
+    wanted = [one for one in kind.practices() if is_on(one.code, levels, only_asked=one.asked)]
     return [one for one in wanted if one.find], [one for one in wanted if one.among]
 
 

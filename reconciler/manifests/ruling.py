@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reconciler.errors import MissingExtra
@@ -124,4 +125,9 @@ def _flaw_complaint(
     if text is None:
         return Complaint(PROJECT_FILE, 0, 0, finding.code, said, near)
     line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
-    return complaint_at(text.file, text.document.lines, line, column, finding)
+    placed_there = complaint_at(text.file, text.document.lines, line, column, finding)
+    if near and placed_there.excerpt is not None:
+        # An expression has no blanks around its names, up to which a place is marked otherwise.
+        excerpt = replace(placed_there.excerpt, width=len(flaw.name))
+        return replace(placed_there, excerpt=excerpt)
+    return placed_there

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from reconciler.kinds import only_asked
 from reconciler.project.levels import (
     AUDIT,
     PRACTICE,
@@ -119,7 +120,8 @@ class Silencing:
                 at = (one.file, one.asked.line, one.asked.column)
                 for code in one.asked.codes or ():
                     # What is off is not looked for, nor what happened, so that nobody can tell.
-                    is_asked = is_on(code, self.levels) and not code.startswith(AUDIT)
+                    is_made = is_on(code, self.levels, only_asked=code in only_asked())
+                    is_asked = is_made and not code.startswith(AUDIT)
                     if (*at, code) in used or not is_asked:
                         continue
                     if has_a_level(code, self.rules):

@@ -161,7 +161,8 @@ class Workspace:
     `read` is every file that was read, exports too. `suppressed` is what is not
     complained of, with the reason, and `idle` are comments that ignore nothing here.
     `left_out` was not selected, and `unheeded` is how many errors are about that. `samples` are
-    logs that policies are held against, None where the environment has none.
+    logs that policies are held against, None where the environment has none. `unselected`
+    are those of `elsewhere` that would not be selected there either.
     """
 
     manifests: tuple[Manifest, ...]
@@ -174,6 +175,7 @@ class Workspace:
     left_out: tuple[Manifest, ...] = ()
     unheeded: int = 0
     samples: Samples | None = None
+    unselected: tuple[Ref, ...] = ()
 
     @property
     def known(self) -> Iterator[Ref]:
@@ -246,6 +248,7 @@ def _kept(made: Workspace) -> Kept:
         made.unheeded,
         made.files,
         made.samples,
+        made.unselected,
     )
 
 
@@ -261,6 +264,7 @@ def _workspace(kept: Kept, read: tuple[Path, ...]) -> Workspace:
         kept.left_out,
         kept.unheeded,
         kept.samples,
+        kept.unselected,
     )
 
 
@@ -294,17 +298,21 @@ def _load(
     manifests = tuple(one.manifest for one in declared)
     said = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
     about = [one for one in said.complaints if loader.taken.is_about(one, scope.selection)]
+    silenced = [
+        one for one in said.suppressed if loader.taken.is_about(one.complaint, scope.selection)
+    ]
     return Workspace(
         tuple(one.manifest for one in declared if one.selected),
         tuple(about),
         tuple(loader.elsewhere),
         len(found.files) - loader.samples,
         tuple(sources.paths),
-        said.suppressed,
+        tuple(silenced),
         said.idle,
         tuple(one.manifest for one in declared if not one.selected),
         sum(one.is_error for one in said.complaints) - sum(one.is_error for one in about),
         samples,
+        tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
     )
 
 

@@ -197,7 +197,9 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
         said = f"environment `{name}` has both `baseUrl` and `emulator`: remove one"
         yield Finding("P101", (*path, "emulator"), said, at_key=True)
     if environment.base_url is not None and (why := unsafe_base_url(environment.base_url)):
-        yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}")
+        near = f"https://{environment.base_url.removeprefix('http://')}"
+        meant = "" if "://" in near[8:] or unsafe_base_url(near) else near
+        yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}", suggestion=meant)
     if environment.emulator is not None:
         yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
     yield from _secret_findings(environment.secrets, (*path, "secrets"))
@@ -285,14 +287,23 @@ _NO_MAPPINGS: Mapping[tuple[str, ...], Advice] = {
         "write `{}` for any open one, or which: `{severities: [critical]}`"
     ),
 }
-_SIMPLE = re.compile("[A-Za-z][A-Za-z0-9_-]*")
 
 
 def _meant_by(kind: str, path: Path, value: object) -> str:
-    """Give what was likely meant by a value of another form, "" where nobody can tell."""
-    if kind == "list_type" and isinstance(value, str) and _SIMPLE.fullmatch(value):
-        return f"[{value}]"
-    return _NO_MAPPINGS.get((*map(str, path[:1] + path[2:]),), "") if kind in _FORMS else ""
+    """Give what was likely meant by a setting of the wrong form, or what to do; "" for neither."""
+    match kind, value:
+        case "list_type", str():
+            return f"[{value}]"
+        case "literal_error", "no" | "No" | "NO" | "Off" | "OFF" | False if path[0] == "checks":
+            return "off"
+        case "dict_type", list() if path == ("environments",):
+            return Advice("write `NAME:` for each in place of `- `, and its settings below that")
+        case _ if path[-1:] == ("emulator",) and value is True:
+            return "{data: .reconciler/local.db}"
+        case (("model_type" | "model_attributes_type" | "dict_type"), _):
+            return _NO_MAPPINGS.get((*map(str, path[:1] + path[2:]),), "")
+        case _:
+            return ""
 
 
 def _named_so(name: str, known: Sequence[str]) -> str:
@@ -301,7 +312,6 @@ def _named_so(name: str, known: Sequence[str]) -> str:
     return plural if plural in known else nearest(name, known)
 
 
-_FORMS = ("model_type", "model_attributes_type", "dict_type")
 _VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
 
 

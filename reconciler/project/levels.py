@@ -41,9 +41,6 @@ WARNED_OF = frozenset(
 )
 """The codes that some complaints bear as a warning; as an error each of them stays one."""
 
-OFF = frozenset(("L202", "L209"))
-"""Checks that many a good workspace would fail: they are made where the project file says so."""
-
 ABOUT_SECRETS = frozenset(("M313",))
 """What is looked at one by one, and never for a whole project."""
 
@@ -117,6 +114,6 @@ def level_findings(checks: Mapping[str, Level], rules: Collection[str] = ()) -> 
             yield Finding("P101", path, said)
 
 
-def is_on(code: str, checks: Mapping[str, Level]) -> bool:
-    """Tell whether a check is made."""
-    return checks.get(code, "off" if code in OFF else "warning") != "off"
+def is_on(code: str, checks: Mapping[str, Level], *, only_asked: bool = False) -> bool:
+    """Tell whether a check is made; `only_asked` is one that has to be asked for."""
+    return checks.get(code, "off" if only_asked else "warning") != "off"

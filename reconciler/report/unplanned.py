@@ -27,10 +27,13 @@ _ELSEWHERE = (
 _INDENT = "      "
 
 
-def no_manifests(where: Sequence[str]) -> str:
-    """Say what to do where nothing is declared."""
+def no_manifests(where: Sequence[str], *, is_told: bool = False) -> str:
+    """Say what to do where nothing is declared, unless a complaint says it."""
+    nothing = f"there are no manifests in {', '.join(map(safe, where))}"
+    if is_told:
+        return nothing
     lines = [
-        f"there are no manifests in {', '.join(map(safe, where))}",
+        nothing,
         _ELSEWHERE,
         "  - to begin, save this as checkout.yaml; `reconciler schema` names all kinds:",
         *(_INDENT + line for line in FIRST_MANIFEST.splitlines()),

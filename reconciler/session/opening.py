@@ -95,7 +95,9 @@ def advice_on_nothing(
     if workspace.elsewhere:
         names = sorted(project.settings.environments)
         return none_for(environment, len(workspace.elsewhere), names)
-    return no_manifests([str(path) for path in manifest_paths(asked, project)])
+    is_told = any(one.suggestion for one in workspace.complaints)
+    where = [str(path) for path in manifest_paths(asked, project)]
+    return no_manifests(where, is_told=is_told)
 
 
 def read_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:

@@ -295,7 +295,7 @@ class Lines:
         shown = [(line, whole)]
         if line > 1:
             shown.insert(0, (line - 1, self.line(line - 1)))
-        width = _width(whole[column - 1 :])
+        width = _width(whole[column - 1 :], whole[: column - 1])
         return Excerpt(tuple(shown), column - 1, width).within(WIDEST_EXCERPT)
 
     def _counted(self) -> array[int]:
@@ -330,8 +330,18 @@ def _cut(line: str, left: int, room: int) -> str:
     return shown[:-1] + CUT if left + room < len(line) else shown
 
 
-def _width(rest: str) -> int:
-    """Width of the token that begins here: an expression, a quoted text, or up to a delimiter."""
+_KEY_BEFORE = re.compile(r"[ \t]*(?:- +)*[A-Za-z_][\w.-]*: +")
+_MEANS_MORE = frozenset("'\"{[|>&*!$")
+
+
+def _width(rest: str, before: str) -> int:
+    """Width of the token that begins here: an expression, a quoted text, or up to a delimiter.
+
+    What stands alone behind its key goes on to the end of the line.
+    """
+    if rest[:1] not in _MEANS_MORE and _KEY_BEFORE.fullmatch(before):
+        bare = re.split(r"[ \t]#", rest[:WIDEST_MARK], maxsplit=1)[0].rstrip()
+        return max(1, len(bare))
     closing = "}" if rest.startswith(OPEN) else rest[:1]
     if closing in ("'", '"', "}"):
         end = rest.find(closing, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from reconciler.plan_file import is_plan_file
 from reconciler.slips import nearest
-from reconciler.source.diagnostic import Complaint
+from reconciler.source.diagnostic import Advice, Complaint
 from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
 from reconciler.source.parsed import Document, Reading
 from reconciler.source.reading import read_text
@@ -207,7 +207,7 @@ def _inside(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complaint:
         real = path.resolve(strict=True)
         inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
         if not inside:
-            said = "this file leads out of the project folder: put one inside"
+            said = "this file leads out of the project folder: put a copy inside"
             return Complaint(name, 0, 0, "M112", said)
         if all(GIT_FOLDER in map(str.lower, one.parts) for one in inside):
             # Its settings hold the token of a job that checked out with one.
@@ -301,7 +301,10 @@ def decode(content: bytes, name: str) -> str | Complaint:
         line = before.count("\n") + 1
         column = len(before) - before.rfind("\n")
         said = f"this file is not UTF-8: byte 0x{content[error.start]:02x} cannot stand here"
-        return Complaint(name, line, column, "M111", said)
+        if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            line = column = 0
+            said = "this file is UTF-16, as some editors of Windows save"
+        return Complaint(name, line, column, "M111", said, Advice("save it as UTF-8"))
     if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
         return Complaint(name, 0, 0, "M110", "this file has a line longer than 1 MB")
     return text

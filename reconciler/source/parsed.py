@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,8 +14,15 @@ from reconciler.document import Json, Missing, Path, value_at
 from reconciler.expressions import OPEN, Spot
 from reconciler.resource import Member
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Lines, Severity, complaint_at
-from reconciler.source.text import departure_from_json, described, is_never_closed, spoken_problem
-from reconciler.source.unquoted import unquoted
+from reconciler.source.text import (
+    NO_COMMENTS,
+    departure_from_json,
+    described,
+    is_begun_earlier,
+    spoken_collection_key,
+    spoken_problem,
+)
+from reconciler.source.unquoted import braced, marked, misplaced, unquoted
 
 
 @dataclass(slots=True)
@@ -178,6 +185,11 @@ class Reading:
 MOST_FLAWS = 1_000
 
 
+_FIRST = frozenset(("apiVersion", "kind"))
+_LATER = frozenset(("metadata", "spec"))
+"""Keys of a manifest, and of what other tools call so: none stands in a project file."""
+
+
 class Stop(Exception):
     """The rest of the file cannot be read; the flaw is noted."""
 
@@ -204,21 +216,52 @@ class Flaws:
         self.note(code, event.start_mark.index, message)
         return Stop()
 
+    def stop_at_key(self, event: Any) -> Stop:
+        """Note a list or a mapping that stands where a key does."""
+        offset = event.start_mark.index
+        meant = braced(self.text, offset)
+        if meant is None:
+            said = spoken_collection_key(self.text[max(0, offset - 3) : offset])
+            return self.stop("M107", event, said)
+        self.note("M107", meant.offset, meant.message, meant.text)
+        return Stop()
+
+    def stop_at_next(self, key: str, document: Collection[str], offset: int) -> None:
+        """Note a document that begins without the line before it. Raises Stop where one does."""
+        if key in _FIRST and not _LATER.isdisjoint(document):
+            said = "a second manifest begins here: write a line `---` above it"
+            self.note("M102", offset, said)
+            raise Stop
+
+    def stop_at_alias(self, event: Any) -> Stop:
+        """Note an alias of nothing, which may be a text that begins with `*`."""
+        offset = event.start_mark.index
+        meant = marked(self.text, offset)
+        said = f"the alias `*{event.anchor}` has no anchor before it"
+        said += ": quote the text, if `*` begins it" if meant else ""
+        self.note("M101", offset, said, meant)
+        return Stop()
+
     def note_character(self, offset: int, character: str) -> None:
         """Note a character that may not stand here by its number, never as itself."""
         self.note("M111", offset, f"{described(character)} is not allowed here: remove it")
 
-    def note_syntax(self, error: MarkedYAMLError) -> None:
-        """Note what the parser found."""
+    def note_syntax(self, error: MarkedYAMLError, *, is_json: bool = False) -> None:
+        """Note what the parser found; of a comment in JSON it says something else."""
+        departure = departure_from_json(self.lines.text) if is_json else None
+        if departure is not None and departure.message.startswith(NO_COMMENTS):
+            self.note_departure_from_json()
+            return
         mark = error.problem_mark or error.context_mark
         offset = mark.index if mark else 0
         here = self.text[offset : offset + 2]
         begun = error.context_mark
         meant = unquoted(self.text, offset, error.problem or "")
-        if meant is not None:
-            self.note("M101", meant.offset, meant.message, meant.text)
+        wrong = meant or misplaced(self.text, offset, error.problem or "")
+        if wrong is not None:
+            self.note("M101", wrong.offset, wrong.message, wrong.text)
             return
-        if begun and is_never_closed(error.problem or ""):
+        if begun and is_begun_earlier(error.problem or ""):
             # All up to the end is inside the quotes: what is to blame is where they open.
             self.note("M101", begun.index, spoken_problem(error.problem or "", "", here))
             return
@@ -229,8 +272,11 @@ class Flaws:
 
     def note_tag(self, event: Any) -> None:
         """Note a tag; types come from the field, never from the file."""
-        said = f"the tag `{event.tag}` is not supported: remove it, fields have types of their own"
-        self.note("M104", event.start_mark.index, said)
+        offset = event.start_mark.index
+        meant = marked(self.text, offset)
+        reason = "or quote the text that it begins" if meant else "fields have types of their own"
+        said = f"the tag `{event.tag}` is not supported: remove it, {reason}"
+        self.note("M104", offset, said, meant)
 
     def note_leading_zero(self, text: str, value: Json, offset: int) -> None:
         """Warn of a number that looks octal, unless a warning more would hide an error."""

@@ -37,7 +37,6 @@ from reconciler.source.text import (
     number,
     parted_surrogates,
     reordering,
-    spoken_collection_key,
 )
 
 
@@ -163,7 +162,7 @@ class _Reader:
         try:
             self.walk(CParser(self.text), self.text)
         except MarkedYAMLError as error:
-            self.flaws.note_syntax(error)
+            self.flaws.note_syntax(error, is_json=is_json)
         except YAMLError as error:
             self.flaws.note("M101", 0, str(error).splitlines()[0])
         finally:
@@ -221,15 +220,15 @@ class _Reader:
                     key = key or self.unusual_key(value, event)
                     wants_key = False
                     if key in container:
+                        if len(stack) == 1:
+                            self.flaws.stop_at_next(key, container, mark.index)
                         said = f"`{key}` stands twice in this mapping: remove one"
                         self.flaws.note("M102", mark.index, said)
                         duplicate = len(marks) - 1
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if wants_key:
-                    start = event.start_mark.index
-                    said = spoken_collection_key(text[max(0, start - 3) : start])
-                    raise self.flaws.stop("M107", event, said)
+                    raise self.flaws.stop_at_key(event)
                 if len(stack) >= DEEPEST:
                     raise self.flaws.stop("M109", event, f"nested deeper than {DEEPEST} levels")
                 if may_tag and event.tag is not None:
@@ -336,8 +335,7 @@ class _Reader:
             raise self.flaws.stop("M108", event, f"more than {MOST_ALIASES} aliases")
         anchor = anchors.named.get(event.anchor)
         if anchor is None:
-            said = f"the alias `*{event.anchor}` has no anchor before it"
-            raise self.flaws.stop("M101", event, said)
+            raise self.flaws.stop_at_alias(event)
         if anchor.end < 0:
             raise self.flaws.stop(
                 "M108",

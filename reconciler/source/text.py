@@ -206,7 +206,10 @@ _PROBLEMS: Final = {
     "did not find expected key": (
         "a key is expected here: indent the line like its neighbours, or quote the text before it"
     ),
-    "could not find expected ':'": "a key must end with `: ` on its own line",
+    "could not find expected ':'": (
+        "a key ends with `:`, and this line has none: add it, or indent the line deeper than the "
+        "key that it belongs to"
+    ),
     "block sequence entries are not allowed in this context": (
         "a list cannot begin on the line of its key: start a new line before `- `"
     ),
@@ -262,6 +265,11 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
     return ", ".join(part for part in (context, problem) if part) or "not well-formed"
 
 
+def is_begun_earlier(problem: str) -> bool:
+    """Tell what is found late, and is to blame where the parser began to look."""
+    return is_never_closed(problem) or problem == "could not find expected ':'"
+
+
 def spoken_collection_key(before: str) -> str:
     """Say why a list or a mapping cannot be a key; `before` is the text just before it."""
     if _BRACE.search(before):
@@ -285,6 +293,9 @@ def departure_from_json(text: str) -> NotJson | None:
     return None
 
 
+NO_COMMENTS: Final = "this is not JSON, which has no comments"
+
+
 def _refuse(constant: str) -> Never:
     raise _NotFinite(constant)
 
@@ -295,8 +306,10 @@ def _spoken_json(error: json.JSONDecodeError, text: str) -> str:
         here[:1] in ("}", "]") and text[: error.pos].rstrip().endswith(",")
     ):
         return "this is not JSON: a comma stands before the closing bracket"
-    if here[:1] == "#" or here in ("//", "/*"):
-        return "this is not JSON, which has no comments: remove it, or name the file .yaml"
+    if here[:1] == "#":
+        return f"{NO_COMMENTS}: remove it, or name the file .yaml"
+    if here in ("//", "/*"):
+        return f"{NO_COMMENTS}: remove it"
     if error.msg == "Extra data":
         return "this is not JSON: a file holds one value, and more follows it"
     return f"this is not JSON: {error.msg[0].lower()}{error.msg[1:]}"

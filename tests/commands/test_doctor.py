@@ -510,3 +510,32 @@ def test_wrong_path_for_one(shop: Shop) -> None:
 
     assert (code, failed(checks)) == (9, ["may read SLOs"])
     assert checks["may read SLOs"][1].startswith("404 Not Found: no such path")
+
+
+SHOWN_PLACES = {
+    "FROM_FILE": ("{file: kept}", "ok", "present, from the file kept"),
+    "NO_FILE": ("{file: lost}", "failed", "is not there"),
+    "EMPTY": ("{file: hollow}", "failed", "is empty"),
+    "PRINTED": ("{command: [cat, kept]}", "ok", "present, from the command cat"),
+    "REFUSED": ("{command: ['false']}", "failed", "ended with 1"),
+    "NO_PROGRAM": ("{command: [reconciler-no-such-program]}", "failed", "not found on the PATH"),
+    "SAID_ASIDE": ("{command: [sh, -c, cat kept >&2; exit 3]}", "failed", "ended with 3"),
+}
+
+
+def test_places_of_secrets(shop: Shop) -> None:
+    """Of each file and command of a secret is said whether it gives one, and never what."""
+    (shop.root / "kept").write_text(f"{CANARY}\n", encoding="utf-8")
+    (shop.root / "hollow").write_text("\n", encoding="utf-8")
+    project = shop.root / "reconciler.yaml"
+    places = "".join(f"  {name}: {one[0]}\n" for name, one in SHOWN_PLACES.items())
+    project.write_text(f"{project.read_text(encoding='utf-8')}secrets:\n{places}", encoding="utf-8")
+
+    code, checks = examine(shop)
+
+    told = {name: checks[f"secret {name}"] for name in SHOWN_PLACES}
+    assert code == 4
+    assert {name: state for name, (state, _) in told.items()} == {
+        name: state for name, (_, state, _) in SHOWN_PLACES.items()
+    }
+    assert all(said in told[name][1] for name, (_, _, said) in SHOWN_PLACES.items()), told

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from harness.doors import typed
@@ -13,12 +14,14 @@ from harness.workspaces import Workspace
 
 from reconciler.errors import ExitCode
 from reconciler.explaining.explanation import Explanation, Sample
-from reconciler.explaining.families import explanations
+from reconciler.explaining.families import FAMILIES, explanations
 from reconciler.guards.rules import GUARD_CODES
+from reconciler.resource import Reason, Remark
 from reconciler.source.diagnostic import AUDITED, CODES
 
 SAID = explanations()
 SHOWN = [one for one in SAID.values() if one.command]
+TOLD_IN_PLANS = {one.code for union in (Reason, Remark) for one in get_args(union)}
 PAGES = Path(__file__).parents[2] / "docs"
 
 
@@ -63,10 +66,10 @@ def test_the_right_sample(
 
 
 def test_everything_with_a_code_is_explained() -> None:
-    """Every complaint, guard and exit code is explained, and nothing else is."""
+    """Every complaint, guard, reason, remark and exit code is explained, and nothing else is."""
     exits = {f"exit-{code.value}" for code in ExitCode}
 
-    assert set(SAID) == {*CODES, *AUDITED, *GUARD_CODES, *exits}
+    assert set(SAID) == {*CODES, *AUDITED, *GUARD_CODES, *TOLD_IN_PLANS, *exits}
     assert {one.code for one in SHOWN} == set(CODES)
 
 
@@ -88,3 +91,20 @@ def test_the_project_file_is_explained(asked: str) -> None:
 
     assert ran.code == 0, ran.err
     assert ran.out
+
+
+def test_a_code_is_explained_once() -> None:
+    """No two families explain one code, so that each has one page."""
+    every = [one.code for family in FAMILIES for one in family.explanations]
+
+    assert len(every) == len(set(every))
+
+
+def test_reasons_are_told_as_in_the_docs() -> None:
+    """What docs/plan.md says of a reason or a remark is its title, but for links and guards."""
+    text = (PAGES / "plan.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.+?) \| .*\|$", text, re.MULTILINE))
+    plain = {code: re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", said) for code, said in rows.items()}
+
+    assert rows.keys() >= TOLD_IN_PLANS
+    assert plain.items() >= {(code, SAID[code].title) for code in TOLD_IN_PLANS - set(GUARD_CODES)}

@@ -51,7 +51,17 @@ def test_an_expression_without_its_dollar(value: dict[str, Json], meant: str) ->
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("15m", "900"), ("1h", "3600"), ("2 d", "172800"), ("1w", "604800"), ("m", ""), ("5 min", "")],
+    [
+        ("15m", "900"),
+        ("1h", "3600"),
+        ("2 d", "172800"),
+        ("1w", "604800"),
+        ("m", ""),
+        ("5 min", "300"),
+        ("5min", "300"),
+        ("2 hours", "7200"),
+        ("5 mi", ""),
+    ],
 )
 def test_durations(text: str, seconds: str) -> None:
     """A duration is so many seconds; what is none is not guessed."""

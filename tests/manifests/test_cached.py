@@ -309,7 +309,7 @@ DECLARED = Manifest(
 WHOLE = Made(
     (DECLARED,),
     (WARNED, replace(WARNED, file="b.yaml", suggestion="text", excerpt=None, item=None)),
-    elsewhere=(Ref("SLO", "c"),),
+    elsewhere=(Ref("SLO", "c"), Ref("SLO", "d")),
     files=3,
     read=(Path("a.yaml"),),
     suppressed=(Suppressed(WARNED, "why", in_source=True),),
@@ -319,6 +319,7 @@ WHOLE = Made(
     samples=Samples(
         (PolicySample("shop", "till", "SEVERITY_ERROR", "a", expects=True),), "rollback"
     ),
+    unselected=(Ref("SLO", "d"),),
 )
 
 

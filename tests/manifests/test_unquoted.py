@@ -33,7 +33,19 @@ def test_what_is_suggested_can_be_read(before: str, after: str) -> None:
         ("a: [1] of 2\n", (1, 4), '"[1] of 2"'),
         ("a: [${var:b}, c]\n", (1, 5), '"${var:b}"'),
         ("a: {b: ${var:b}}\n", (1, 8), '"${var:b}"'),
-        ("a: b\n   c: d\n", (2, 5), ""),
+        ("a: b\n   c: d\n", (2, 4), ""),
+        ("a:b\nc: d\n", (1, 1), "a: b"),
+        ("a:\n  b: c\n\u00a0\u00a0d: e\n  f: g\n", (3, 1), ""),
+        ("a: @b\n", (1, 4), '"@b"'),
+        ("a: `b` c\n", (1, 4), '"`b` c"'),
+        ("a: *b*\n", (1, 4), '"*b*"'),
+        ("a: *b\n", (1, 4), '"*b"'),
+        ("a: !b:c\n", (1, 4), '"!b:c"'),
+        ("a: !secret b\n", (1, 4), ""),
+        ("a: {{ b }} c\n", (1, 4), '"{{ b }} c"'),
+        ('a: "b" or "c"\n', (1, 4), '\'"b" or "c"\''),
+        ("a: \u201cb: c\u201d\n", (1, 4), '"b: c"'),
+        ("a:\nb\nc: d\n", (2, 1), ""),
         ("a: {b: c d: e}\n", (1, 11), ""),
     ],
 )
@@ -42,3 +54,18 @@ def test_where_the_quotes_belong(text: str, place: tuple[int, int], meant: str) 
     (flaw,) = read_text(text).flaws
 
     assert ((flaw.line, flaw.column), flaw.suggestion) == (place, meant)
+
+
+@given(
+    st.sampled_from([*"*&!@`%{[\"'", "{{", "x: "]),
+    st.text(alphabet="ab :\"'\\{}@*!", max_size=12),
+)
+def test_what_is_given_says_what_was_meant(begins: str, rest: str) -> None:
+    """A text that is given back in quotes is, where it is written so, the text that stood there."""
+    meant = f"{begins}{rest}".rstrip()
+
+    for flaw in read_text(f"a: {meant}\n").flaws:
+        if flaw.suggestion and (flaw.line, flaw.column) == (1, 4):
+            again = read_text(f"a: {flaw.suggestion}\n")
+            assert again.flaws == []
+            assert [one.value for one in again.documents] == [{"a": meant}]

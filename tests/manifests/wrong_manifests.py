@@ -19,7 +19,10 @@ def _name(name: str, suggests: str = "") -> Wrong:
     return text(f"the name {name[:20]}", "M205", "3:18", "is not a name", content, suggests)
 
 
-def _view_id(written: str, says: str = _INT32, suggests: str = "") -> Wrong:
+_COPIED = "copy it from the web interface, or remove it for what is new"
+
+
+def _view_id(written: str, says: str = _INT32, suggests: str = _COPIED) -> Wrong:
     content = view(id_line=f"id: {written}")
     return text(f"the view id {written}", "M206", "5:7", says, content, suggests)
 
@@ -32,22 +35,22 @@ ENVELOPES = [
     text("a list", "M201", "1:1", "begins with `apiVersion", "- a\n- b\n"),
     text("plain text", "M201", "1:1", "begins with `apiVersion", "hello\n"),
     text("a compose file", "M201", "1:1", "it has none of", "services: {web: {}}\n"),
-    text("no apiVersion", "M202", "1:1", "is required", envelope("kind: SLO", _NAME)),
+    text("no apiVersion", "M202", "1:1", "is required", envelope("kind: SLO", _NAME), suggests="add it as the first line"),
     text("another apiVersion", "M202", "1:13", "unknown apiVersion `reconciler/v2`", envelope("apiVersion: reconciler/v2", "kind: SLO", _NAME), "reconciler/v1"),
     text("apiVersion 1", "M202", "1:13", "the number 1", envelope("apiVersion: 1", "kind: SLO", _NAME), "reconciler/v1"),
-    text("no kind", "M203", "1:1", "one of SLO, AlertDefinition", envelope(_V1, _NAME)),
+    text("no kind", "M203", "1:1", "one of SLO, AlertDefinition", envelope(_V1, _NAME), suggests="add `kind: SLO`"),
     text("a near kind", "M203", "2:7", "unknown kind `Alertdefinition`", envelope(_V1, "kind: Alertdefinition", _NAME), "AlertDefinition"),
     text("a far kind", "M203", "2:7", "unknown kind `Pod`", envelope(_V1, "kind: Pod", _NAME)),
     text("kind true", "M203", "2:7", "unknown kind true", envelope(_V1, "kind: true", _NAME)),
     text("kind as a list", "M203", "2:7", "unknown kind a list", envelope(_V1, "kind: [SLO]", _NAME)),
-    text("no metadata", "M204", "1:1", "`metadata` with a `name`", envelope(_V1, "kind: SLO")),
+    text("no metadata", "M204", "1:1", "`metadata` with a `name`", envelope(_V1, "kind: SLO"), suggests="add `metadata: {name: checkout}`"),
     text("metadata as a list", "M204", "3:11", "not a list", envelope(_V1, "kind: SLO", "metadata: [x]")),
     text("metadata null", "M204", "3:10", "not null", envelope(_V1, "kind: SLO", "metadata:")),
     text("labels not text", "M204", "3:36", "the label `tier` must be text, not the number 1", envelope(_V1, "kind: SLO", "metadata: {name: a, labels: {tier: 1}}"), '"1"'),
     text("labels boolean", "M204", "3:34", "not true", envelope(_V1, "kind: SLO", "metadata: {name: a, labels: {on: true}}"), '"true"'),
-    text("labels as a list", "M204", "3:29", "mapping of text, not a list", envelope(_V1, "kind: SLO", "metadata: {name: a, labels: [x]}")),
-    text("environments as text", "M204", "3:35", "a list of names", envelope(_V1, "kind: SLO", "metadata: {name: a, environments: local}")),
-    text("no name", "M205", "3:11", "`metadata.name` is required", envelope(_V1, "kind: SLO", "metadata: {labels: {}}")),
+    text("labels as a list", "M204", "3:29", "mapping of text, not a list", envelope(_V1, "kind: SLO", "metadata: {name: a, labels: [x]}"), suggests="write each as `KEY: VALUE`"),
+    text("environments as text", "M204", "3:35", "a list of names", envelope(_V1, "kind: SLO", "metadata: {name: a, environments: local}"), suggests="[local]"),
+    text("no name", "M205", "3:11", "`metadata.name` is required", envelope(_V1, "kind: SLO", "metadata: {labels: {}}"), suggests="add `name: checkout`"),
     _name("Checkout Errors", "checkout-errors"),
     _name("-leading", "leading"),
     _name("büro", "b-ro"),
@@ -69,16 +72,16 @@ ENVELOPES = [
     text("an exemption with a wrong field", "M210", "3:37", "unknown field `untill`", _exempt("{M304: {untill: 2199-01-01}}"), "until"),
     text("an exemption with no such day", "M210", "3:60", "the last day that it holds", _exempt("{M304: {reason: legacy, until: 2026-02-30}}")),
     replace(text("an exemption that ended", "M211", "3:60", "ended with 2020-02-29", _exempt("{M304: {reason: legacy, until: 2020-02-29}}")), exits=0),
-    text("no spec", "M302", "1:1", "`spec` is required", f"{_V1}\nkind: SLO\n{_NAME}\n"),
+    text("no spec", "M302", "1:1", "`spec` is required", f"{_V1}\nkind: SLO\n{_NAME}\n", suggests="add it after `metadata`, with the fields of the resource below it"),
     text("spec as a list", "M301", "4:7", "not a list", f"{_V1}\nkind: SLO\n{_NAME}\nspec: [x]\n"),
     text("spec null", "M301", "4:6", "not null", f"{_V1}\nkind: SLO\n{_NAME}\nspec:\n"),
 ]  # fmt: skip
 
 IDS = [
     text("an alert without id", "M206", "4:3", "is required: a uuid. The API can neither", alert(id_line="labels: {}"), str(ID_SOURCE)),
-    text("an alert of a bad uuid", "M206", "5:7", "must be a uuid; it is `2f6a`", alert(id_line="id: 2f6a")),
-    text("a uuid in braces", "M206", "5:7", "must be a uuid", alert(id_line='id: "{2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}"')),
-    text("a number for a uuid", "M206", "5:7", "it is the number 7", alert(id_line="id: 7")),
+    text("an alert of a bad uuid", "M206", "5:7", "must be a uuid; it is `2f6a`", alert(id_line="id: 2f6a"), suggests="copy it from the web interface"),
+    text("a uuid in braces", "M206", "5:7", "must be a uuid", alert(id_line='id: "{2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}"'), suggests="copy it from the web interface"),
+    text("a number for a uuid", "M206", "5:7", "it is the number 7", alert(id_line="id: 7"), suggests="copy it from the web interface"),
     _view_id("2147483648"),
     _view_id("0"),
     _view_id("-1"),
@@ -91,14 +94,14 @@ IDS = [
     text("ids as a list", "M204", "5:8", "environments to ids, not a list", view(id_line="ids: [1]")),
     text("ids as text", "M204", "5:8", "not `production`", view(id_line="ids: production")),
     text("ids of an unknown environment", "M207", "5:9", "`prodution` is not an environment", view(id_line="ids: {prodution: 1}"), "production"),
-    text("a wrong id of another environment", "M206", "5:21", "it is `a`", view(id_line="ids: {production: a}")),
-    text("no id of an environment", "M206", "5:21", "it is null", view(id_line="ids: {production: }")),
-    text("an id among ids of the policy set", "M206", "3:41", "must be left out", policies("policies: []").replace("}", ", ids: {local: all}}", 1)),
+    text("a wrong id of another environment", "M206", "5:21", "it is `a`", view(id_line="ids: {production: a}"), suggests="copy it from the web interface, or remove it for what is new"),
+    text("no id of an environment", "M206", "5:21", "it is null", view(id_line="ids: {production: }"), suggests="copy it from the web interface, or remove it for what is new"),
+    text("an id among ids of the policy set", "M206", "3:41", "must be left out", policies("policies: []").replace("}", ", ids: {local: all}}", 1), suggests="remove it"),
     text("an alert without an id here", "M206", "5:3", "has no id for `local`", alert(id_line="ids: {production: 2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}")),
     replace(text("a view id in each environment", "M209", "5:7", "the id 7 is used in local, production", view(id_line="id: 7")), exits=0),
     replace(text("a view id in two environments", "M209", "5:7", "in production, local", view(id_line="id: 7\n  environments: [production, local]")), exits=0),
-    text("an id of the policy set", "M206", "3:32", "must be left out", policies("policies: []").replace("}", ", id: all}", 1)),
-    text("a dashboard id with a slash", "M206", "3:28", "1 to 64 of the characters", board().replace("}", ", id: a/b}", 1)),
+    text("an id of the policy set", "M206", "3:32", "must be left out", policies("policies: []").replace("}", ", id: all}", 1), suggests="remove it"),
+    text("a dashboard id with a slash", "M206", "3:28", "1 to 64 of the characters", board().replace("}", ", id: a/b}", 1), suggests="copy it from the web interface, or remove it for what is new"),
 ]  # fmt: skip
 
 SPECS = [

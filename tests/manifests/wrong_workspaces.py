@@ -73,16 +73,16 @@ SAMPLES = [
 
 EXPRESSIONS = [
     text("a near miss of var", "M504", "9:21", "`$${vars:team}` for a literal", slo("description: team ${vars:team}"), "${var:team}"),
-    text("an unknown variable", "M501", "9:16", "environment `local` has no variable `taem`", slo("description: ${var:taem}"), "${var:team}"),
-    text("a variable far from any", "M501", "9:19", "(it has team, threshold)", slo("description: by ${var:owner}")),
-    text("an escaped expression", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}"')),
+    text("an unknown variable", "M501", "9:16", "there is no variable `taem`: known are team", slo("description: ${var:taem}"), "${var:team}"),
+    text("a variable far from any", "M501", "9:19", "there is no variable `owner`: known are team", slo("description: by ${var:owner}"), suggests="declare it in reconciler.yaml, environments.local.variables"),
+    text("an escaped expression", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}"'), suggests="declare it in reconciler.yaml, environments.local.variables"),
     text("an unknown resource", "M503", "9:16", "there is no `SLO/checkuot`", slo("description: ${ref:SLO/checkuot}"), "${ref:SLO/checkout}"),
-    text("the first of two unknown", "M503", "9:17", "there is no `SLO/lost`", slo('description: "${ref:SLO/lost} ${ref:SLO/checkout}"')),
+    text("the first of two unknown", "M503", "9:17", "there is no `SLO/lost`", slo('description: "${ref:SLO/lost} ${ref:SLO/checkout}"'), suggests="declare it, or write the id of the one that the service has"),
     text("a resource of another environment", "M503", "9:16", "limited to other environments than `local`", slo("description: ${ref:SLO/other}") + "---\n" + slo().replace("name: checkout", "name: other\n  environments: [production]")),
-    text("the second of two unknown", "M503", "9:41", "there is no `SLO/lost`", slo('description: "${ref:SLO/checkout} and ${ref:SLO/lost}"')),
+    text("the second of two unknown", "M503", "9:41", "there is no `SLO/lost`", slo('description: "${ref:SLO/checkout} and ${ref:SLO/lost}"'), suggests="declare it, or write the id of the one that the service has"),
     text("the second of two that read the same", "M504", "11:5", "`${var:}` is malformed", slo("description: |", "  $${var:} is text", "  ${var:}")),
-    text("an expression in block text", "M501", "11:8", "no variable `owner`", slo("description: >-", "  owned", "  by ${var:owner}, and # ${var:owner}")),
-    text("an expression in a quoted comment", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}" # ${var:owner}')),
+    text("an expression in block text", "M501", "11:8", "no variable `owner`", slo("description: >-", "  owned", "  by ${var:owner}, and # ${var:owner}"), suggests="declare it in reconciler.yaml, environments.local.variables"),
+    text("an expression in a quoted comment", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}" # ${var:owner}'), suggests="declare it in reconciler.yaml, environments.local.variables"),
     text("a near miss by case", "M504", "9:16", "`${Var:team}` is no expression", slo("description: ${Var:team}"), "${var:team}"),
     text("the environment of the process", "M504", "9:16", "`$${env:HOME}` for a literal", slo("description: ${env:HOME}"), "${secret:HOME}"),
     text("an expression left open", "M504", "9:17", "write ${var:NAME}", slo('description: "${var:team"')),
@@ -97,7 +97,7 @@ EXPRESSIONS = [
     text("a token of the CI system", "M505", "9:16", "belongs to the CI system", slo("description: ${secret:GITHUB_TOKEN}"), "remove it, or name a secret of your own"),
     Wrong("a secret that is not set", "M502", f"{FILE}:9:16", "needs the environment variable NO_SUCH_SECRET", {FILE: slo("description: ${secret:NO_SUCH_SECRET}")}, command="plan"),
     Wrong("two byte-order marks", "M118", FILE, "would change what this file says", {FILE: "\ufeff\ufeff" + slo()}, command="fmt"),
-    Wrong("an expression in an export", "M501", "board.json:1:14", "no variable `owner`", {FILE: board_of("board.json"), "board.json": '{"name": "by ${var:owner}"}'}),
+    Wrong("an expression in an export", "M501", "board.json:1:14", "no variable `owner`", {FILE: board_of("board.json"), "board.json": '{"name": "by ${var:owner}"}'}, suggests="declare it in reconciler.yaml, environments.local.variables"),
 ]  # fmt: skip
 
 
@@ -120,8 +120,8 @@ DOUBTS = [
     _doubt("a Lucene query", "L902", "9:36", "joins two conditions", view('searchQuery: {query: "level:a OR AND b"}')),
     _doubt("an expression of other tools", "M504", "9:16", "is sent as text", slo("description: ${var.team}"), "${var:team}"),
     _doubt("a key in git", "M313", "9:16", "looks like a key", slo("description: AKIAIOSFODNN7EXAMPLE"), "${secret:NAME}"),
-    Wrong("a stray JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": _BOARD}, exits=0),
-    Wrong("a stray broken JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": "{,}"}, exits=0),
+    Wrong("a stray JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": _BOARD}, exits=0, suggests="write `spec: {file: package.json}` in one, or `exclude:` it in reconciler.yaml"),
+    Wrong("a stray broken JSON file", "M113", "package.json", "no manifest's spec.file names it", {FILE: slo(), "package.json": "{,}"}, exits=0, suggests="write `spec: {file: package.json}` in one, or `exclude:` it in reconciler.yaml"),
 ]  # fmt: skip
 
 

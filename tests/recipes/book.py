@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from added_checks import practice, secret_place, term
 from added_entry import entry
 from added_kind import kind
 from added_store import store
@@ -170,6 +171,30 @@ RECIPES = (
         task=("Add a setting of the project file",),
         perform=setting,
         laws=(f"{WRONG}::test_what_stops_a_run_before_the_manifests[an empty note]",),
+    ),
+    Recipe(
+        name="practice",
+        golden=True,
+        task=("Add a check of practice",),
+        perform=practice,
+        gaps={"kind": "saved_view"},
+        laws=(
+            "tests/manifests/test_practice.py",
+            f"{WRONG}::test_a_wrong_manifest[practice L602]",
+            "tests/explaining/test_explanations.py::test_the_wrong_sample[L602]",
+        ),
+    ),
+    Recipe(
+        name="term",
+        task=("Add a term of `--select`",),
+        perform=term,
+        laws=("tests/manifests/test_selection.py",),
+    ),
+    Recipe(
+        name="secret-place",
+        task=("Add a place of secrets",),
+        perform=secret_place,
+        laws=("tests/test_secret_places.py",),
     ),
     Recipe(
         name="exit-code",

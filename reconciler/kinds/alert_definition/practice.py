@@ -169,6 +169,7 @@ PRACTICES = (
     ),
     Practice(
         code="L202",
+        asked=True,
         why="A description says what is wrong, a runbook what to do. Off unless `checks:` says so, "
         "as many teams keep runbooks where a link in the alert is not needed.",
         find=without_runbook,
@@ -232,6 +233,7 @@ PRACTICES = (
     ),
     Practice(
         code="L209",
+        asked=True,
         why="What is switched off for a day stays off for a year. Off unless `checks:` says so, as "
         "no manifest tells since when; an exemption with `until` is the day that it comes back.",
         find=off_for_good,

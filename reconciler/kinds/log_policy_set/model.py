@@ -154,4 +154,5 @@ def check(spec: dict[str, Json]) -> Iterator[Finding]:
 def _needed_finding(path: Path, needed: tuple[str, str], *, is_null: bool) -> Finding:
     how = "null" if is_null else "missing"
     said = f"`{'.'.join(needed)}` is {how}; services are known to refuse an overwrite without it"
-    return warning("M302", (*path, *needed) if is_null else path, said)
+    repair = Advice("give it a value" if is_null else f"add `{needed[1]}` below `{needed[0]}`")
+    return warning("M302", (*path, *needed) if is_null else path, said, repair)

@@ -7,13 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import cast
 from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
 from reconciler.explaining.explanation import Explanation
 from reconciler.explaining.families import explanations
-from reconciler.project.levels import OFF, PRACTICE, WARNED_OF
+from reconciler.kinds import only_asked
+from reconciler.project.levels import PRACTICE, WARNED_OF
+from reconciler.report.changes.document import selection_document
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
@@ -23,6 +26,7 @@ from reconciler.report.complaints.document import (
 from reconciler.report.explained_code import code_markdown, code_text
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import json_text, safe
+from reconciler.resource import Selected
 from reconciler.source.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint
 
 OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
@@ -57,27 +61,37 @@ def complaints_sarif(
     environment: str = "",
     ignored: int = 0,
     tool: Tool = VALIDATE,
+    *,
+    selected: Selected | None = None,
 ) -> str:
     """Give a SARIF log of one run, ending in a line break: at most 5,000 results, worst first.
 
     `folder` is where the project stands in its repository ("" for its root).
-    Runs of different environments are told apart by their `environment`. What is `ignored`
+    Runs of different environments are told apart by their `environment`, and those of a
+    selection by what was selected: what it left out is not mended by that. What is `ignored`
     is counted, and no result: code scanning shows a result with a suppression as open.
     """
     ordered = worst_first(complaints)
     left_out = len(ordered) - SHOWN_SARIF_RESULTS
     rules = rules_of(ordered, tool.codes)
-    named = "/".join(("reconciler", *filter(None, (tool.category, environment)), ""))
+    part = f"selection-{_digest_of(selected)}" if selected is not None else ""
+    named = "/".join(("reconciler", *filter(None, (tool.category, environment, part)), ""))
+    limited = {} if selected is None else {"selection": selection_document(selected)}
     run: dict[str, Json] = {
         "tool": {"driver": _driver(rules, tool)},
         "automationDetails": {"id": named},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(left_out, tool)],
-        "properties": {"ignored": ignored},
+        "properties": cast("Json", {"ignored": ignored, **limited}),
         "results": list(_results(ordered[:SHOWN_SARIF_RESULTS], folder, [*rules])),
     }
     log: dict[str, Json] = {"version": "2.1.0", "runs": [run]}
     return json_text(log)
+
+
+def _digest_of(selected: Selected) -> str:
+    terms = json.dumps([selected.select, selected.exclude])
+    return sha256(terms.encode()).hexdigest()[:8]
 
 
 def begins_sarif(head: bytes) -> bool:
@@ -113,7 +127,7 @@ def _rule(code: str, said: str, tag: str) -> dict[str, Json]:
         "shortDescription": {"text": said},
         **_explained(code, said),
         "defaultConfiguration": {
-            "enabled": code not in OFF,
+            "enabled": code not in only_asked(),
             "level": "warning" if is_warned_of else "error",
         },
         "properties": {"tags": ["practice" if is_practice else tag]},

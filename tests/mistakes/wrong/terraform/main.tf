@@ -1,0 +1,4 @@
+resource "slo" "checkout" {
+  name = "Checkout"
+  target = 99.9
+}
