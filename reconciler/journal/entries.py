@@ -99,6 +99,20 @@ _Versions = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSeal(Line):
+    """A value that a secret had: the secret's name, and the seal that stands for the value."""
+
+    name: of.Text
+    seal: of.Text
+
+
+_Seals = Annotated[
+    tuple[KnownSeal, ...],
+    BeforeValidator(lambda value: value if isinstance(value, list) else []),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry(Line):
     at: of.Text
 
@@ -263,7 +277,7 @@ class Kept(_OfResource):
     """What a compacted journal keeps of one resource, beside the writes in doubt before it.
 
     `last` is None where no write was ever acknowledged. `versions` are those that its
-    writes made, the oldest first.
+    writes made, the oldest first, and `seals` stand for older values of its secrets.
     """
 
     entry: Literal["kept"] = "kept"
@@ -275,6 +289,7 @@ class Kept(_OfResource):
     # What is left out is None here, and null is refused.
     last: Annotated[LastWrite | None, GetPydanticSchema(lambda _, read: read(LastWrite))] = None
     versions: _Versions = ()
+    seals: _Seals = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
