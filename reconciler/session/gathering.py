@@ -21,6 +21,7 @@ from reconciler.errors import (
     UnreadableReply,
     UsageError,
 )
+from reconciler.expressions import OPEN
 from reconciler.importing.converting import named
 from reconciler.importing.foreign import Beside
 from reconciler.importing.matching import Brief, Origin, Stretch
@@ -60,6 +61,10 @@ NO_READ = (
 )
 
 
+# What is written has been read, so that it holds no circle.
+_WRITER = json.JSONEncoder(check_circular=False)
+
+
 class Spool:
     """Documents in a file until their names are known."""
 
@@ -69,13 +74,15 @@ class Spool:
 
     def keep(self, record: Record, origin: Origin, revision: str = "") -> Brief:
         """Put a record's document aside."""
-        stretch = self.put(json.dumps(record.spec).encode())
+        stretch = self.put(_WRITER.encode(record.spec).encode())
         nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
         slugs = record.kind.identities(nameless)
+        # To look through all of it costs, and one id is one thing.
+        is_told_by_content = record.remote_id is None or record.elsewhere
         return Brief(
             record=replace(record, spec={}),
             title=record.title,
-            mark=content_mark(record.spec),
+            mark=content_mark(record.spec if is_told_by_content else record.remote_id),
             mentions=tuple(mentions_in(record.spec, record.kind)),
             slugs=tuple((what, value) for what, value in slugs.items() if value),
             origin=origin,
@@ -101,9 +108,16 @@ class Spool:
         spec: dict[str, Json] = json.loads(self.get(brief.stretch))
         return spec
 
+    def holds(self, brief: Brief, document: Json) -> bool:
+        """Tell whether a document is what was put aside, down to the order of its fields."""
+        return _WRITER.encode(document).encode() == self.get(brief.stretch)
+
     def record(self, brief: Brief) -> Record:
         """Give a record whole again."""
-        return replace(brief.record, spec=self.spec(brief))
+        content = self.get(brief.stretch)
+        return replace(
+            brief.record, spec=json.loads(content), is_literal=OPEN.encode() not in content
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +147,10 @@ class Gathered:
     left: list[Left] = field(default_factory=list)
     variables: Mapping[str, Mapping[str, Variable]] = field(default_factory=dict)
     mentioned: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        # On its way out `asyncio.run` asks for the text of what it returns.
+        return f"Gathered({len(self.briefs)} briefs)"
 
     def take(self, found: Brief | Left) -> None:
         """Note one of them."""
