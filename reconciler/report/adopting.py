@@ -63,6 +63,10 @@ _MEANINGS: Final[dict[AdoptionState, str]] = {
     "gone": "gone live: remove its manifest, or apply to create it again",
     "unseen": "the API cannot show it",
 }
+_GIT_WAITS = (
+    "nobody edited it live since the last apply or adopt, and its manifest says otherwise, as an "
+    "apply would write it; where another machine adopted a live edit, get that commit first"
+)
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -242,6 +246,7 @@ def _difference(one: Adopted) -> Difference:
 def _notes(one: Adoption) -> list[str]:
     """Give what its state means, and why it has it; nothing for what its fields tell."""
     meaning = _MEANINGS[one.state] if one.state != "adopted" or one.is_only_noted else ""
+    meaning = _GIT_WAITS if one.git_waits else meaning
     said = (meaning, one.why, *(words_of(reason, one.ref) for reason in one.reasons))
     return [*filter(None, said)]
 
@@ -276,7 +281,9 @@ def adoption_summary(run: AdoptionRun) -> str:
         )
         if counts[state]
     ]
-    same = f"{counts['same']} as live already"
+    waiting = sum(one.git_waits for one in run.adoptions)
+    same = f"{counts['same'] - waiting} as live already"
+    rest += [f"{waiting} that only git changed"] if waiting else []
     ignored = f", {plural(run.ignored, 'difference')} ignored" if run.ignored else ""
     left = f"; {selection_words(run.selected)}" if run.selected is not None else ""
     return f"{head}; {', '.join([same, *rest])}{ignored}{left}."
@@ -284,7 +291,7 @@ def adoption_summary(run: AdoptionRun) -> str:
 
 def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
     sign, colour = _SIGNS[one.state]
-    is_quiet = one.state == "same" or one.is_only_noted
+    is_quiet = (one.state == "same" and not one.git_waits) or one.is_only_noted
     if (is_quiet and not one.conflicts) or (one.state == "unseen" and not run.named):
         if style.verbose:
             said = f"  {sign} {safe(str(one.ref))}  {_MEANINGS[one.state]}"
@@ -334,7 +341,7 @@ def _place(one: Adoption, path: Sequence[str | int]) -> str:
 
 def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:
     for conflict in one.conflicts:
-        head = f"! {_place(one, conflict.path)}{_resolution(conflict)}"
+        head = f"! {_place(one, conflict.path)}{_RESOLVED[conflict.side]}"
         yield INDENT + style.paint(head, Colour.RED)
         for name, side in _sides(conflict):
             yield f"{INDENT}    {name:5} {value(side, LONGEST_VALUE)}"
@@ -345,14 +352,7 @@ def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:
         yield from wrapped(said, style, Colour.CYAN)
 
 
-def _resolution(conflict: Conflict) -> str:
-    match conflict.side:
-        case Side.OURS:
-            return ": git stays"
-        case Side.THEIRS:
-            return ": live comes in"
-        case None:
-            return ""
+_RESOLVED = {Side.OURS: ": git stays", Side.THEIRS: ": live comes in", None: ""}
 
 
 def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
@@ -395,6 +395,6 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
 def _fold(one: Adoption) -> Fold:
     lines = list(diff_lines(_changes(one), SIDES))
     for conflict in one.conflicts:
-        lines += [f"! {_place(one, conflict.path)}{_resolution(conflict)}"]
+        lines += [f"! {_place(one, conflict.path)}{_RESOLVED[conflict.side]}"]
         lines += [f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict)]
     return Fold(str(one.ref), one.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift.py

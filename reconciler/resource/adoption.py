@@ -100,6 +100,11 @@ class Adoption:
     change: Change | None = field(default=None, repr=False)
 
     @property
+    def git_waits(self) -> bool:
+        """Whether nobody edited it live, and what its manifest says otherwise is not applied."""
+        return self.state == "same" and self.applied is not ABSENT and not self.settled
+
+    @property
     def is_only_noted(self) -> bool:
         """Whether nothing of its manifest changes, and only the journal takes up what is live."""
         return self.state == "adopted" and self.edit is None
