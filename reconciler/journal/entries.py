@@ -21,6 +21,7 @@ from reconciler.journal import line_fields as of
 from reconciler.resource import NOTHING_TOLD
 
 FORMAT = 1
+_LISTED = BeforeValidator(lambda value: value if isinstance(value, list) else [])
 _ADOPTED_BEFORE = "live was already as declared"
 
 
@@ -61,9 +62,7 @@ class Rewritten(Line):
     got: of.Value = ABSENT
 
 
-_Pairs = Annotated[
-    tuple[Rewritten, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
-]
+_Pairs = Annotated[tuple[Rewritten, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +91,7 @@ class KnownVersion(Line):
     at: of.Text
 
 
-_Versions = Annotated[
-    tuple[KnownVersion, ...],
-    BeforeValidator(lambda value: value if isinstance(value, list) else []),
-]
+_Versions = Annotated[tuple[KnownVersion, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +102,7 @@ class KnownSeal(Line):
     seal: of.Text
 
 
-_Seals = Annotated[
-    tuple[KnownSeal, ...],
-    BeforeValidator(lambda value: value if isinstance(value, list) else []),
-]
+_Seals = Annotated[tuple[KnownSeal, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,12 +338,8 @@ class SeenDrift(Line):
     since: of.Text
 
 
-_Drifts = Annotated[
-    tuple[SeenDrift, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
-]
-_Refs = Annotated[
-    tuple[of.NamedRef, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
-]
+_Drifts = Annotated[tuple[SeenDrift, ...], _LISTED]
+_Refs = Annotated[tuple[of.NamedRef, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,10 +363,7 @@ class SeenVerdict(Line):
     verdict: of.Text
 
 
-_Verdicts = Annotated[
-    tuple[SeenVerdict, ...],
-    BeforeValidator(lambda value: value if isinstance(value, list) else []),
-]
+_Verdicts = Annotated[tuple[SeenVerdict, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

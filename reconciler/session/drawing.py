@@ -22,8 +22,8 @@ from reconciler.manifests.withholding import withheld_from
 from reconciler.manifests.workspace import wrong_in
 from reconciler.project import Variable, with_target
 from reconciler.resource import Ref
-from reconciler.session.gathering import Spool
 from reconciler.session.opening import Bench
+from reconciler.session.spool import Spool
 from reconciler.source.reading import read_text
 
 
