@@ -269,7 +269,7 @@ def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> 
     """Give what an apply did in a format by its name."""
     from reconciler.report.applied.document import applied_json, ended_line  # noqa: PLC0415 - not for validate
     from reconciler.report.applied.junit import applied_junit  # noqa: PLC0415 - not for validate
-    from reconciler.report.applied.text import applied_text  # noqa: PLC0415 - not for validate
+    from reconciler.report.applied.text import applied_text, renamed_text  # noqa: PLC0415 - not for validate
 
     match form:
         case "json":
@@ -280,7 +280,7 @@ def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> 
             return applied_junit(made, applied.outcomes)
         case _:
             style = stdout_style(verbose=verbose)
-            return applied_text(
+            return renamed_text(applied.renamed, style) + applied_text(
                 applied.outcomes,
                 applied.rewritten,
                 style,

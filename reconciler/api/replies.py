@@ -62,7 +62,7 @@ class Reply:
 def make_reply(status: int, body: bytes, headers: Mapping[str, str]) -> Reply:
     """Make a reply of its parts; headers are asked for in lower case."""
     try:
-        document, is_json = json.loads(_with_whole_characters(body), parse_constant=_refuse), True
+        document, is_json = _READER.decode(_with_whole_characters(body)), True
     except (ValueError, RecursionError):
         document, is_json = None, False
     return Reply(
@@ -92,6 +92,9 @@ def _with_whole_characters(body: bytes) -> str:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+_READER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def message_of(reply: Reply, hide: Callable[[str], str] = str) -> str:

@@ -71,13 +71,15 @@ class Applied:
     """What an apply did: one outcome for each change that would write, and what stopped it.
 
     `unjournaled` says that an outcome is known which the journal could not take. `unproved` says
-    of overwrites what their samples of logs came to, where that is not what was planned.
+    of overwrites what their samples of logs came to, where that is not what was planned, and
+    `renamed` has the former names of what the journal knows by another one since.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
     rewritten: dict[Ref, tuple[Difference, ...]] = field(default_factory=dict)
     overtaken: dict[Ref, Overtaken] = field(default_factory=dict)
     unproved: dict[Ref, str] = field(default_factory=dict)
+    renamed: dict[Ref, Ref] = field(default_factory=dict)
     stopped_by: ReconcilerError | None = None
     signal_code: int | None = None
     unjournaled: bool = False

@@ -190,18 +190,24 @@ def _operation(change: Change) -> Literal["create", "replace"]:
     return "create" if change.action is Action.CREATE else "replace"
 
 
+def new_names(changes: Iterable[Change]) -> dict[Ref, Ref]:
+    """Map resources to the names that they had until this apply."""
+    return {
+        change.ref: reason.ref
+        for change in changes
+        if change.action is not Action.BLOCKED
+        for reason in change.reasons
+        if isinstance(reason, RenamedFrom)
+    }
+
+
 def renaming_entries(changes: Iterable[Change], run: str, at: str) -> list[Entry]:
     """Let the memory of each renamed resource follow it, in an order in which none is lost.
 
     What a name was about until now steps aside, where nothing else takes it along.
     """
     done = [change for change in changes if change.action is not Action.BLOCKED]
-    was = {
-        change.ref: reason.ref
-        for change in done
-        for reason in change.reasons
-        if isinstance(reason, RenamedFrom)
-    }
+    was = new_names(done)
     entries: list[Entry] = [
         Renamed(
             at=at,

@@ -27,6 +27,7 @@ from reconciler.applying.remembering import (
     adopting_entries,
     closing_entry,
     filled,
+    new_names,
     not_given,
     outcome_of,
     renaming_entries,
@@ -114,8 +115,8 @@ class Run:
         at = self.journal.now()
         # The memories under their new names are what everything from here on rests on.
         renamed = renaming_entries(plan.changes, self.name, at)
-        if renamed:
-            self._journaled(renamed)
+        if renamed and self._journaled(renamed):
+            self.applied.renamed.update(new_names(plan.changes))
         history = self.journal.history
         adopted = adopting_entries(plan.changes, history, self.ids, self.name, at)
         if adopted and self.applied.stopped_by is None:

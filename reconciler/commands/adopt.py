@@ -9,7 +9,8 @@ from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, stdout_style
 from reconciler.errors import UsageError
 from reconciler.journal.store import Patience
-from reconciler.report.adopting import adopted_json, adopted_markdown, adopted_text
+from reconciler.report.adopted_document import adopted_json
+from reconciler.report.adopting import adopted_markdown, adopted_text
 from reconciler.resource import AdoptionRun, Side
 from reconciler.session.adopting import ToAdopt, check_names, wanted_refs
 from reconciler.session.adopting import adopt as adopt_now

@@ -14,7 +14,7 @@ from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
 from reconciler.project.settings import project_schema
-from reconciler.report.adopting import AdoptionDocument
+from reconciler.report.adopted_document import AdoptionDocument
 from reconciler.report.applied.document import AppliedDocument, AppliedLine
 from reconciler.report.audited import AuditDocument
 from reconciler.report.begun import InitDocument

@@ -48,7 +48,11 @@ def draft_of(
 
     What no file can hold is left, and why.
     """
-    spec, comments = with_references(record.spec, ref, mentions, known, record.expressions)
+    spec, comments = (
+        (record.spec, {})
+        if record.is_literal and not mentions and not record.expressions
+        else with_references(record.spec, ref, mentions, known, record.expressions)
+    )
     comments = {**record.comments, **comments}
     export: str | None = None
     try:

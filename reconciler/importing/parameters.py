@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from reconciler.document import Json, Path
+from reconciler.document import Json, Path, identical
 from reconciler.expressions import Expression, Word, escaped, expression, parts_of
 from reconciler.importing.names import kind_word, plain_name
 from reconciler.importing.records import Left, Record
@@ -131,7 +131,7 @@ def _differing(
     values: Sequence[Json], facts: Facts, path: Path, joined: _Joined
 ) -> Iterator[tuple[Path, Values]]:
     first = values[0]
-    if all(one == first and type(one) is type(first) for one in values):
+    if all(type(one) is type(first) and identical(one, first) for one in values):
         return
     if isinstance(first, dict):
         yield from _in_objects(values, first, facts, path, joined)

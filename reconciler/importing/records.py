@@ -42,7 +42,8 @@ class Record:
     instead of values, by their paths. `ids` are those that environments have for it, where
     there are several, and `only` those that it is limited to. A `suffix` tells names apart, and
     what is `elsewhere` is nothing to the environment of this run. What `is_converted` is what
-    another tool held: the service was not seen to hold it.
+    another tool held: the service was not seen to hold it. In one that `is_literal` no text
+    holds anything that begins as an expression does.
     """
 
     kind: Kind
@@ -58,6 +59,7 @@ class Record:
     suffix: str = ""
     elsewhere: bool = False
     is_converted: bool = False
+    is_literal: bool = False
 
     @property
     def title(self) -> str:

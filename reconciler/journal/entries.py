@@ -21,6 +21,7 @@ from reconciler.journal import line_fields as of
 from reconciler.resource import NOTHING_TOLD
 
 FORMAT = 1
+_LISTED = BeforeValidator(lambda value: value if isinstance(value, list) else [])
 _ADOPTED_BEFORE = "live was already as declared"
 
 
@@ -61,9 +62,7 @@ class Rewritten(Line):
     got: of.Value = ABSENT
 
 
-_Pairs = Annotated[
-    tuple[Rewritten, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
-]
+_Pairs = Annotated[tuple[Rewritten, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +91,18 @@ class KnownVersion(Line):
     at: of.Text
 
 
-_Versions = Annotated[
-    tuple[KnownVersion, ...],
-    BeforeValidator(lambda value: value if isinstance(value, list) else []),
-]
+_Versions = Annotated[tuple[KnownVersion, ...], _LISTED]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSeal(Line):
+    """A value that a secret had: the secret's name, and the seal that stands for the value."""
+
+    name: of.Text
+    seal: of.Text
+
+
+_Seals = Annotated[tuple[KnownSeal, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +271,7 @@ class Kept(_OfResource):
     """What a compacted journal keeps of one resource, beside the writes in doubt before it.
 
     `last` is None where no write was ever acknowledged. `versions` are those that its
-    writes made, the oldest first.
+    writes made, the oldest first, and `seals` stand for older values of its secrets.
     """
 
     entry: Literal["kept"] = "kept"
@@ -276,6 +283,7 @@ class Kept(_OfResource):
     # What is left out is None here, and null is refused.
     last: Annotated[LastWrite | None, GetPydanticSchema(lambda _, read: read(LastWrite))] = None
     versions: _Versions = ()
+    seals: _Seals = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,12 +339,8 @@ class SeenDrift(Line):
     since: of.Text
 
 
-_Drifts = Annotated[
-    tuple[SeenDrift, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
-]
-_Refs = Annotated[
-    tuple[of.NamedRef, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [])
-]
+_Drifts = Annotated[tuple[SeenDrift, ...], _LISTED]
+_Refs = Annotated[tuple[of.NamedRef, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,10 +364,7 @@ class SeenVerdict(Line):
     verdict: of.Text
 
 
-_Verdicts = Annotated[
-    tuple[SeenVerdict, ...],
-    BeforeValidator(lambda value: value if isinstance(value, list) else []),
-]
+_Verdicts = Annotated[tuple[SeenVerdict, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

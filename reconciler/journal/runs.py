@@ -18,6 +18,7 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
+    KnownSeal,
     Moved,
     Override,
     RefusedEntry,
@@ -31,6 +32,7 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.history import History, Memory
+from reconciler.journal.seals import Sealed, ToldSeals, seals_in
 from reconciler.resource import Ref
 
 OUTCOMES = (
@@ -209,7 +211,8 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
 
     Kept are where it came from, the runs with the counts of their outcomes and
     what was lifted, what was found of their noise, of each resource its last backup, the
-    writes in doubt and one entry for all the rest, and what had drifted at the last look.
+    writes in doubt and one entry for all the rest, seals of its older secrets included, and
+    what had drifted at the last look.
     """
     history = History()
     history.add(entries)
@@ -217,8 +220,10 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     kept.extend(_runs(entries))
     kept.extend(entry for entry in entries if isinstance(entry, Watched))
     kept.extend(last_backups(entries).values())
+    told = ToldSeals()
+    told.add(entries)
     for ref, memory in sorted(history.memories.items()):
-        kept.extend(_resource(ref, memory, at))
+        kept.extend(_resource(ref, memory, at, told.of(ref, memory.remote_id)))
     if history.looked is not None:
         drifts = tuple(drift for _, drift in sorted(history.drifts.items()))
         kept.append(Drifted(at=history.looked, found=drifts))
@@ -258,10 +263,11 @@ def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
         yield from run.unfrozen
 
 
-def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:
+def _resource(ref: Ref, memory: Memory, at: str, seals: Sealed) -> Iterator[Entry]:
     yield from memory.earlier
     if memory.pending is not None:
         yield memory.pending
+    older = seals - seals_in(memory.candidates)
     yield Kept(
         at=at,
         ref=ref,
@@ -272,4 +278,5 @@ def _resource(ref: Ref, memory: Memory, at: str) -> Iterator[Entry]:
         instead_of=memory.instead_of,
         last=memory.last,
         versions=memory.versions,
+        seals=tuple(KnownSeal(name=name, seal=seal) for name, seal in sorted(older)),
     )

@@ -27,6 +27,8 @@ _KEY = re.compile(
     r"|\bA[KS]IA[0-9A-Z]{16}\b"
     r"|://[^\s/:@{}$]+:[^\s/:@{}$]+@"  # a password in an address
 )
+_IN_KEYS = ("PRIVATE KEY", "eyJ", "KIA", "SIA", "://")
+_LONG_WORD = re.compile(r"[A-Za-z0-9]{24}")
 _RANDOM = re.compile(
     r"(?<![A-Za-z0-9])(?:[Bb]earer |[A-Za-z]{2,8}[_-](?:[A-Za-z]{2,8}[_-])?)([A-Za-z0-9]{24,})"
 )
@@ -49,7 +51,10 @@ def looks_like_key(text: str) -> bool:
     """Tell a text that has the form of a private key, token or password."""
     if len(text) < SHORTEST_KEY or OPEN in text:
         return False
-    return _KEY.search(text) is not None or any(map(_mixed, _RANDOM.findall(text)))
+    # Plain searches come first, as nearly no text holds what a pattern would find.
+    if any(map(text.__contains__, _IN_KEYS)) and _KEY.search(text) is not None:
+        return True
+    return _LONG_WORD.search(text) is not None and any(map(_mixed, _RANDOM.findall(text)))
 
 
 def _mixed(text: str) -> bool:

@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import eq, is_
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from reconciler.document import ANY, Json, Path, Shape, exactly
@@ -206,7 +207,7 @@ def _references(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path
 _CONTAINERS = (dict, list)
 
 Fields = Mapping[str, Facts]
-Rewrite = Callable[[dict[str, Json], Fields], dict[str, Json]]
+Rewrite = Callable[[dict[str, Json], type[Part]], dict[str, Json]]
 
 
 def camel_case_known_fields(document: Json, model: type[Part]) -> Json:
@@ -227,9 +228,11 @@ def in_usual_order(document: Json, model: type[Part]) -> Json:
     return _rewritten(document, Facts(part=model), _usually_ordered)
 
 
-def _usually_ordered(document: dict[str, Json], fields: Fields) -> dict[str, Json]:
-    known = {name: document[name] for name in fields if name in document}
-    return known if len(known) == len(document) else {**known, **document}
+def _usually_ordered(document: dict[str, Json], part: type[Part]) -> dict[str, Json]:
+    known = [name for name in facts_of(part) if name in document]
+    if all(map(eq, known, document)):
+        return document
+    return {**{name: document[name] for name in known}, **document}
 
 
 def only_writable(document: Json, model: type[Part], ours: Sequence[Json]) -> Json:
@@ -261,17 +264,20 @@ def _writable_part(document: Json, facts: Facts, ours: Sequence[Json]) -> Json:
 def _rewritten(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
     if isinstance(document, dict) and facts.part is not None:
         fields = facts_of(facts.part)
+        written = rewrite(document, facts.part)
         # Plain values have no inside: a call for each would be felt in a large plan.
-        return {
-            key: _rewritten(value, fields.get(key, NOTHING), rewrite)
+        changed = {
+            key: made
+            for key, value in written.items()
             if isinstance(value, _CONTAINERS)
-            else value
-            for key, value in rewrite(document, fields).items()
+            and (made := _rewritten(value, fields.get(key, NOTHING), rewrite)) is not value
         }
+        return {**written, **changed} if changed else written
     if isinstance(document, dict) and facts.values is not None:
         return {key: _rewritten(value, facts.values, rewrite) for key, value in document.items()}
     if isinstance(document, list) and facts.items is not None:
-        return [_rewritten(item, facts.items, rewrite) for item in document]
+        items = [_rewritten(item, facts.items, rewrite) for item in document]
+        return document if all(map(is_, items, document)) else items
     return document
 
 
@@ -293,8 +299,8 @@ def names_of(document: dict[str, Json], fields: Fields) -> dict[str, str]:
     return names
 
 
-def _in_camel_case(document: dict[str, Json], fields: Fields) -> dict[str, Json]:
-    names = names_of(document, fields)
+def _in_camel_case(document: dict[str, Json], part: type[Part]) -> dict[str, Json]:
+    names = names_of(document, facts_of(part))
     return {names.get(key, key): value for key, value in document.items()} if names else document
 
 
@@ -337,15 +343,18 @@ def _has_read_only(model: type[Part]) -> bool:
 
 
 def _writable(document: Json, facts: Facts) -> Json:
-    """Give a document without what is read-only; the same one where there can be none inside."""
+    """Give a document without what is read-only; the same one where there is none inside."""
     if isinstance(document, dict) and facts.part is not None:
         own, inside = _hidden_in(facts.part)
+        found = {key: _writable(document[key], inside[key]) for key in inside if key in document}
+        if own.isdisjoint(document) and all(found[key] is document[key] for key in found):
+            return document
         left = {key: value for key, value in document.items() if key not in own}
-        for key in inside.keys() & left.keys():
-            left[key] = _writable(left[key], inside[key])
-        return left
+        return {key: found.get(key, value) for key, value in left.items()}
     if isinstance(document, dict) and facts.values is not None:
         return {key: _writable(value, facts.values) for key, value in document.items()}
     if isinstance(document, list) and facts.items is not None:
-        return [_writable(item, facts.items) for item in document]
+        items = [_writable(item, facts.items) for item in document]
+        changed = any(one is not item for one, item in zip(items, document, strict=True))
+        return items if changed else document
     return document

@@ -112,28 +112,30 @@ def _is_surely_writable(document: Json) -> bool:
     """Look through a document without keeping track of places, as most hold plain texts only."""
     depth = nodes = 0
     level: list[Json] = [document]
+    texts: list[str] = []
     while level:
         depth += 1
         nodes += len(level)
         below: list[Json] = []
         for value in level:
-            if isinstance(value, dict):
-                below.extend(value)
+            if isinstance(value, str):
+                texts.append(value)
+            elif isinstance(value, dict):
+                texts.extend(value)
                 below.extend(value.values())
             elif isinstance(value, list):
                 below.extend(value)
-            elif not _is_surely_scalar(value):
+            elif value is not None and not -EXACT_INTEGER <= value <= EXACT_INTEGER:
                 return False
         level = below
-    return depth < DEEPEST and nodes <= MOST_NODES // 2
+    if depth >= DEEPEST or nodes + len(texts) > MOST_NODES // 2:
+        return False
+    return max(map(len, texts), default=0) <= LONGEST_KEY and _is_surely_shown("".join(texts))
 
 
-def _is_surely_scalar(value: str | float | None) -> bool:
-    """Tell short printable ASCII, be it in several lines, and numbers that lose no digits."""
-    if isinstance(value, str):
-        is_shown = value.isprintable() or value.replace("\n", "").isprintable()
-        return is_shown and value.isascii() and len(value) <= LONGEST_KEY
-    return value is None or -EXACT_INTEGER <= value <= EXACT_INTEGER
+def _is_surely_shown(text: str) -> bool:
+    """Tell printable ASCII, be it in several lines."""
+    return text.isascii() and (text.isprintable() or text.replace("\n", "").isprintable())
 
 
 def _check_number(number: float | None, path: Path) -> None:
@@ -199,10 +201,12 @@ class _ManifestLines:
             if self._comments:
                 here = (*path, index)
                 self._comment(indent, here)
-            if isinstance(item, dict) and item and self._in_flow(item, here, indent) is None:
+            if not isinstance(item, dict):
+                self._named(f"{indent}-", item, indent, here)
+            elif (flow := self._in_flow(item, here, indent)) is None:
                 self.entries(item, indent + STEP, here, dash="- ")
             else:
-                self._named(f"{indent}-", item, indent, here)
+                self.lines.append(f"{indent}- {flow}")
 
     def _named(self, head: str, value: Json, indent: str, path: Path) -> None:
         """Add a value behind its key or its dash, on that line as far as it fits."""
@@ -231,22 +235,27 @@ class _ManifestLines:
         if not value:
             return "[]" if isinstance(value, list) else "{}"
         is_top = not indent
-        if is_top or path in self._commented or len(value) > 2 * MOST_IN_FLOW:
+        if is_top or len(value) > 2 * MOST_IN_FLOW or path in self._commented:
             return None
-        inside = value if isinstance(value, list) else value.values()
-        if any(map(_CONTAINERS.__contains__, map(type, inside))) or _may_grow(value):
+        return _flow(value)
+
+
+def _flow(value: dict[str, Json] | list[Json]) -> str | None:
+    for one in value if isinstance(value, list) else value.values():
+        if one.__class__ in _CONTAINERS:
             return None
-        parts = (
-            [_flow_scalar(one) for one in value]
-            if isinstance(value, list)
-            else [_flow_entry(key, one) for key, one in value.items()]
-        )
-        if None in parts:
+    if _may_grow(value):
+        return None
+    parts: list[str] = []
+    for key, one in enumerate(value) if isinstance(value, list) else value.items():
+        part = _flow_scalar(one)
+        if part is None or (isinstance(key, str) and _key(key) != key):
             return None
-        shown = ", ".join(filter(None, parts))
-        if len(shown) > WIDEST_FLOW:
-            return None
-        return f"[{shown}]" if isinstance(value, list) else f"{{{shown}}}"
+        parts.append(part if isinstance(key, int) else f"{key}: {part}")
+    shown = ", ".join(parts)
+    if len(shown) > WIDEST_FLOW:
+        return None
+    return f"[{shown}]" if isinstance(value, list) else f"{{{shown}}}"
 
 
 def _may_grow(value: dict[str, Json] | list[Json]) -> bool:
@@ -257,11 +266,6 @@ def _may_grow(value: dict[str, Json] | list[Json]) -> bool:
         return len(value) > MOST_IN_FLOW
     key, text = next(iter(value.items()))
     return isinstance(text, str) and key != "value" and re.fullmatch(_UUID, text) is None
-
-
-def _flow_entry(key: str, value: Json) -> str | None:
-    shown = _flow_scalar(value)
-    return f"{key}: {shown}" if shown is not None and _key(key) == key else None
 
 
 def _flow_scalar(value: Json) -> str | None:

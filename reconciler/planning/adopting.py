@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -33,7 +33,7 @@ from reconciler.planning.drift import is_covered
 from reconciler.planning.expected import put, without_expected
 from reconciler.planning.identity import identify
 from reconciler.planning.merging import merged
-from reconciler.planning.older_secrets import OlderSecrets, Sealed, no_seals
+from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
 from reconciler.planning.plan import Place, observe_all
 from reconciler.planning.sides import Merged, Rules, Sides
 from reconciler.project.settings import DriftIgnore
@@ -76,7 +76,7 @@ class Scene:
     side: Side | None = None
     names: bool = False
     ignore: tuple[DriftIgnore, ...] = ()
-    older: Callable[[Ref], Sealed] = no_seals
+    older: Older = no_seals
 
     def about(self, ref: Ref) -> list[DriftIgnore]:
         """Give the rules of what is expected to differ that are about a resource."""
@@ -141,7 +141,7 @@ async def look(  # noqa: PLR0913 - what a scene is made of
     values: Mapping[str, str],
     side: Side | None,
     ignore: Sequence[DriftIgnore] = (),
-    older: Callable[[Ref], Sealed] = no_seals,
+    older: Older = no_seals,
 ) -> Scene:
     """Observe what is to be adopted, and what that refers to. Raises what `Api.read` raises."""
     known = identify(manifests, history)
@@ -224,7 +224,7 @@ def _merged(
     about = scene.about(manifest.ref)
     told, ignored = without_expected(told, ours if base is ABSENT else base, kind.shape, about)
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
-    older = OlderSecrets(scene.older(manifest.ref), ours, scene.place.salt)
+    older = OlderSecrets(scene.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
     hidden = older.hidden(veiled(told, may_hold, kind.shape))
     live = in_usual_order(told, kind.spec)
     sides = Sides(written=written, ours=ours, base=base, live=live, shown=hidden)

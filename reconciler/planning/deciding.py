@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 from uuid import UUID, uuid5
@@ -39,7 +39,7 @@ from reconciler.planning.consequences import (
     unseen_left_out,
     with_protection,
 )
-from reconciler.planning.older_secrets import OlderSecrets, Sealed, no_seals
+from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
 from reconciler.resource import (
     Absent,
     Action,
@@ -88,7 +88,7 @@ class Knowledge:
     place: str
     salt: str = ""
     seed: str = ""
-    older: Callable[[Ref], Sealed] = no_seals
+    older: Older = no_seals
 
 
 def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
@@ -178,7 +178,8 @@ def _against_live(
             before=live,
         )
     found = tuple(shown(expected, live, written, kind.shape))
-    known = knowledge.older(manifest.ref) if found or wrong is not None else frozenset()
+    is_told = bool(found) or wrong is not None
+    known = knowledge.older(manifest.ref, memory.remote_id) if is_told else frozenset()
     secrets = OlderSecrets(known, declared, knowledge.salt)
     found = tuple(map(secrets.unshown, found))
     if wrong is not None:

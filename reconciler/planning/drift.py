@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from reconciler.advice import on_file, on_journal, on_manifests, on_service
@@ -27,7 +27,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.planning.consequences import unexpected, unseen_in
 from reconciler.planning.deciding import without_own_secrets
 from reconciler.planning.identity import identify
-from reconciler.planning.older_secrets import OlderSecrets, Sealed, no_seals
+from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
 from reconciler.planning.plan import observe_all, proof
 from reconciler.project.settings import DriftIgnore
 from reconciler.resource import (
@@ -37,7 +37,6 @@ from reconciler.resource import (
     Look,
     Manifest,
     Observation,
-    Ref,
     Seen,
     Unread,
 )
@@ -53,7 +52,7 @@ async def find_drift(
     *,
     ignore: Sequence[DriftIgnore] = (),
     prove: bool = False,
-    older: Callable[[Ref], Sealed] = no_seals,
+    older: Older = no_seals,
 ) -> Look:
     """Compare live with the last applied document of each manifest.
 
@@ -104,7 +103,7 @@ def _drift(
     observation: Observation | None,
     memory: Memory,
     salt: str,
-    older: Callable[[Ref], Sealed],
+    older: Older,
 ) -> Drift:
     kind = BY_NAME[manifest.ref.kind]
     ref, source, last = manifest.ref, manifest.source, memory.last
@@ -121,7 +120,7 @@ def _drift(
             # What is declared a secret by now may have been one before anybody said so.
             written = (*memory.candidates, declared)
             hidden = shown(without_own_secrets(expected, salt), live, written, kind.shape)
-            secrets = OlderSecrets(older(ref), declared, salt)
+            secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
             found = tuple(turned(map(secrets.unshown, hidden)))
             lost = any(one in overwritten for one in unseen)
             notes = ["overwritten by someone since"] if overwritten else []

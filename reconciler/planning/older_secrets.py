@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from reconciler.document import ABSENT, Difference, Json
-from reconciler.expressions import sealed_parts
-from reconciler.resource import Ref
-from reconciler.sealed import HIDDEN, Template, holds_seal, seal, secret_values
+from reconciler.journal.entries import Entry
+from reconciler.journal.seals import Sealed, ToldSeals, seals_in, texts_in
+from reconciler.resource import Ref, RemoteId
+from reconciler.sealed import HIDDEN, Template, seal, secret_values
 
 SHORTEST: Final = 8
 MOST_TRIED: Final = 500
@@ -23,22 +24,11 @@ MOST_TRIED: Final = 500
 _WORD = re.compile(r"[^\s\"'`,;(){}\[\]<>]+")
 _PART = re.compile(r"[^\s\"'`,;(){}\[\]<>=:/?&@]+")
 
-Sealed: TypeAlias = frozenset[tuple[str, str]]
-"""Names of secrets, and seals of values that they had."""
+Older: TypeAlias = Callable[[Ref, RemoteId | None], Sealed]
+"""Gives the seals of secrets that a resource ever held, by its name and its id."""
 
 
-def seals_in(documents: Iterable[Json]) -> Sealed:
-    """Give the seals that stand in documents as a journal keeps them."""
-    return frozenset(
-        one
-        for document in documents
-        for text in _texts(document)
-        for one in sealed_parts(text)
-        if not isinstance(one, str)
-    )
-
-
-def no_seals(_: Ref) -> Sealed:
+def no_seals(_: Ref, __: RemoteId | None) -> Sealed:
     """Give none, where no journal is asked."""
     return frozenset()
 
@@ -50,19 +40,15 @@ class OlderSeals:
     `entries` are gone through once, when the first resource is asked for.
     """
 
-    entries: Callable[[], Iterable[object]]
-    _found: dict[Ref, Sealed] | None = field(init=False, default=None)
+    entries: Callable[[], Iterable[Entry]]
+    _told: ToldSeals | None = field(init=False, default=None)
 
-    def __call__(self, ref: Ref) -> Sealed:
-        """Give those of one resource."""
-        if self._found is None:
-            told: dict[Ref, list[Json]] = {}
-            for one in self.entries():
-                known, declared = getattr(one, "ref", None), getattr(one, "declared", None)
-                if isinstance(known, Ref) and isinstance(declared, dict) and holds_seal(declared):
-                    told.setdefault(known, []).append(declared)
-            self._found = {known: seals_in(documents) for known, documents in told.items()}
-        return self._found.get(ref, frozenset())
+    def __call__(self, ref: Ref, remote_id: RemoteId | None) -> Sealed:
+        """Give those of one resource, by its name and by its id."""
+        if self._told is None:
+            self._told = ToldSeals()
+            self._told.add(self.entries())
+        return self._told.of(ref, remote_id)
 
 
 @dataclass(slots=True)
@@ -85,7 +71,7 @@ class OlderSecrets:
             one for one in secret_values(self.declared) if len(one) >= SHORTEST
         )
         self._public = frozenset(
-            one for one in _texts(self.declared) if not isinstance(one, Template)
+            one for one in texts_in(self.declared) if not isinstance(one, Template)
         )
         self.seals = self.seals - seals_in([self.declared])
 
@@ -130,15 +116,3 @@ def _pieces(text: str) -> Iterator[str]:
     """Yield what may be a secret in a text: all of it, its lines, words and parts of words."""
     found = (text, text.strip(), *text.splitlines(), *_WORD.findall(text), *_PART.findall(text))
     yield from dict.fromkeys(one for one in found if len(one) >= SHORTEST)
-
-
-def _texts(document: Json) -> Iterator[str]:
-    rest: list[Json] = [document]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, dict):
-            rest.extend(value.values())
-        elif isinstance(value, list):
-            rest.extend(value)
-        elif isinstance(value, str):
-            yield value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
@@ -25,7 +25,7 @@ from reconciler.planning.consequences import (
 from reconciler.planning.decided import Decided, kept_before, observed_before
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
-from reconciler.planning.older_secrets import Sealed, no_seals
+from reconciler.planning.older_secrets import Older, no_seals
 from reconciler.resource import (
     Absent,
     Action,
@@ -144,7 +144,7 @@ class Place:
     target: str
     embedded: bool = False
     salt: str = ""
-    older: Callable[[Ref], Sealed] = no_seals
+    older: Older = no_seals
 
     def __str__(self) -> str:
         return f"{self.environment} at {self.target}"

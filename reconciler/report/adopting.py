@@ -1,31 +1,20 @@
-"""What was adopted: for a terminal, as JSON, and as the body of a pull request. Pure."""
+"""What was adopted: for a terminal, and as the body of a pull request. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Final, Literal, NotRequired
-
-from pydantic import ConfigDict, Field, JsonValue, with_config
-from typing_extensions import TypedDict
+from typing import Final
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Operation
 from reconciler.kinds import BY_NAME
-from reconciler.report.changes.document import (
-    FieldDocument,
-    Limited,
-    SourceDocument,
-    difference_document,
-    selection_document,
-    source_document,
-)
 from reconciler.report.changes.fields import FieldChange, drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.complaints.document import fix_diff
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
 from reconciler.report.reasons import words_of
-from reconciler.report.safe import json_text, safe
+from reconciler.report.safe import safe
 from reconciler.report.spoken import spoken_place, spoken_value
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import plural, selection_words, value
@@ -36,7 +25,6 @@ from reconciler.resource import (
     AdoptionState,
     Conflict,
     Drift,
-    EditedText,
     Side,
 )
 
@@ -63,172 +51,18 @@ _MEANINGS: Final[dict[AdoptionState, str]] = {
     "gone": "gone live: remove its manifest, or apply to create it again",
     "unseen": "the API cannot show it",
 }
+ALSO = (
+    "its manifest is that of {names} too, and says this there from now on: what is meant here "
+    "alone belongs below `overrides:`"
+)
+_GIT_WAITS = (
+    "nobody edited it live since the last apply or adopt, and its manifest says otherwise, as an "
+    "apply would write it; where another machine adopted a live edit, get that commit first"
+)
 
 
-@with_config(ConfigDict(extra="forbid"))
-class AdoptionCounts(TypedDict):
-    """How many resources ended in which way."""
-
-    adopted: int
-    same: Annotated[int, Field(description="Nobody edited them live.")]
-    conflict: Annotated[int, Field(description="Git and live changed the same field.")]
-    refused: Annotated[int, Field(description="Their manifests are left as they are.")]
-    blocked: int
-    unread: Annotated[int, Field(description="They could not be read.")]
-    gone: int
-    unseen: Annotated[int, Field(description="The API cannot show them.")]
-    ignored: Annotated[
-        int, Field(description="How many differences `driftIgnore:` expects; they are left alone.")
-    ]
-
-
-@with_config(ConfigDict(extra="forbid"))
-class AdoptedField(FieldDocument):
-    """One field that was edited live; in `before` is what was applied."""
-
-    gaveWay: Annotated[  # noqa: N815 - as JSON has it
-        str, Field(description="The expression that gave way, if one did.")
-    ]
-
-
-@with_config(ConfigDict(extra="forbid"))
-class ConflictDocument(TypedDict):
-    """A field that git and live both changed; a side that has nothing there is left out."""
-
-    path: list[str | int]
-    base: NotRequired[Annotated[JsonValue, Field(description="What was last applied or adopted.")]]
-    git: NotRequired[JsonValue]
-    live: NotRequired[JsonValue]
-    secret: Annotated[bool, Field(description="A secret belongs there: only git can be right.")]
-    resolved: Literal["ours", "theirs"] | None
-
-
-@with_config(ConfigDict(extra="forbid"))
-class LastEditDocument(TypedDict):
-    """The last edit as the service tells it, empty for what it does not tell."""
-
-    who: str
-    at: str
-    how: str
-
-
-@with_config(ConfigDict(extra="forbid"))
-class AdoptedResource(TypedDict):
-    """One resource, and the files that its edits are written into."""
-
-    ref: str
-    state: AdoptionState
-    source: SourceDocument
-    files: list[str]
-    fields: list[AdoptedField]
-    conflicts: list[ConflictDocument]
-    lastEdit: LastEditDocument
-    note: str
-
-
-@with_config(ConfigDict(extra="forbid"))
-class ForkDocument(TypedDict):
-    """An alias that was written out."""
-
-    line: int
-    anchor: str
-
-
-@with_config(ConfigDict(extra="forbid"))
-class EditedFileDocument(TypedDict):
-    """One file, and what changes in it, as `patch -p1` takes it."""
-
-    file: str
-    diff: str
-    forks: list[ForkDocument]
-
-
-@with_config(ConfigDict(extra="forbid"))
-class AdoptionDocument(TypedDict):
-    """What `adopt --format json` prints."""
-
-    formatVersion: Literal[1]
-    environment: str
-    target: str
-    dryRun: bool
-    summary: AdoptionCounts
-    selection: NotRequired[Limited]
-    resources: list[AdoptedResource]
-    files: list[EditedFileDocument]
-
-
-def adopted_json(run: AdoptionRun) -> str:
-    """Give the JSON of schemas/adopted.schema.json, ending in a line break."""
-    document: AdoptionDocument = {
-        "formatVersion": 1,
-        "environment": run.environment,
-        "target": run.target,
-        "dryRun": run.only_shown,
-        "summary": _counts(run),
-        "resources": [_resource(one, run) for one in run.adoptions],
-        "files": [_file(one) for one in run.files],
-    }
-    if run.selected is not None:
-        document["selection"] = selection_document(run.selected)
-    return json_text(document)
-
-
-def _counts(run: AdoptionRun) -> AdoptionCounts:
-    found = Counter(one.state for one in run.adoptions)
-    return {
-        "adopted": found["adopted"],
-        "same": found["same"],
-        "conflict": found["conflict"],
-        "refused": found["refused"],
-        "blocked": found["blocked"],
-        "unread": found["unread"],
-        "gone": found["gone"],
-        "unseen": found["unseen"],
-        "ignored": run.ignored,
-    }
-
-
-def _resource(one: Adoption, run: AdoptionRun) -> AdoptedResource:
-    return {
-        "ref": str(one.ref),
-        "state": one.state,
-        "source": source_document(one.source),
-        "files": [file.name for file in run.files if one.ref in file.refs],
-        "fields": [_field(field) for field in one.adopted],
-        "conflicts": [_conflict(conflict) for conflict in one.conflicts],
-        "lastEdit": {"who": one.last.who, "at": one.last.at, "how": one.last.how},
-        "note": "; ".join(_notes(one)),
-    }
-
-
-def _field(one: Adopted) -> AdoptedField:
-    return {**difference_document(_difference(one)), "gaveWay": one.gave_way}
-
-
-def _conflict(one: Conflict) -> ConflictDocument:
-    found: ConflictDocument = {
-        "path": list(one.path),
-        "secret": one.holds_secret,
-        "resolved": None if one.side is None else one.side.value,
-    }
-    if one.base is not ABSENT:
-        found["base"] = one.base
-    if one.git is not ABSENT:
-        found["git"] = one.git
-    if one.live is not ABSENT:
-        found["live"] = one.live
-    return found
-
-
-def _file(one: EditedText) -> EditedFileDocument:
-    return {
-        "file": one.name,
-        "diff": fix_diff(one.name, one.before, one.after),
-        "forks": [{"line": fork.line, "anchor": fork.anchor} for fork in one.forks],
-    }
-
-
-def _difference(one: Adopted) -> Difference:
+def difference_of(one: Adopted) -> Difference:
+    """Give one field as a difference of what was applied and what is live."""
     operation: Operation = "change"
     if one.moves:
         operation = "move"
@@ -239,9 +73,13 @@ def _difference(one: Adopted) -> Difference:
     return Difference(one.path, one.before, one.after, operation)
 
 
-def _notes(one: Adoption) -> list[str]:
+def notes_on(one: Adoption) -> list[str]:
     """Give what its state means, and why it has it; nothing for what its fields tell."""
     meaning = _MEANINGS[one.state] if one.state != "adopted" or one.is_only_noted else ""
+    meaning = _GIT_WAITS if one.git_waits else meaning
+    if one.elsewhere and one.state == "adopted":
+        named = ", ".join(map(safe, one.elsewhere))
+        meaning = f"{meaning}; " * bool(meaning) + ALSO.format(names=named)
     said = (meaning, one.why, *(words_of(reason, one.ref) for reason in one.reasons))
     return [*filter(None, said)]
 
@@ -276,7 +114,9 @@ def adoption_summary(run: AdoptionRun) -> str:
         )
         if counts[state]
     ]
-    same = f"{counts['same']} as live already"
+    waiting = sum(one.git_waits for one in run.adoptions)
+    same = f"{counts['same'] - waiting} as live already"
+    rest += [f"{waiting} that only git changed"] if waiting else []
     ignored = f", {plural(run.ignored, 'difference')} ignored" if run.ignored else ""
     left = f"; {selection_words(run.selected)}" if run.selected is not None else ""
     return f"{head}; {', '.join([same, *rest])}{ignored}{left}."
@@ -284,7 +124,7 @@ def adoption_summary(run: AdoptionRun) -> str:
 
 def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
     sign, colour = _SIGNS[one.state]
-    is_quiet = one.state == "same" or one.is_only_noted
+    is_quiet = (one.state == "same" and not one.git_waits) or one.is_only_noted
     if (is_quiet and not one.conflicts) or (one.state == "unseen" and not run.named):
         if style.verbose:
             said = f"  {sign} {safe(str(one.ref))}  {_MEANINGS[one.state]}"
@@ -292,7 +132,7 @@ def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
         return
     name = style.paint(f"{sign} {safe(str(one.ref))}", colour)
     yield f"  {name}  {style.paint(safe(str(one.source)), Colour.DIM)}"
-    for said in _notes(one):
+    for said in notes_on(one):
         yield from wrapped(said, style, Colour.CYAN)
     if one.last.told:
         yield from wrapped(f"live was last changed {one.last}", style, Colour.CYAN)
@@ -306,7 +146,7 @@ def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
 
 
 def _changes(one: Adoption) -> tuple[FieldChange, ...]:
-    found = tuple(_difference(field) for field in one.adopted)
+    found = tuple(difference_of(field) for field in one.adopted)
     return drift_changes(
         Drift(one.ref, one.source, "drifted", found, live=one.live, applied=one.applied)
     )
@@ -334,7 +174,7 @@ def _place(one: Adoption, path: Sequence[str | int]) -> str:
 
 def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:
     for conflict in one.conflicts:
-        head = f"! {_place(one, conflict.path)}{_resolution(conflict)}"
+        head = f"! {_place(one, conflict.path)}{_RESOLVED[conflict.side]}"
         yield INDENT + style.paint(head, Colour.RED)
         for name, side in _sides(conflict):
             yield f"{INDENT}    {name:5} {value(side, LONGEST_VALUE)}"
@@ -345,14 +185,7 @@ def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:
         yield from wrapped(said, style, Colour.CYAN)
 
 
-def _resolution(conflict: Conflict) -> str:
-    match conflict.side:
-        case Side.OURS:
-            return ": git stays"
-        case Side.THEIRS:
-            return ": live comes in"
-        case None:
-            return ""
+_RESOLVED = {Side.OURS: ": git stays", Side.THEIRS: ": live comes in", None: ""}
 
 
 def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
@@ -395,6 +228,8 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
 def _fold(one: Adoption) -> Fold:
     lines = list(diff_lines(_changes(one), SIDES))
     for conflict in one.conflicts:
-        lines += [f"! {_place(one, conflict.path)}{_resolution(conflict)}"]
+        lines += [f"! {_place(one, conflict.path)}{_RESOLVED[conflict.side]}"]
         lines += [f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict)]
+    if one.elsewhere:
+        lines += [f"! {said}" for said in notes_on(one)]
     return Fold(str(one.ref), one.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift.py

@@ -78,7 +78,8 @@ class Adoption:
     last, and `why`, or `reasons` of a plan, what stands in the way. It is `settled` where git
     declared nothing that was not applied; `live` is the live document as it may be shown, `applied`
     what it was, and of what is `unseen` nobody can tell what it is. Of
-    differences that were `ignored`, as the project file expects them, there is the number.
+    differences that were `ignored`, as the project file expects them, there is the number, and
+    `elsewhere` are other environments in which its manifest says something else by the edit.
     """
 
     ref: Ref
@@ -97,7 +98,13 @@ class Adoption:
     live: Json = None
     applied: Json | Missing = ABSENT
     ignored: int = 0
+    elsewhere: tuple[str, ...] = ()
     change: Change | None = field(default=None, repr=False)
+
+    @property
+    def git_waits(self) -> bool:
+        """Whether nobody edited it live, and what its manifest says otherwise is not applied."""
+        return self.state == "same" and self.applied is not ABSENT and not self.settled
 
     @property
     def is_only_noted(self) -> bool:

@@ -153,6 +153,8 @@ class _Run:
         scene = asyncio.run(self._look(named))
         adoptions = {one.ref: self._adoption(one, scene) for one in sorted(named, key=_ref)}
         self.files = self._files(adoptions, scene)
+        for ref, names in self._elsewhere().items():
+            adoptions[ref] = replace(adoptions[ref], elsewhere=names)
         for ref, why in self.why.items():
             adoptions[ref] = replace(adoptions[ref], state="refused", why=why, edit=None, base=None)
         return AdoptionRun(
@@ -295,6 +297,31 @@ class _Run:
         bench = self.bench
         scope = replace(bench.scope(self.asked), may_lack=True)
         return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
+
+    def _elsewhere(self) -> Mapping[Ref, tuple[str, ...]]:
+        """Give by resource the other environments in which the edits change what is declared."""
+        project = self.bench.project
+        here = replace(self.bench.scope(self.asked), secrets=None, ruled=False)
+        scopes = [
+            replace(here, environment=name, variables=one.variables)
+            for name, one in project.settings.environments.items()
+            if name != self.bench.name
+        ]
+        edited = {ref for one in self.files for ref in one.refs}
+        if not scopes or not edited:
+            return {}
+        instead = {one.script.path.resolve(): one.after for one in self.files}
+        before = read_workspaces(self.asked, project, scopes)
+        after = read_workspaces(self.asked, project, scopes, instead)
+        changed = [(name, _changed(before[name], after[name])) for name in before]
+        found = {ref: tuple(name for name, refs in changed if ref in refs) for ref in edited}
+        return {ref: names for ref, names in found.items() if names}
+
+
+def _changed(before: Workspace, after: Workspace) -> set[Ref]:
+    """Give the resources of which the manifests say something else."""
+    was = {one.ref: one.spec for one in before.manifests}
+    return {one.ref for one in after.manifests if was.get(one.ref) != one.spec}
 
 
 def _complained_of(after: Workspace, files: Sequence[Edited]) -> dict[Ref, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,8 +22,8 @@ from reconciler.manifests.withholding import withheld_from
 from reconciler.manifests.workspace import wrong_in
 from reconciler.project import Variable, with_target
 from reconciler.resource import Ref
-from reconciler.session.gathering import Spool
 from reconciler.session.opening import Bench
+from reconciler.session.spool import Spool
 from reconciler.source.reading import read_text
 
 
@@ -42,11 +41,13 @@ class Drawings:
     files: Mapping[Ref, Path]
     more: Mapping[str, Mapping[str, Variable]]
     keep_json: bool
+    _root: Path = field(init=False)
     _scope: Scope = field(init=False)
     _place: IdPlace = field(init=False)
     _kept: dict[Ref, list[tuple[Path, Stretch]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._root = self.bench.project.root.resolve()
         name, environment = self.bench.name, self.bench.environment
         variables = {**environment.variables, **self.more.get(name, {})}
         withheld = withheld_from(os.environ)
@@ -62,12 +63,11 @@ class Drawings:
             return drawn
         file = self.files[one.ref]
         exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
-        root = self.bench.project.root.resolve()
-        texts = [*exports, (file, led(drawn.manifest, file, root))]
-        if not self._is_plain(one, drawn):
+        texts = [*exports, (file, led(drawn.manifest, file, self._root))]
+        if not self._is_plain(one, record, drawn):
             settings = self.bench.project.settings.environments
             known = {**settings, self.bench.name: self.bench.environment}
-            error = wrong_in(dict(texts), file, root, self._scope, known)
+            error = wrong_in(dict(texts), file, self._root, self._scope, known)
             if error is not None:
                 called = f"{record.called} ({record.where})"
                 return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
@@ -90,8 +90,7 @@ class Drawings:
 
     def is_ours(self, file: Path, one: Named) -> bool:
         """Tell whether a file is what would be written, as where a run was stopped."""
-        root = self.bench.project.root.resolve()
-        return all(holds(path, text, root) for path, text in self.texts(one) if path == file)
+        return all(holds(path, text, self._root) for path, text in self.texts(one) if path == file)
 
     def _keeps_json(self, one: Named) -> bool:
         return self.keep_json and one.brief.kind.from_export is not None
@@ -101,7 +100,7 @@ class Drawings:
         known, mentions = self.matched.known, one.brief.mentions
         return draft_of(record, one.ref, mentions, known, self._place, json_name=json_name)
 
-    def _is_plain(self, one: Named, drawn: Draft) -> bool:
+    def _is_plain(self, one: Named, record: Record, drawn: Draft) -> bool:
         """Tell a text that says what was judged as it came, so that judging it tells nothing new.
 
         Whatever holds an expression, or may hold what is withheld, is judged as it is read.
@@ -115,7 +114,8 @@ class Drawings:
         known = {**self.bench.project.settings.environments, self.bench.name: None}
         around = Around(environments=known, environment=self.bench.name, today=self._scope.today)
         envelope = read_envelope(read, around)
-        as_judged = json.dumps(envelope.spec).encode() == self.spool.get(one.brief.stretch)
+        # Most are written as they are, and the same object needs no second look.
+        as_judged = envelope.spec is record.spec or self.spool.holds(one.brief, envelope.spec)
         return as_judged and not envelope.findings and envelope.name == one.ref.name
 
 

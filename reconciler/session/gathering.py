@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from reconciler.advice import on_service
 from reconciler.assumptions import Assumptions
@@ -23,11 +22,9 @@ from reconciler.errors import (
 )
 from reconciler.importing.converting import named
 from reconciler.importing.foreign import Beside
-from reconciler.importing.matching import Brief, Origin, Stretch
-from reconciler.importing.names import content_mark
+from reconciler.importing.matching import Brief
 from reconciler.importing.parameters import parameterised
 from reconciler.importing.records import Left, Record, judged
-from reconciler.importing.references import mentions_in
 from reconciler.importing.shapes import found_in
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
@@ -39,6 +36,7 @@ from reconciler.project import Variable
 from reconciler.resource import Absent, Manifest, Observation, Ref, RemoteId, Seen, Source
 from reconciler.session.opening import Bench, open_api
 from reconciler.session.projects import Asked
+from reconciler.session.spool import Spool
 from reconciler.signals.mentions import mentioned_alerts
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Complaint
@@ -58,52 +56,6 @@ NO_READ = (
     "nothing tells how to read them: import exports of them with `import --from`, or say under "
     "`api: reads:` where this deployment has a read"
 )
-
-
-class Spool:
-    """Documents in a file until their names are known."""
-
-    def __init__(self, stream: IO[bytes], assumptions: Assumptions) -> None:
-        self._stream = stream
-        self._assumptions = assumptions
-
-    def keep(self, record: Record, origin: Origin, revision: str = "") -> Brief:
-        """Put a record's document aside."""
-        stretch = self.put(json.dumps(record.spec).encode())
-        nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
-        slugs = record.kind.identities(nameless)
-        return Brief(
-            record=replace(record, spec={}),
-            title=record.title,
-            mark=content_mark(record.spec),
-            mentions=tuple(mentions_in(record.spec, record.kind)),
-            slugs=tuple((what, value) for what, value in slugs.items() if value),
-            origin=origin,
-            can_be_read=record.kind.readable_by(self._assumptions),
-            revision=revision,
-            stretch=stretch,
-        )
-
-    def put(self, content: bytes) -> Stretch:
-        """Put something aside."""
-        offset = self._stream.seek(0, os.SEEK_END)
-        self._stream.write(content)
-        return offset, len(content)
-
-    def get(self, stretch: Stretch) -> bytes:
-        """Give something back."""
-        offset, length = stretch
-        self._stream.seek(offset)
-        return self._stream.read(length)
-
-    def spec(self, brief: Brief) -> dict[str, Json]:
-        """Give a document back."""
-        spec: dict[str, Json] = json.loads(self.get(brief.stretch))
-        return spec
-
-    def record(self, brief: Brief) -> Record:
-        """Give a record whole again."""
-        return replace(brief.record, spec=self.spec(brief))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +85,10 @@ class Gathered:
     left: list[Left] = field(default_factory=list)
     variables: Mapping[str, Mapping[str, Variable]] = field(default_factory=dict)
     mentioned: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        # On its way out `asyncio.run` asks for the text of what it returns.
+        return f"Gathered({len(self.briefs)} briefs)"
 
     def take(self, found: Brief | Left) -> None:
         """Note one of them."""

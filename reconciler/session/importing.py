@@ -35,7 +35,7 @@ from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.sealed import holds_seal, resolve
 from reconciler.session.drawing import Drawings
-from reconciler.session.gathering import Gathered, Sources, Spool, gather, how_to_get
+from reconciler.session.gathering import Gathered, Sources, gather, how_to_get
 from reconciler.session.importing_into import (
     check_read,
     folder_for,
@@ -44,6 +44,7 @@ from reconciler.session.importing_into import (
 )
 from reconciler.session.opening import Bench
 from reconciler.session.projects import Asked, applied_commit
+from reconciler.session.spool import Spool
 from reconciler.signals.mentions import ALERTS
 from reconciler.source.files import display_name
 from reconciler.source.parsed import Text

@@ -48,20 +48,19 @@ def write_new_files(contents: Sequence[tuple[Path, bytes]]) -> None:
     OSError. The names themselves are kept once `sync_folder` has returned.
     """
     beside: list[str] = []
-    with ExitStack() as streams:
+    descriptors: list[int] = []
+    rights = 0o666 & ~_mask()
+    with ExitStack() as open_files:
         try:
             for real, content in contents:
                 descriptor, name = _begun(real.parent)
+                open_files.callback(os.close, descriptor)
                 beside.append(name)
-                stream = streams.enter_context(os.fdopen(descriptor, "wb"))
-                os.fchmod(descriptor, 0o666 & ~_mask())
-                stream.write(content)
-                stream.flush()
+                descriptors.append(descriptor)
+                os.fchmod(descriptor, rights)
+                _put(descriptor, content)
             reached(Point.FILES_BESIDE)
-            # One after the other they would wait for the disk as often as there are files.
-            with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-                for done in [pool.submit(_sync, name) for name in beside]:
-                    done.result()
+            _sync(descriptors)
             for name, (real, _) in zip(beside, contents, strict=True):
                 _name_once(name, real)
                 reached(Point.FILE_NAMED)
@@ -135,18 +134,27 @@ def _name_once(name: str, real: Path) -> None:
         os.replace(name, real)  # noqa: PTH105 - a name, not a path
 
 
-def _sync(name: str) -> None:
-    descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+def _sync(descriptors: Sequence[int]) -> None:
+    """Wait until files are on the disk, at once: in turn they would wait as often as they are."""
+    some = [descriptors[start::SYNCED_AT_ONCE] for start in range(SYNCED_AT_ONCE)]
+    with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
+        for done in [pool.submit(_sync_in_turn, each) for each in some if each]:
+            done.result()
+
+
+def _sync_in_turn(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
-def _write(descriptor: int, content: bytes) -> None:
+def _put(descriptor: int, content: bytes) -> None:
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    _put(descriptor, content)
     os.fsync(descriptor)
 
 

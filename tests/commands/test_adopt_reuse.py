@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from harness.golden import Golden
 from harness.workspaces import PROJECT, Workspace, project_at
 from test_adopt import adopt, edit_live, text_of
@@ -129,3 +130,19 @@ def test_the_way_out_of_an_item(tmp_path: Path, golden: Golden) -> None:
     (found,) = [one for one in looked if one["waysOut"]]
     (way,) = [one for one in found["waysOut"] if one["way"] == "take-over"]
     golden(way["said"])
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_what_other_environments_share_is_said(tmp_path: Path, form: str) -> None:
+    """An edit of what another environment declares too names it; one below `overrides` does not."""
+    more = "  production: {emulator: {data: p.db}, variables: {team: payments}}\n"
+    for name, text, is_shared in (("one", BOARD, True), ("two", BOARD + OVERRIDES, False)):
+        (tmp_path / name).mkdir()
+        made = project_at((tmp_path / name).resolve(), VARIABLES + more, board=text)
+        assert made.apply("-e", "local").code == 0
+        edit_live(made, describe)
+
+        ran = adopt(made, "--all", "-e", "local", "--format", form)
+
+        assert ran.code == 0, ran.err
+        assert ("of production too" in ran.out) is is_shared

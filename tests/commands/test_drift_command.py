@@ -13,8 +13,10 @@ import pytest
 from harness.routes import API_ROOT
 from harness.workspaces import Shop
 
+from reconciler.journal.entries import Drifted, SeenDrift
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
+from reconciler.resource import Ref
 
 NAME = "manifests/checkout.yaml"
 PROJECT = """\
@@ -302,3 +304,34 @@ def _named(line: str) -> str:
     """Give the output that a line of the file begins, "" for any other line."""
     name, found, _ = line.partition("<<")
     return name if found else ""
+
+
+@pytest.mark.parametrize(
+    "told", ["", "yesterday", "9999-99-99T99:99:99Z", "\x1b[31m<b>|`x`\u202e\n"]
+)
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_odd_memory(applied: Shop, told: str, form: str) -> None:
+    """Whatever a journal says of earlier looks, a look counts as it would, and shows it safely."""
+    edit(applied, description="theirs")
+    store = FileStore(applied.root / ".reconciler" / "local.journal.jsonl")
+    journal = Journal(
+        store=store, environment="local", target="emulator", clock=lambda: datetime.now(UTC)
+    )
+    found = (
+        SeenDrift(ref=Ref("SLO", "checkout"), how=told, since=told),
+        SeenDrift(ref=Ref("SLO", "checkout"), how=told, since=told),
+        SeenDrift(ref=Ref("Nothing", "known"), how=told, since=told),
+    )
+    journal.load()
+    with journal.locked():
+        journal.begin(journal.run_entry("r", "drift", ""))
+        journal.append([Drifted(at=told, found=found, over=(Ref("SLO", "never"),))])
+
+    ran = applied.run("drift", "--format", form)
+    again = applied.run("drift", "--remember", "--format", form)
+
+    assert (ran.code, again.code) == (2, 2), ran.err
+    shown = ran.out + ran.err + again.out + again.err
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert of(looked(applied))["isNew"] is False

@@ -58,7 +58,7 @@ def test_events_that_name_nothing(site: Site) -> None:
 
 
 def test_most_events(site: Site) -> None:
-    """Of a history without end the newest thousand events are looked through; more needs consent."""
+    """Of a history without end the newest thousand events are looked through, and no more."""
     other: Json = {"incidentEvent": {"id": "e9"}, "incidentEventExtendedMetadata": NAMED}
     pages = [
         answer_with(

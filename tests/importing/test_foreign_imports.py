@@ -133,3 +133,26 @@ def test_manifests_among_exports(home: Path) -> None:
     again = typed("import", "--from", str(home / "SLO"))
 
     assert "exclude:" not in again.err
+
+
+@pytest.mark.parametrize(
+    ("change", "files"),
+    [
+        (("", ""), 1),
+        (("increase(all", "increase(others"), 2),
+    ],
+)
+def test_two_of_one_name(home: Path, change: tuple[str, str], files: int) -> None:
+    """What another tool calls alike is one where it is the same, and else told apart for good."""
+    other = SLO.replace(*change) if change[0] else SLO
+    (home.parent / "other" / "slo.yaml").write_text(f"{SLO.rstrip()}\n---\n{other}")
+
+    made = typed("import", "--from", "../other/slo.yaml", "--format", "json")
+    before = {one: one.read_bytes() for one in home.rglob("SLO/*")}
+    again = typed("import", "--from", "../other/slo.yaml", "--format", "json")
+
+    assert (made.code, again.code) == (0, 0), made.err
+    assert len(made.json["imported"]) == len(before) == files
+    assert again.json["imported"] == []
+    assert {one: one.read_bytes() for one in home.rglob("SLO/*")} == before
+    assert typed("validate").code == 0

@@ -17,6 +17,7 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
+    KnownSeal,
     KnownVersion,
     LastWrite,
     Moved,
@@ -239,5 +240,6 @@ kept_entries = st.builds(
     instead_of=st.none() | remote_ids,
     last=st.none() | last_writes,
     versions=st.lists(st.builds(KnownVersion, version=texts, at=texts), max_size=3).map(tuple),
+    seals=st.lists(st.builds(KnownSeal, name=texts, seal=texts), max_size=3).map(tuple),
 )
 """What compacting alone writes."""

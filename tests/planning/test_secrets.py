@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,10 +23,12 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
+from reconciler.journal.entries import Entry, Forgotten, Identified, Imported, Renamed
+from reconciler.journal.runs import compacted
 from reconciler.planning.drift import find_drift
 from reconciler.planning.older_secrets import OlderSeals
 from reconciler.report.plan.document import plan_json
-from reconciler.resource import Drift, Manifest
+from reconciler.resource import Drift, Manifest, Ref, RenamedFrom
 from reconciler.sealed import (
     HIDDEN,
     SecretHole,
@@ -179,6 +182,72 @@ def test_plan_of_an_edit_that_holds_a_rotated_secret(site: Site) -> None:
     (change,) = site.plan(declared, place=place).changes
 
     assert [one.before for one in change.differences] == [HIDDEN]
+    assert "canary" not in str((change.differences, change.before, change.lost))
+
+
+AT = "2026-02-03T04:05:06Z"
+OTHER_NAME = Ref("Dashboard", "shop")
+
+
+def begun_anew(entries: list[Entry]) -> list[Entry]:
+    """Give entries after which the journal has forgotten a resource and knows its id again."""
+    (made,) = (one for one in entries if isinstance(one, Identified))
+    again = Imported(
+        at=AT, run="r", ref=OTHER_NAME, remote_id=made.remote_id, origin="live", declared={}
+    )
+    return [*entries, Forgotten(at=AT, ref=made.ref), again]
+
+
+@pytest.mark.parametrize("is_compacted", [False, True])
+@pytest.mark.parametrize(
+    "later",
+    [
+        lambda entries: entries,
+        lambda entries: [
+            *entries,
+            Renamed(at=AT, ref=OTHER_NAME, was=Ref("Dashboard", "checkout")),
+        ],
+        begun_anew,
+    ],
+    ids=["renamed in the manifest alone", "renamed", "forgotten"],
+)
+def test_older_seals_follow_a_resource(
+    site: Site, later: Callable[[list[Entry]], list[Entry]], is_compacted: bool
+) -> None:
+    """Whatever a resource is called by now, and however short its journal, its seals are known."""
+    site.apply(dashboard(description=secret(FIRST)))
+    site.apply(dashboard(description=secret(SECOND)))
+    entries = later(site.journal.entries)
+    remote_id = site.journal.history.of(Ref("Dashboard", "checkout")).remote_id
+    if is_compacted:
+        entries = compacted(compacted(entries, AT), AT)
+
+    found = OlderSeals(lambda: entries)(OTHER_NAME, remote_id)
+
+    assert {("TOKEN", seal(one, "TOKEN", SALT)) for one in (FIRST, SECOND)} == found
+
+
+def test_older_seals_of_others(site: Site) -> None:
+    """A resource has no seals of another one, whose texts cost time to be tried."""
+    site.apply(dashboard(description=secret(FIRST)))
+
+    assert OlderSeals(lambda: site.journal.entries)(OTHER_NAME, "x") == frozenset()
+
+
+def test_older_secret_after_a_rename(site: Site) -> None:
+    """A plan under a new name shows no value that a secret had under the old one."""
+    site.apply(dashboard(description=secret(FIRST)))
+    site.apply(dashboard(description=secret(SECOND)))
+    stored = site.outside("GET", f"{BY_SLUG}/checkout")["dashboard"]
+    edited = {**stored, "name": f"curl -H {FIRST}"}
+    site.outside("PUT", DASHBOARDS, {"dashboard": edited, "requestId": "x"})
+    place = replace(PLACE, older=OlderSeals(lambda: site.journal.entries))
+    declared = replace(dashboard(description=secret(SECOND)), ref=OTHER_NAME)
+    declared = replace(declared, remote_id=stored["id"])
+
+    (change,) = site.plan(declared, place=place).changes
+
+    assert any(isinstance(one, RenamedFrom) for one in change.reasons)
     assert "canary" not in str((change.differences, change.before, change.lost))
 
 

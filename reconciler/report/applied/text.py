@@ -83,6 +83,14 @@ def applied_text(
     return "\n".join(lines) + "\n"
 
 
+def renamed_text(renamed: Mapping[Ref, Ref], style: Style) -> str:
+    """Say which resources the journal knows by another name from now on, "" for none."""
+    lines = [f"{ref} is what {was} was, and called so from now on." for ref, was in renamed.items()]
+    if len(lines) > MOST_NAMED:
+        lines[MOST_NAMED:] = [f"{plural(len(lines) - MOST_NAMED, 'other resource')} renamed alike."]
+    return "".join(f"{fitted(safe(line), style)}\n" for line in lines)
+
+
 def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
     """Say of what was planned who watches it, and that it was a part."""
     for told in told_text(outcomes, plan.signals):

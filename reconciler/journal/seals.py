@@ -1,0 +1,134 @@
+"""Which secrets a resource ever held, as a journal tells of it: their names, and seals. Pure.
+
+A resource is one thing under all names that it had, and under whatever names its id had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from reconciler.document import Json
+from reconciler.expressions import sealed_parts
+from reconciler.journal.entries import (
+    Backup,
+    Entry,
+    Identified,
+    Imported,
+    Kept,
+    LastWrite,
+    Renamed,
+    Settled,
+    Started,
+    WrittenEntry,
+)
+from reconciler.resource import Ref, RemoteId
+from reconciler.sealed import holds_seal
+
+Sealed: TypeAlias = frozenset[tuple[str, str]]
+"""Names of secrets, and seals of values that they had."""
+
+_NO_ID: Final = ""
+"""Stands for the id of what has none, or of which none is told any more."""
+
+
+def seals_in(documents: Iterable[Json]) -> Sealed:
+    """Give the seals that stand in documents as a journal keeps them."""
+    return frozenset(
+        one
+        for document in documents
+        for text in texts_in(document)
+        for one in sealed_parts(text)
+        if not isinstance(one, str)
+    )
+
+
+def texts_in(document: Json) -> Iterator[str]:
+    """Yield all texts of a document but the names of its fields."""
+    rest: list[Json] = [document]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest.extend(value.values())
+        elif isinstance(value, list):
+            rest.extend(value)
+        elif isinstance(value, str):
+            yield value
+
+
+_Alias: TypeAlias = Ref | tuple[str, str]
+"""What a resource is known by: a name, or its kind and id."""
+
+
+@dataclass(slots=True)
+class _Thing:
+    """One resource: what it was ever known by, and its seals."""
+
+    aliases: set[_Alias]
+    seals: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class ToldSeals:
+    """The seals of all that entries tell of each resource."""
+
+    _things: dict[_Alias, _Thing] = field(default_factory=dict)
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Take entries in; a name that was given up still leads to what it stood for."""
+        for entry in entries:
+            self._take(entry)
+
+    def of(self, ref: Ref, remote_id: RemoteId | None) -> Sealed:
+        """Give the seals of a resource that is called `ref`, or has this id."""
+        known = (ref, _id_of(ref.kind, remote_id), (ref.kind, _NO_ID))
+        things = (self._things[one] for one in known if one in self._things)
+        return frozenset(one for thing in things for one in thing.seals)
+
+    def _take(self, entry: Entry) -> None:
+        if isinstance(entry, Renamed):
+            self._join(entry.ref, entry.was)
+        elif isinstance(entry, _Telling):
+            self._note(entry.ref, _declared(entry))
+            if isinstance(entry, Kept):
+                self._thing(entry.ref).seals.update((one.name, one.seal) for one in entry.seals)
+            if entry.remote_id is not None or not isinstance(entry, Started | Settled):
+                self._join(entry.ref, _id_of(entry.ref.kind, entry.remote_id))
+
+    def _note(self, ref: Ref, document: Json) -> None:
+        if holds_seal(document):
+            self._thing(ref).seals.update(seals_in([document]))
+
+    def _thing(self, alias: _Alias) -> _Thing:
+        return self._things.setdefault(alias, _Thing({alias}))
+
+    def _join(self, one: _Alias, other: _Alias) -> None:
+        larger, smaller = self._thing(one), self._thing(other)
+        if larger is smaller:
+            return
+        if len(larger.aliases) < len(smaller.aliases):
+            larger, smaller = smaller, larger
+        larger.aliases |= smaller.aliases
+        larger.seals |= smaller.seals
+        self._things.update(dict.fromkeys(smaller.aliases, larger))
+
+
+_Telling: TypeAlias = Started | Identified | WrittenEntry | Imported | Settled | Backup | Kept
+
+
+def _declared(entry: _Telling) -> Json:
+    """Give the document that an entry keeps, None where it has none."""
+    match entry:
+        case Started(declared=declared) | Imported(declared=declared):
+            return declared
+        case Kept(last=LastWrite(declared=declared)):
+            return declared
+        case Backup(live=live):
+            return live
+        case _:
+            return None
+
+
+def _id_of(kind: str, remote_id: RemoteId | None) -> _Alias:
+    return kind, _NO_ID if remote_id is None else str(remote_id).casefold()
