@@ -104,7 +104,7 @@ def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[F
     from reconciler.manifests.placing import replace_text  # noqa: PLC0415 - the same
 
     paths = manifest_paths(asked, project)
-    fixes = find_fixes(paths, project.root, project.settings.exclude)
+    fixes = find_fixes(paths, project.root, project.settings)
     for one in () if only_shown else fixes:
         replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
     return fixes
