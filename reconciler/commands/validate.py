@@ -109,7 +109,7 @@ def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[F
         left = {(one.source.file, one.source.line) for one in found.left_out}
         left -= {(one.source.file, one.source.line) for one in found.manifests}
     paths = manifest_paths(asked, project)
-    fixes = find_fixes(paths, project.root, project.settings.exclude, left)
+    fixes = find_fixes(paths, project.root, project.settings, left)
     for one in () if only_shown else fixes:
         replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
     return fixes

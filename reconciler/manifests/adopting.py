@@ -30,9 +30,10 @@ from reconciler.manifests.rewriting import rewritten
 from reconciler.manifests.weaving import WovenError, check_own, split
 from reconciler.resource import Fork, Manifest, Ref
 from reconciler.source.diagnostic import Complaint
-from reconciler.source.files import display_name, read_file
+from reconciler.source.files import read_file
 from reconciler.source.parsed import Reading
 from reconciler.source.reading import read_text
+from reconciler.source.shown import display_name
 from reconciler.source.written import written
 
 _LOST = "its text cannot be edited without a change of something else: edit it by hand"

@@ -27,8 +27,14 @@ def placed(
     The files are read once more, as nothing else keeps their texts.
     """
     silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
-    files = find_files(paths, root, settings.exclude)
-    loader = Loader(files.root, sources_of(paths, root), scope, settings.environments, silencing)
+    files = find_files(paths, root, settings.exclude, settings.limits.files)
+    loader = Loader(
+        files.root,
+        sources_of(paths, root, settings.limits.size),
+        scope,
+        settings.environments,
+        silencing,
+    )
     loader.sources.begin()
     for file in files.files:
         loader.load(file)

@@ -37,7 +37,7 @@ from reconciler.resource import Ref
 from reconciler.sealed import RefHole, SecretHole, Template
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Finding, Severity
-from reconciler.source.files import LARGEST_WORKSPACE
+from reconciler.source.files import LARGEST_AGAIN
 from reconciler.source.parsed import Graft, Text
 from reconciler.source.reading import DEEPEST
 
@@ -209,7 +209,7 @@ def _unfit(part: Expression, value: Json, path: Path, inside: Inside) -> Finding
 def too_much(path: Path) -> Finding:
     """Say that no more can be put in."""
     said = (
-        f"manifests, with all that is put into them, are larger than {LARGEST_WORKSPACE >> 20} MB "
+        f"what is put into manifests is larger than {LARGEST_AGAIN >> 20} MB "
         "in all: from here, nothing more is put in"
     )
     return Finding("M115", path, said)

@@ -14,11 +14,13 @@ from reconciler.kinds.pasted import MOST_ROUNDS, Mould
 from reconciler.kinds.repairs import MoveId, Origins, Round, Unquote, repaired
 from reconciler.manifests.editing import Editor, edited
 from reconciler.manifests.envelope import has_id
-from reconciler.manifests.workspace import sources_of
+from reconciler.manifests.workspace import NO_SETTINGS, sources_of
+from reconciler.project import ProjectFile
 from reconciler.resource import API_VERSION
-from reconciler.source.files import Sources, display_name, find_files
+from reconciler.source.files import Sources, find_files
 from reconciler.source.parsed import Reading
 from reconciler.source.reading import read_text
+from reconciler.source.shown import display_name
 from reconciler.source.written import written
 
 SPEC = ("spec",)
@@ -42,15 +44,15 @@ class Fix:
 def find_fixes(
     paths: Sequence[Path],
     root: Path,
-    exclude: Sequence[str] = (),
+    settings: ProjectFile = NO_SETTINGS,
     left: Collection[tuple[str, int]] = (),
 ) -> list[Fix]:
     """Give the files under `paths`, and those that their manifests name, that can be repaired.
 
     `left` are documents that are left as they are, by their file and first line.
     """
-    search = _Search(root, sources_of(paths, root), left)
-    for file in find_files(paths, root, exclude).files:
+    search = _Search(root, sources_of(paths, root, settings.limits.size), left)
+    for file in find_files(paths, root, settings.exclude, settings.limits.files).files:
         search.look_at(file.path, file.name, is_json=file.is_json)
     return search.fixes
 

@@ -14,9 +14,10 @@ from reconciler.manifests.workspace import sources_of
 from reconciler.project import Project
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Complaint
-from reconciler.source.files import PROJECT_FILE, Sources, decode, display_name, find_files
+from reconciler.source.files import PROJECT_FILE, Sources, decode, find_files
 from reconciler.source.parsed import Reading, complaints_of_text
 from reconciler.source.reading import read_text
+from reconciler.source.shown import display_name
 from reconciler.source.text import departure_from_json
 
 NOT_LAID_OUT = (
@@ -65,9 +66,9 @@ def find_untidy(
     of YAML gets the line by which editors find its schema. What is not `wanted`, by its name, is
     only counted.
     """
-    sources = Sources[None](sources_of(paths, project.root).roots)
+    sources = Sources[None](sources_of(paths, project.root, project.settings.limits.size).roots)
     search = _Search(project.root, sources, wanted, modelines=modelines)
-    found = find_files(paths, project.root, project.settings.exclude)
+    found = find_files(paths, project.root, project.settings.exclude, project.settings.limits.files)
     search.found.complaints.extend(found.complaints)
     for path in _project_files(paths, project):
         search.look_at(path, display_name(path, project.root), is_json=False)

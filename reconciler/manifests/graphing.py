@@ -25,8 +25,8 @@ def load_graph(
     paths: Sequence[File], root: File, scopes: Sequence[Scope], settings: ProjectFile
 ) -> Graph:
     """Give the graph of what is selected under `paths`; what is wrong there is not told here."""
-    found = find_files(paths, root, settings.exclude)
-    sources = sources_of(paths, root, kept=len(scopes) > 1)
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     graphs = []
     for scope in scopes:
         sources.begin()

@@ -14,8 +14,9 @@ from reconciler.expressions import Word, expression
 from reconciler.kinds.judging import Judged
 from reconciler.manifests.inserting import MOST_TRAILED, Content, Inside
 from reconciler.source.diagnostic import Complaint, Finding
-from reconciler.source.files import LARGEST_WORKSPACE, SUFFIXES, Sources, display_name
+from reconciler.source.files import LARGEST_AGAIN, SUFFIXES, Sources
 from reconciler.source.parsed import Reading, complaints_of_text
+from reconciler.source.shown import display_name
 
 UNUSABLE = "M512"
 MOST_INCLUDED = 50_000
@@ -38,8 +39,8 @@ class Includes:
 
     def spend(self, size: int) -> bool:
         """Tell whether as much more may be made."""
-        self.sources.size += size
-        return self.sources.size <= LARGEST_WORKSPACE
+        self.sources.again += size
+        return self.sources.again <= LARGEST_AGAIN
 
     def content(self, named: str, inside: Inside, path: Path) -> Content | Finding | None:
         """Give what a file holds, or why not; None where that is said already."""

@@ -13,9 +13,10 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.manifests.editing import with_variables
 from reconciler.project import Variable
 from reconciler.source.diagnostic import Complaint
-from reconciler.source.files import display_name, read_file, read_own_file
+from reconciler.source.files import read_file, read_own_file
 from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
 from reconciler.source.reading import read_text
+from reconciler.source.shown import display_name
 from reconciler.source.writing import replace_file, sync_folder, write_new_files
 
 

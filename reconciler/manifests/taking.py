@@ -68,8 +68,8 @@ def files_taken(
     What is wrong with them is not told here. Raises UsageError where a resource is selected by its
     name that none of them declares.
     """
-    found = find_files(paths, root, settings.exclude)
-    sources = sources_of(paths, root, kept=len(scopes) > 1)
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     files = TakenFiles(selection)
     for scope in scopes:
         sources.begin()

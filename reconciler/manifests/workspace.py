@@ -25,7 +25,8 @@ from reconciler.project import ProjectFile
 from reconciler.resource import Manifest, Ref
 from reconciler.resource.policy_impact import Samples
 from reconciler.source.diagnostic import Complaint, Finding, Suppressed, warning
-from reconciler.source.files import File, Files, Sources, display_name, find_files
+from reconciler.source.files import LARGEST_WORKSPACE, File, Files, Sources, find_files
+from reconciler.source.shown import display_name
 from reconciler.waits import Deed, Waits
 
 
@@ -202,8 +203,8 @@ def load_workspace(
     Nothing is raised for what a file holds: complaints say it all, sorted by
     file and line.
     """
-    found = find_files(paths, root, settings.exclude)
-    return _load(found, sources_of(paths, root), scope, settings, waits)
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, waits)
 
 
 def load_workspaces(
@@ -221,8 +222,8 @@ def load_workspaces(
     `instead` are the texts of files that are not read. What `cache` holds of files that did
     not change is not read again; it is the same.
     """
-    found = find_files(paths, root, settings.exclude)
-    sources = sources_of(paths, root, kept=len(scopes) > 1)
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     sources.instead = instead
     if instead or found.complaints or not cache.is_on:
         return {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
@@ -268,9 +269,11 @@ def _workspace(kept: Kept, read: tuple[Path, ...]) -> Workspace:
     )
 
 
-def sources_of(paths: Sequence[Path], root: Path, *, kept: bool = False) -> Sources[Judged]:
+def sources_of(
+    paths: Sequence[Path], root: Path, largest: int = LARGEST_WORKSPACE, *, kept: bool = False
+) -> Sources[Judged]:
     """Give the files of a run, none of them read; those outside are of paths that lead there."""
-    return Sources[Judged]((root.resolve(), *_outside(paths, root)), kept=kept)
+    return Sources[Judged]((root.resolve(), *_outside(paths, root)), kept=kept, largest=largest)
 
 
 def _load(

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
+from reconciler.project.extent import Extent
 from reconciler.project.freeze import Freeze
 from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
@@ -374,6 +375,10 @@ class ProjectFile(Written, _Strict):
         ),
     ] = []
     checks: Checks = {}
+    limits: Annotated[
+        Extent,
+        Field(description="How much one run reads; `ci` takes it from the base branch."),
+    ] = Extent()
 
 
 def project_schema() -> dict[str, Any]:

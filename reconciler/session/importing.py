@@ -46,9 +46,9 @@ from reconciler.session.opening import Bench
 from reconciler.session.projects import Asked, applied_commit
 from reconciler.session.spool import Spool
 from reconciler.signals.mentions import ALERTS
-from reconciler.source.files import display_name
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
+from reconciler.source.shown import display_name
 from reconciler.source.writing import remove_left
 from reconciler.waits import Deed
 

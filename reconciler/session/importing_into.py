@@ -23,7 +23,8 @@ from reconciler.sealed import named_values
 from reconciler.session.opening import Bench, open_target, read_workspaces
 from reconciler.session.projects import Asked
 from reconciler.session.secrets import Allowed, secrets_named, secrets_of
-from reconciler.source.files import display_name, find_files
+from reconciler.source.files import find_files
+from reconciler.source.shown import display_name
 
 NOT_SET = "M502"
 MOST_NAMED = 10

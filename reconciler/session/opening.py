@@ -235,7 +235,9 @@ def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:
     looks = [_declaration(ref) for ref in refs]
     found: list[str] = []
     paths = [project.root / path for path in project.settings.manifests]
-    for file in find_files(paths, project.root, project.settings.exclude).files:
+    for file in find_files(
+        paths, project.root, project.settings.exclude, project.settings.limits.files
+    ).files:
         text = read_file(file.path, file.name, (project.root.resolve(),))
         if isinstance(text, str) and any(
             kind.search(text) and (name.search(text) or _is_made_of(text, ref.name))

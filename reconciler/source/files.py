@@ -19,10 +19,13 @@ from reconciler.source.diagnostic import Advice, Complaint
 from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
 from reconciler.source.parsed import Document, Reading
 from reconciler.source.reading import read_text
+from reconciler.source.shown import Named, display_name
 
 LARGEST_FILE = 8 << 20
-LARGEST_WORKSPACE = 256 << 20
-MOST_FILES = 10_000
+LARGEST_WORKSPACE = 2 << 30
+MOST_FILES = 200_000
+LARGEST_AGAIN = 256 << 20
+"""How much is put into manifests, or read a second time, in bytes: no setting loosens it."""
 LONGEST_LINE = 1 << 20
 DEEPEST_FOLDER = 64
 SUFFIXES = frozenset((".yaml", ".yml", ".json"))
@@ -68,7 +71,9 @@ class Files:
         ]
 
 
-def find_files(paths: Sequence[Path], root: Path, exclude: Sequence[str] = ()) -> Files:
+def find_files(
+    paths: Sequence[Path], root: Path, exclude: Sequence[str] = (), most: int = MOST_FILES
+) -> Files:
     """List the manifest files under `paths`, each once, sorted by name in each folder.
 
     Left out are the project file itself, hidden folders and others that are
@@ -83,8 +88,8 @@ def find_files(paths: Sequence[Path], root: Path, exclude: Sequence[str] = ()) -
             if place in seen:
                 continue
             seen.add(place)
-            if len(seen) > MOST_FILES:
-                said = f"there are more than {MOST_FILES:,} files; this one and the rest are unread"
+            if len(seen) > most:
+                said = f"there are more than {most:,} files; this one and the rest are unread"
                 found.complaints.append(Complaint(file.name, 0, 0, "M115", said))
                 return found
             found.files.append(file)
@@ -114,9 +119,10 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
         found.complaints.append(Complaint(display_name(rules, found.root), 0, 0, "M112", said))
     ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
     found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
+    named = Named(found.root)
     for path in walked.files:
         if path not in ignored and not is_plan_file(path):
-            yield File(path, display_name(path, found.root))
+            yield File(path, named.name(path))
 
 
 @dataclass(slots=True)
@@ -159,17 +165,6 @@ class _Walked:
 
 def _may_declare(name: str) -> bool:
     return Path(name).suffix in SUFFIXES and name != PROJECT_FILE and name[0] != "."
-
-
-def display_name(path: Path, root: Path) -> str:
-    """Give a path relative to the root, or as it is where it lies elsewhere."""
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
-    if not absolute.is_relative_to(root):
-        real = Path(os.path.realpath(absolute.parent), absolute.name)
-        absolute = real if real.is_relative_to(root) else absolute
-    shown = (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
-    # A name that is not UTF-8 would be no text to whoever reads a report.
-    return os.fsencode(shown).decode("utf-8", "backslashreplace")
 
 
 def folder_in_repository(root: Path) -> str:
@@ -324,7 +319,10 @@ class Sources(Generic[Judged]):
     roots: tuple[Path, ...]
     kept: bool = False
     instead: Mapping[Path, str] = field(default_factory=dict)
+    largest: int = LARGEST_WORKSPACE
     size: int = 0
+    again: int = 0
+    met: set[Path] = field(default_factory=set)
     first_unread: str = ""
     readings: dict[tuple[Path, bool], Reading | Complaint] = field(default_factory=dict)
     paths: set[Path] = field(default_factory=set)
@@ -334,18 +332,19 @@ class Sources(Generic[Judged]):
 
     def begin(self) -> None:
         """Begin with another environment, in which the workspace may be as large again."""
-        self.size, self.first_unread = 0, ""
+        self.size, self.again, self.first_unread = 0, 0, ""
+        self.met = set()
 
     def read(self, path: Path, name: str, *, is_json: bool) -> Reading | Complaint:
         """Give what a file holds, as long as the workspace is not too large.
 
-        A file counts each time that it is asked for, as each time it is judged.
+        A file counts each time that it is asked for, as each time it is judged; from the second
+        time on it counts towards what no setting loosens.
         """
-        if self.size > LARGEST_WORKSPACE:
+        if self.size > self.largest or self.again > LARGEST_AGAIN:
             self.first_unread = self.first_unread or name
-            said = (
-                f"the files are larger than {LARGEST_WORKSPACE >> 20} MB in all: from here, unread"
-            )
+            most = self.largest if self.size > self.largest else LARGEST_AGAIN
+            said = f"the files are larger than {most >> 20} MB in all: from here, unread"
             return Complaint(self.first_unread, 0, 0, "M115", said)
         self.paths.add(path)
         reading = self.readings.get((path, is_json))
@@ -355,7 +354,11 @@ class Sources(Generic[Judged]):
             if self.kept:
                 self.readings[path, is_json] = reading
         if isinstance(reading, Reading):
-            self.size += len(reading.lines.text)
+            if path in self.met:
+                self.again += len(reading.lines.text)
+            else:
+                self.met.add(path)
+                self.size += len(reading.lines.text)
         return reading
 
     def text_of(self, path: Path, name: str) -> str | Complaint:

@@ -219,9 +219,9 @@ def test_a_file_that_grows(project: Workspace, monkeypatch: pytest.MonkeyPatch) 
     assert codes(project) == [("M110", FILE)]
 
 
-def test_too_many_files(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the limit no file is read, and the first of them is named."""
-    monkeypatch.setattr(files, "MOST_FILES", 2)
+def test_too_many_files(project: Workspace) -> None:
+    """Beyond the limit of the project file no file is read, and the first of them is named."""
+    project.write("reconciler.yaml", f"{PROJECT}\nlimits: {{files: 2}}\n")
     for name in "abcd":
         project.write(f"{name}.yaml", named(name))
 
@@ -231,18 +231,20 @@ def test_too_many_files(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
     assert [(one["code"], one["file"]) for one in ran.json["complaints"]] == [("M115", "c.yaml")]
 
 
-def test_too_large_a_workspace(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the limit no file is read, and that is said once."""
-    monkeypatch.setattr(files, "LARGEST_WORKSPACE", len(slo()))
+def test_too_large_a_workspace(project: Workspace) -> None:
+    """Beyond the limit of the project file no file is read, and that is said once."""
+    project.write("reconciler.yaml", f"{PROJECT}\nlimits: {{megabytes: 1}}\n")
+    filling = "# zebra\n" * (70 << 10)
     for name in "abcdef":
-        project.write(f"{name}.yaml", named(name))
+        project.write(f"{name}.yaml", named(name) + filling)
 
     assert codes(project) == [("M115", "c.yaml")]
 
 
 def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An export that many manifests name counts each time that it is read."""
-    monkeypatch.setattr(files, "LARGEST_WORKSPACE", 4_000)
+    """An export that many manifests name counts each time, whatever limit the project file says."""
+    monkeypatch.setattr(files, "LARGEST_AGAIN", 2_100)
+    project.write("reconciler.yaml", f"{PROJECT}\nlimits: {{megabytes: 4096}}\n")
     project.write("exports/big.json", '{"name": "' + "x" * 1_000 + '"}')
     for name in "abcde":
         project.write(f"{name}.yaml", board_of("exports/big.json").replace("shop", name))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.ci.bench import places_allowed
-from reconciler.ci.trust import OverBase, Whole, with_settings_of
+from reconciler.ci.trust import OverBase, Whole, nothing_known, with_settings_of
 from reconciler.forge.event import Event
 from reconciler.project import Project, ProjectFile
 from reconciler.session.secrets import Allowed
@@ -51,3 +51,13 @@ def test_the_settings_of_a_change_name_no_place() -> None:
 
     assert merged.secrets == base.secrets
     assert all(not one.secrets for one in merged.environments.values())
+
+
+def test_a_change_does_not_loosen_what_is_read() -> None:
+    """Of a change's `limits:` nothing is taken, whether the base branch says some or none."""
+    own = ProjectFile.model_validate({"limits": {"files": 10**9, "megabytes": 10**9}})
+    for said in ({}, {"limits": {"files": 7}}):
+        base = ProjectFile.model_validate(said)
+
+        assert with_settings_of(base, own).limits == base.limits
+    assert with_settings_of(nothing_known(own), own).limits == ProjectFile().limits
