@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from benchmarks.manifests import alert, dashboard, slo, uuid_of
 from reconciler.journal.entries import Entry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
+from reconciler.journal.lines import parse_entry
 
 KEY = "benchmark"
 READY = "emulator ready: "
@@ -188,8 +189,6 @@ def _multiply(data: Path, count: int, known: Mapping[str, list[dict[str, object]
 def _journal(
     folder: Path, url: str, count: int, known: Mapping[str, list[dict[str, object]]]
 ) -> None:
-    from reconciler.journal.lines import parse_entry  # noqa: PLC0415 - beside its one use
-
     texts = {kind: json.dumps(entries) for kind, entries in known.items()}
     ids = {kind: _model_id(entries) for kind, entries in known.items()}
 
@@ -246,10 +245,8 @@ def main() -> None:
     with world_of(int(sys.argv[1]), Path(sys.argv[2])) as made:
         told = " ".join(f"{name}={value}" for name, value in made.environ.items())
         print(f"{told} {' '.join(made.command('plan'))}", flush=True)
-        try:
+        with suppress(KeyboardInterrupt):
             sys.stdin.read()
-        except KeyboardInterrupt:
-            pass
 
 
 if __name__ == "__main__":
