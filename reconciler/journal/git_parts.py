@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reconciler.journal.content import line_of
+
 WHOLE = 1 << 20
 """Bytes of lines up to which they are one file, as programs before there were parts read them."""
-INPARTS = b'{"journal":2,"lines":"in parts"}\n'
+IN_PARTS = line_of({"journal": 2, "lines": "in parts"}, "")[0].encode()
 """What stands in that file otherwise: programs that know no parts refuse it, and write nothing."""
 LINES = "journal.jsonl"
 PART = f"{LINES}."
@@ -34,7 +36,7 @@ def kept_parts(parts: Sequence[Part], size: int) -> list[Part]:
     Each stays larger than all after it, as digits of a binary counter do: so there are few, and
     a line is written again about as often as the journal doubles, not at every append.
     """
-    kept = list(parts)
-    while kept and kept[-1].size <= size - kept[-1].begins - kept[-1].size:
-        kept.pop()
-    return kept
+    for at, part in enumerate(parts):
+        if part.size <= size - part.begins - part.size:
+            return list(parts[:at])
+    return list(parts)

@@ -278,7 +278,7 @@ class GitStore:
             self._lock = self._content(blobs[_LOCK]) if _LOCK in blobs else b""
             lines = self._content(blobs[LINES]) if LINES in blobs else b""
             self._parts = []
-            if lines == INPARTS:
+            if lines == IN_PARTS:
                 lines = self._joined(blobs)
             self._lines = bytearray(lines)
             self._tip = tip
@@ -294,15 +294,20 @@ class GitStore:
 
     def _joined(self, blobs: Mapping[str, str]) -> bytes:
         """Read all parts. Raises JournalError where one is missing, or is not where it belongs."""
-        found = []
+        found = bytearray()
         for name in sorted(name for name in blobs if name.startswith(PART)):
             content = self._content(blobs[name])
-            part = Part(sum(map(len, found)), len(content), blobs[name])
+            part = Part(len(found), len(content), blobs[name])
             if part.name != name:
                 raise JournalError(f"{self.place}: a part of the journal is missing before {name}")
             self._parts.append(part)
-            found.append(content)
-        return b"".join(found)
+            found += content
+        if not found:
+            raise JournalError(
+                f"{self.place}: all parts of the journal are missing, as where a program of before "
+                "there were parts took its lock: the commit before has them (docs/journal.md)"
+            )
+        return bytes(found)
 
     def _commit(self, before: bytearray, more: bytes, lease: Lease | None, note: Note) -> None:
         """Push one commit after the last, with these lines and more.
@@ -314,7 +319,7 @@ class GitStore:
         with self._errors("written"):
             parts = self._grown(before, more)
             files = {part.name: part.blob for part in parts}
-            lines = INPARTS if parts else bytes(before) + more
+            lines = IN_PARTS if parts else bytes(before) + more
             files |= {
                 name: self._blob(held) for name, held in ((LINES, lines), (_LOCK, lock)) if held
             }
