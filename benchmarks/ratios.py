@@ -28,7 +28,7 @@ LIMITS = {"merging": 17.0, "reading": 2.3, "validating": 61.0}
 
 
 def merging() -> float:
-    """Merging and comparing 100 unchanged widgets, against `==` of two equal documents."""
+    """Merge and compare 100 unchanged widgets, against `==` of two equal documents."""
     shape = BY_NAME["Dashboard"].shape
     declared = dashboard_spec(100)
     live = as_stored(declared)
@@ -47,7 +47,7 @@ def merging() -> float:
 
 
 def reading() -> float:
-    """Reading dashboards as documents, against the events of the parser."""
+    """Read dashboards as documents, against the events of the parser."""
     texts = [dashboard(at, 12) for at in range(12)]
     return _ratio(lambda: [read_text(text) for text in texts], lambda: list(map(_events, texts)))
 
