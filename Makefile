@@ -104,11 +104,21 @@ lock: ## lock the dependencies again, UPGRADE=1 to the newest; needs uv (pip ins
 	$(LOCK) pyproject.toml --extra rules -c requirements/runtime.txt -o requirements/rules.txt; \
 	$(LOCK) pyproject.toml --extra remote --extra rules -c requirements/runtime.txt \
 		-o requirements/remote.txt; \
+	$(LOCK) --group bench -o requirements/bench.txt; \
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -c requirements/build.txt \
 		-o requirements/dev.txt
 
-bench: $(VENV)/.dev ## measure; prints ratios, takes minutes
-	@$(BIN)/python -m benchmarks
+# Tools to measure ours beside, in a place of their own; a benchmark says which it had to leave out.
+build/peers/.done: requirements/bench.txt requirements/installer.txt | $(BIN)/python
+	@mkdir -p build
+	@$(BIN)/python -m venv --clear build/peers
+	@build/peers/bin/python -m pip --quiet --disable-pip-version-check --no-input install \
+		--require-hashes -r requirements/bench.txt
+	@touch $@
+
+bench: $(VENV)/.dev ## measure, beside other tools; prints ratios, takes minutes; BENCH="peers small"
+	@$(MAKE) --no-print-directory build/peers/.done || echo 'The peers could not be installed'
+	@$(BIN)/python -m benchmarks $(BENCH)
 
 conformance: $(VENV)/.dev ## long run of generated requests against the emulator
 	@CONFORMANCE_EXAMPLES=$${CONFORMANCE_EXAMPLES:-300} $(BIN)/pytest --numprocesses 2 $(PATIENT) \

@@ -47,7 +47,7 @@ def run() -> None:
         folder = Path(name) / "manifests"
         _write(folder)
         print("applying the workspace once", flush=True)
-        _quietly([COMMAND, "apply", "--yes", "--quiet", str(folder)])
+        _quietly([COMMAND, "apply", "--yes", "--new-journal", "--quiet", str(folder)])
         _measure(folder, base_url)
 
 

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
 from reconciler.git import Git, GitFailed
+from reconciler.journal.git_parts import IN_PARTS, LINES, PART, WHOLE, Part, kept_parts
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
 from reconciler.points import Point, reached
 
@@ -156,7 +157,6 @@ class GitRemote:
                 return
 
 
-_LINES = "journal.jsonl"
 _LOCK = "lock.json"
 _TRIES = 20
 
@@ -170,7 +170,8 @@ class GitStore:
         self._remote = remote
         self._place = place
         self._tip: str | None = None
-        self._lines = b""
+        self._lines = bytearray()
+        self._parts: list[Part] = []
         self._lock = b""
 
     @property
@@ -182,7 +183,7 @@ class GitStore:
         """Fetch the lines; while the lock is ours, they are what we pushed last."""
         if self._tip is None or not self._is_locked:
             self._fetch()
-        return self._lines
+        return bytes(self._lines)
 
     def holder(self) -> Lease | None:
         """Fetch who holds the lock."""
@@ -199,16 +200,16 @@ class GitStore:
 
     def append(self, lines: bytes, lease: Lease, note: Note) -> None:
         """Push a commit with these lines after the others."""
-        self._write(self._lines + lines, lease, note)
+        self._write(self._lines, lines, lease, note)
 
     def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
         """Push a commit with these lines only; the earlier ones stay in its ancestors."""
-        self._write(lines, lease, note)
+        self._write(bytearray(), lines, lease, note)
 
-    def _write(self, lines: bytes, lease: Lease, note: Note) -> None:
+    def _write(self, before: bytearray, lines: bytes, lease: Lease, note: Note) -> None:
         self._check(lease)
         try:
-            self._commit(lines, lease, note.words, note.actor)
+            self._commit(before, lines, lease, note)
         except Lost:
             self._lost()
 
@@ -228,7 +229,7 @@ class GitStore:
             if held is not None:
                 raise Locked(f"{self.place} is locked by {held.words}{held.way_out}")
             try:
-                self._commit(self._lines, lease, f"locked by {lease.words}", lease.actor)
+                self._commit(self._lines, b"", lease, Note(f"locked by {lease.words}", lease.actor))
             except Lost:
                 self._fetch()
             else:
@@ -240,7 +241,7 @@ class GitStore:
         del ended
         self._check(lease)
         try:
-            self._commit(self._lines, None, "unlocked", lease.actor)
+            self._commit(self._lines, b"", None, Note("unlocked", lease.actor))
         except Lost:
             self._lost()
 
@@ -253,7 +254,7 @@ class GitStore:
         if held.owner != owner:
             raise Locked(f"{self.place} is locked by {held.words}{held.way_out}")
         try:
-            self._commit(self._lines, None, f"lock taken from {held.words}", "")
+            self._commit(self._lines, b"", None, Note(f"lock taken from {held.words}", ""))
         except Lost:
             raise Locked(f"{self.place} changed meanwhile; look again") from None
         return held
@@ -273,36 +274,83 @@ class GitStore:
     def _fetch(self) -> None:
         with self._errors("read"):
             tip = self._remote.fetch()
-            self._lines = self._file(tip, _LINES) if tip else b""
-            self._lock = self._file(tip, _LOCK) if tip else b""
+            blobs = self._blobs(tip) if tip else {}
+            self._lock = self._content(blobs[_LOCK]) if _LOCK in blobs else b""
+            lines = self._content(blobs[LINES]) if LINES in blobs else b""
+            self._parts = []
+            if lines == IN_PARTS:
+                lines = self._joined(blobs)
+            self._lines = bytearray(lines)
             self._tip = tip
 
-    def _file(self, commit: str, name: str) -> bytes:
-        git = self._remote.git
-        if not git.run("ls-tree", commit, "--", name):
-            return b""
-        return git.run("cat-file", "blob", f"{commit}:{name}")
+    def _blobs(self, commit: str) -> dict[str, str]:
+        """Give the blob of each file of a commit."""
+        listed = self._remote.git.run("ls-tree", "-z", commit).decode(errors="surrogateescape")
+        named = (one.partition("\t") for one in listed.split("\0") if one)
+        return {name: mode.split()[2] for mode, _, name in named}
 
-    def _commit(self, lines: bytes, lease: Lease | None, words: str, actor: str) -> None:
-        """Push one commit after the last. Raises Lost where that is no longer the last."""
-        lock = record_text(LockRecord(lease)) if lease is not None else b""
-        before = self._tip or ""
-        with self._errors("written"):
-            files = {name: held for name, held in ((_LINES, lines), (_LOCK, lock)) if held}
-            tree = "".join(
-                f"100644 blob {self._blob(held)}\t{name}\n" for name, held in files.items()
+    def _content(self, blob: str) -> bytes:
+        return self._remote.git.run("cat-file", "blob", blob)
+
+    def _joined(self, blobs: Mapping[str, str]) -> bytes:
+        """Read all parts. Raises JournalError where one is missing, or is not where it belongs."""
+        found = bytearray()
+        for name in sorted(name for name in blobs if name.startswith(PART)):
+            content = self._content(blobs[name])
+            part = Part(len(found), len(content), blobs[name])
+            if part.name != name:
+                raise JournalError(f"{self.place}: a part of the journal is missing before {name}")
+            self._parts.append(part)
+            found += content
+        if not found:
+            raise JournalError(
+                f"{self.place}: all parts of the journal are missing, as where a program of before "
+                "there were parts took its lock: the commit before has them (docs/journal.md)"
             )
+        return bytes(found)
+
+    def _commit(self, before: bytearray, more: bytes, lease: Lease | None, note: Note) -> None:
+        """Push one commit after the last, with these lines and more.
+
+        Raises Lost where that is no longer the last.
+        """
+        lock = record_text(LockRecord(lease)) if lease is not None else b""
+        tip = self._tip or ""
+        with self._errors("written"):
+            parts = self._grown(before, more)
+            files = {part.name: part.blob for part in parts}
+            lines = IN_PARTS if parts else bytes(before) + more
+            files |= {
+                name: self._blob(held) for name, held in ((LINES, lines), (_LOCK, lock)) if held
+            }
+            tree = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in files.items())
             made = self._remote.git.run("mktree", given=tree.encode()).decode().strip()
-            parents = ["-p", before] if before else []
+            parents = ["-p", tip] if tip else []
             commit = self._remote.git.run(
                 *("commit-tree", made, *parents, "-F", "-"),
-                given=printable(words).encode(),
-                more=_signature(actor),
+                given=printable(note.words).encode(),
+                more=_signature(note.actor),
             )
             reached(Point.JOURNAL_WRITTEN)
-            self._remote.push(commit.decode().strip(), before)
+            self._remote.push(commit.decode().strip(), tip)
             reached(Point.JOURNAL_SYNCED)
-        self._tip, self._lines, self._lock = commit.decode().strip(), lines, lock
+        # Only what was pushed counts; a copy at each append would be all lines each time.
+        before += more
+        self._tip, self._lines, self._parts = commit.decode().strip(), before, parts
+        self._lock = lock
+
+    def _grown(self, before: bytearray, more: bytes) -> list[Part]:
+        """Give the parts that lines are in once there are more; none while one file will do."""
+        size = len(before) + len(more)
+        if size <= WHOLE:
+            return []
+        known = self._parts if before is self._lines else []
+        if known and not more:
+            return known
+        kept = kept_parts(known, size)
+        begins = kept[-1].begins + kept[-1].size if kept else 0
+        blob = self._blob(bytes(before[begins:]) + more)
+        return [*kept, Part(begins, size - begins, blob)]
 
     def _blob(self, content: bytes) -> str:
         return self._remote.git.run("hash-object", "-w", "--stdin", given=content).decode().strip()

@@ -1,0 +1,88 @@
+"""Long journals in git, which are kept in parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness.repositories import git, repository
+from harness.stores import REF, git_store, journal_on
+from hypothesis import given
+from hypothesis import strategies as st
+from journals import WRITE, refused
+
+from reconciler.errors import JournalError
+from reconciler.journal.content import read_content
+from reconciler.journal.git_parts import IN_PARTS, LINES, Part, kept_parts
+
+SMALL = 400
+
+
+@given(st.lists(st.integers(1, 5_000), min_size=1, max_size=300))
+def test_work_is_not_quadratic(appends: list[int]) -> None:
+    """However lines come, all are in few parts, and each byte is written about log2 times."""
+    parts: list[Part] = []
+    size = written = 0
+    for more in appends:
+        size += more
+        kept = kept_parts(parts, size)
+        begins = kept[-1].begins + kept[-1].size if kept else 0
+        parts = [*kept, Part(begins, size - begins, "")]
+        written += size - begins
+
+    assert [part.begins for part in parts] == [
+        sum(p.size for p in parts[:i]) for i in range(len(parts))
+    ]
+    assert sum(part.size for part in parts) == size
+    assert len(parts) <= size.bit_length() + 1
+    assert written <= size * (size.bit_length() + 1)
+
+
+def test_parts_are_read_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal in parts reads as if it were one file, elsewhere too, and compacted it is one."""
+    monkeypatch.setattr("reconciler.journal.git_store.WHOLE", SMALL)
+    checkout = repository(tmp_path / "git")
+    journal = journal_on(git_store(checkout))
+    with journal.locked():
+        for _ in range(9):
+            journal.append([*WRITE, refused()])
+
+    remote = checkout.parent / "remote.git"
+    names = git(remote, "ls-tree", "--name-only", REF).split()
+    other = journal_on(git_store(checkout))
+    with other.locked():
+        other.append(WRITE)
+    again = journal_on(git_store(checkout))
+    again.load()
+    assert len([name for name in names if name.startswith(f"{LINES}.")]) > 1
+    assert again.entries == other.entries == [*journal.entries, *WRITE]
+
+    monkeypatch.setattr("reconciler.journal.git_store.WHOLE", 1 << 20)
+    with again.locked():
+        again.compact(again.run_entry("run-2", "compact"))
+    assert git(remote, "ls-tree", "--name-only", REF).split() == [LINES]
+
+
+def test_missing_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal that lacks a part is refused, never read as a shorter one."""
+    monkeypatch.setattr("reconciler.journal.git_store.WHOLE", SMALL)
+    checkout = repository(tmp_path / "git")
+    journal = journal_on(git_store(checkout))
+    with journal.locked():
+        for _ in range(9):
+            journal.append([*WRITE, refused()])
+    store = git_store(checkout)
+    blobs = store._remote.fetch()
+    files = store._blobs(blobs)
+    del files[min(name for name in files if name != LINES)]
+
+    with pytest.raises(JournalError, match="a part of the journal is missing"):
+        store._joined(files)
+    with pytest.raises(JournalError, match="all parts of the journal are missing"):
+        store._joined({LINES: files[LINES]})
+
+
+def test_programs_from_before_refuse_parts() -> None:
+    """What stands in the file that older programs read is a journal of no version they know."""
+    with pytest.raises(JournalError, match="not the header of a journal of this version"):
+        read_content(IN_PARTS, "here")
