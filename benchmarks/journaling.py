@@ -103,7 +103,7 @@ def _store(name: str, folder: Path) -> Iterator[Store]:
             for words in (["init", "-q", "--bare", str(remote)], ["init", "-q", str(checkout)]):
                 subprocess.run(["git", *words], check=True)  # noqa: S603, S607 - git of the PATH
             subprocess.run(  # noqa: S603 - git of the PATH
-                ["git", "-C", str(checkout), "remote", "add", "origin", str(remote)],  # noqa: S607
+                ["git", "-C", str(checkout), "remote", "add", "origin", str(remote)],  # noqa: S607 - the same
                 check=True,
             )
             yield GitStore(GitRemote(checkout, "refs/reconciler/bench", "", os.environ), "git")
