@@ -175,14 +175,19 @@ def places(document: Json, *steps: str, path: Path = ()) -> Iterator[tuple[Path,
 
     Whatever is absent, or is not what a step needs, leads nowhere.
     """
-    if not steps:
-        yield path, document
-    elif steps[0] == EACH:
-        if isinstance(document, list):
-            for index, item in enumerate(document):
-                yield from places(item, *steps[1:], path=(*path, index))
-    elif isinstance(document, dict) and steps[0] in document:
-        yield from places(document[steps[0]], *steps[1:], path=(*path, steps[0]))
+    found = [(path, document)]
+    # Step by step for all at once: a call for each place is felt in large dashboards.
+    for step in steps:
+        if step == EACH:
+            lists = [(here, value) for here, value in found if isinstance(value, list)]
+            found = [((*here, nth), one) for here, value in lists for nth, one in enumerate(value)]
+        else:
+            found = [
+                ((*here, step), value[step])
+                for here, value in found
+                if isinstance(value, dict) and step in value
+            ]
+    return iter(found)
 
 
 def references_in(document: Json, model: type[Part]) -> Iterator[tuple[Path, str, Json]]:

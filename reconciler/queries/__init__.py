@@ -5,7 +5,7 @@ The libraries that parse are imported where a query of their language is met, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -108,6 +108,10 @@ def queries_named(
                 if language is not None and isinstance(inner, str):
                     steps = (name, "value") if isinstance(value, dict) else (name,)
                     yield Query((*place, *steps), language, inner)
-            waiting.extend((value, (*place, name)) for name, value in reversed(here.items()))
+        inside: Iterable[tuple[str | int, Json]] = ()
+        if isinstance(here, dict):
+            inside = here.items()
         elif isinstance(here, list):
-            waiting.extend((item, (*place, nth)) for nth, item in reversed([*enumerate(here)]))
+            inside = enumerate(here)
+        found = [(one, (*place, at)) for at, one in inside if isinstance(one, dict | list)]
+        waiting.extend(reversed(found))
