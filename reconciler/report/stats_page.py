@@ -18,7 +18,7 @@ from reconciler.report.html.element import (
     shape,
     words,
 )
-from reconciler.report.html.page import Made, made_line, page, skip_link
+from reconciler.report.html.page import Made, page, page_head, skip_link
 from reconciler.report.stats import UNKNOWN, duration, stats_lines
 from reconciler.report.words import plural
 from reconciler.resource.stats import Counts, Stats
@@ -40,12 +40,10 @@ def stats_html(stats: Stats, environment: str, target: str, made: Made | None = 
     return page(
         title,
         skip_link("weeks", "To the weeks"),
-        element(
-            "header",
-            None,
-            element("h1", None, title),
-            of_class("p", "target", target),
-            made_line(made),
+        page_head(
+            title,
+            target,
+            made,
             _counts(stats),
             notes(tuple(stats_lines(stats))),
         ),

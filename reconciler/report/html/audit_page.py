@@ -9,7 +9,7 @@ from itertools import groupby
 from reconciler.kinds.hygiene import Audit, Audited
 from reconciler.report.html.cards import Card, card, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
-from reconciler.report.html.page import Made, made_line, page, skip_link
+from reconciler.report.html.page import Made, page, page_head, skip_link
 from reconciler.report.words import plural
 from reconciler.resource import Ref, Source
 from reconciler.source.diagnostic import AUDITED, Advice, Complaint, Excerpt
@@ -28,12 +28,10 @@ def audit_html(
     return page(
         f"{title}: {summary}",
         skip_link("changes", "To what was found"),
-        element(
-            "header",
-            None,
-            element("h1", None, title),
-            of_class("p", "target", target),
-            made_line(made),
+        page_head(
+            title,
+            target,
+            made,
             _counts(found),
             element("p", None, summary),
             _unjudged(audit),

@@ -9,7 +9,7 @@ from itertools import groupby
 from reconciler.report.changes.fields import drift_changes
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
-from reconciler.report.html.page import Made, made_line, page, skip_link
+from reconciler.report.html.page import Made, page, page_head, skip_link
 from reconciler.report.reasons import drift_note, look_notes, way_out_words
 from reconciler.report.words import drift_summary, plural
 from reconciler.resource import Drift, Look
@@ -40,12 +40,10 @@ def drift_html(look: Look, environment: str, target: str, made: Made | None = No
     return page(
         f"{title}: {drift_summary(look)}",
         skip_link("changes", "To what drifted"),
-        element(
-            "header",
-            None,
-            element("h1", None, title),
-            of_class("p", "target", target),
-            made_line(made),
+        page_head(
+            title,
+            target,
+            made,
             _counts(look),
             notes(tuple(look_notes(look))),
             of_class("p", "quiet", SIGNS) if shown else NOTHING,

@@ -33,9 +33,11 @@ class Made:
     run: str = ""
 
 
-def made_line(made: Made | None) -> Markup:
-    """Give the line for the head of a page; nothing for a page of no occasion."""
-    return of_class("p", "made", joined(_parts(made))) if made is not None else NOTHING
+def page_head(title: str, target: str, made: Made | None, *parts: Markup) -> Markup:
+    """Give the head of a page: what it is of, and when it was made, where there is an occasion."""
+    occasion = of_class("p", "made", joined(_parts(made))) if made is not None else NOTHING
+    named = element("h1", None, title), of_class("p", "target", target)
+    return element("header", None, *named, occasion, *parts)
 
 
 def _parts(made: Made) -> Iterator[str]:

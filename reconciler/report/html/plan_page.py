@@ -20,7 +20,7 @@ from reconciler.report.html.cards import (
     notes,
 )
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
-from reconciler.report.html.page import Made, made_line, page, skip_link
+from reconciler.report.html.page import Made, page, page_head, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
 from reconciler.report.html.sampled import policy_impact_section
 from reconciler.report.html.signals import signals_of
@@ -69,12 +69,10 @@ def plan_html(plan: Plan, made: Made | None = None) -> str:
     return page(
         f"{title}: {summary(plan)}",
         skip_link("changes", "To the changes"),
-        element(
-            "header",
-            None,
-            element("h1", None, title),
-            of_class("p", "target", plan.target),
-            made_line(made),
+        page_head(
+            title,
+            plan.target,
+            made,
             _counts(plan),
         ),
         element(
