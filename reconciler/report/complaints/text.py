@@ -114,4 +114,5 @@ def _frame(
 
 
 def _shown(text: str) -> str:
-    return safe(text.replace("\t", "    "))
+    # Behind a bar, as it is printed: there it begins no command of a runner, and stays as it is.
+    return safe("|" + text.replace("\t", "    "))[1:]
