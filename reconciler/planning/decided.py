@@ -108,10 +108,13 @@ class Decided:
             "digest": covered,
         }
 
-    @property
-    def text(self) -> bytes:
-        """The decisions of this plan, for the next one."""
-        return json.dumps(self.made, separators=(",", ":")).encode()
+    def text(self, *, whole: bool) -> bytes | None:
+        """Give the decisions for the next plan, None where they are those of the last one.
+
+        Of the plan of a part the others stay as they are.
+        """
+        kept = self.made if whole else {**self.known, **self.made}
+        return None if kept == self.known else json.dumps(kept, separators=(",", ":")).encode()
 
 
 def decided_before(text: bytes | None) -> Decided:

@@ -224,8 +224,8 @@ async def plan_now(
             bench.environment.freeze, now(), same_clock=isinstance(bench.target, Embedded)
         )
         guarded = await with_guards(api, made, bench.environment.guards, frozen)
-    if decided is not None and decided.made != decided.known:
-        cache.put(key, decided.text)
+    if decided is not None and (news := decided.text(whole=bench.whole)) is not None:
+        cache.put(key, news)
     return _ruled(bench, guarded)
 
 

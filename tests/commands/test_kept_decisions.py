@@ -194,6 +194,16 @@ def _spoil(world: World, random: Random) -> None:
         one.write_bytes(random.choice(entries).read_bytes())
 
 
+def test_the_plan_of_a_part_forgets_nothing(world: World, decisions: list[str]) -> None:
+    """What a plan of a part did not look at is still decided for the next whole one."""
+    world.plan()
+    world.plan("--select", "SLO")
+    decisions.clear()
+    world.plan()
+
+    assert decisions == ["LogPolicySet/all"]
+
+
 def test_an_edit_is_seen(world: World) -> None:
     """What somebody edited since is decided, though all else of the run is remembered."""
     world.plan()
