@@ -17,8 +17,8 @@ from reconciler.api.replies import Reply
 class Reads:
     """The documents that were read, in this order: their paths, and digests of the answers.
 
-    `whole` is False once something was read that a path alone does not tell, or that is not
-    there. `fetched` are answers that came already, for whoever reads them next.
+    `whole` is False once something was read that a path alone does not tell, that is not there
+    or that nobody can read. `fetched` are answers that came already, for whoever reads them next.
     """
 
     made: list[tuple[str, str]] = field(default_factory=list)

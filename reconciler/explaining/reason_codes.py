@@ -338,6 +338,15 @@ REMARK_CODES: Final = (
         _do("Look for incidents by hand, or set `onUnknown: refuse`."),
     ),
     _told(
+        "clock-unchecked",
+        "no window of a freeze holds by the clock of this machine, and the service tells no time "
+        "to hold it against",
+        "The environment has a `freeze:` with windows, and no answer of the service has a `Date`.",
+        "Where the clock of this machine is wrong, a window may hold all the same.",
+        "A service, or a proxy before it, that sends no `Date` header.",
+        _do("Nothing, where the clock of the machine is kept right, as by NTP."),
+    ),
+    _told(
         "rolls-back",
         "it is a rollback of this run; `state` is what is put back, `declared` or `live`, and "
         "`liveKept` is true where what was live then is kept and not put back. `files` seem to "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from reconciler.document import Json, value_at
@@ -18,7 +18,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.project.freeze import Incidents
 from reconciler.resource import Change, Plan, Ref, Remembered, Seen
 from reconciler.signals.incidents import Incident, every_incident, every_incident_event
-from reconciler.signals.record import PAGE_SIZE, moment
+from reconciler.signals.record import PAGE_SIZE
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 MOST_PAGES: Final = 200
 MOST_EVENT_PAGES: Final = 20
 LONGEST_NAME: Final = 80
-_FIRST_YEAR: Final = 1971
-"""No incident was closed before: a service may write no time as its zero."""
-
-_MOST_AHEAD: Final = timedelta(minutes=5)
-"""Clocks differ, and a closure that is further ahead is none yet."""
-
 _APPLICATION, _SUBSYSTEM = "application", "subsystem"
 _CALLED: Final = {
     "applicationname": _APPLICATION,
@@ -63,7 +57,7 @@ async def open_incidents_of(
         raise UnreadableReply(
             f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents, and no more are read"
         )
-    found = [one for one in listed if is_open(one, now) and wanted.has(one.severity)]
+    found = [one for one in listed if one.is_open_at(now) and wanted.has(one.severity)]
     if wanted.scope == "all" or not found:
         return [*map(Stopping, found)]
     touched = [_marks_of(change) for change in plan.changes if change.action.writes]
@@ -77,12 +71,6 @@ async def open_incidents_of(
             for incident, one, said in zip(found, told, why, strict=True)
         ]
     return [Stopping(one, said) for one, said in zip(found, why, strict=True) if said]
-
-
-def is_open(incident: Incident, now: datetime) -> bool:
-    """Tell whether nothing says for sure that it was closed; no closure is in the future."""
-    closed = moment(incident.closed_at)
-    return closed is None or closed.year < _FIRST_YEAR or closed > now + _MOST_AHEAD
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What was decided of unchanged pairs of manifest and answer, which is not decided again. Pure.
 
-Only what was kept, and of which nothing had to be said, is remembered: of all else a reader
+Only what needs no write, and of which nothing had to be said, is remembered: of all else a reader
 wants to see the documents. Where the manifest, the journal, the ids that it refers to and
 the bytes of each answer are the same, so is the decision. Source: docs/performance.md.
 """
@@ -62,7 +62,7 @@ class Decided:
         gone = [
             ref
             for ref, row in self.same.items()
-            if ref in told or row["ids"] != _ids_of(map(_ref_of, row["ids"]), ids)
+            if ref in told or row["ids"] != _ids_of(map(Ref.parse, row["ids"]), ids)
         ]
         for ref in gone:
             del self.same[ref]
@@ -118,7 +118,7 @@ class Decided:
 
 
 def decided_before(text: bytes | None) -> Decided:
-    """Read what an earlier plan remembered; nothing where it cannot be read."""
+    """Read what an earlier plan remembered; nothing where it is no JSON."""
     try:
         known = json.loads(text) if text else {}
     except ValueError:
@@ -183,8 +183,3 @@ def _seen_row(seen: object) -> Json:
 
 def _ids_of(references: Any, ids: Mapping[Ref, RemoteId]) -> dict[str, RemoteId | None]:
     return {str(ref): ids.get(ref) for ref in sorted(references)}
-
-
-def _ref_of(text: str) -> Ref:
-    kind, _, name = text.partition("/")
-    return Ref(kind, name)

@@ -109,6 +109,7 @@ async def _observe(
     reads = Reads()
     row = None
     if decided is not None:
+        # Each observation is a task of its own, so this is seen by no other one.
         READS.set(reads)
         row = decided.row(manifest)
     found: Observation | ReconcilerError
@@ -135,8 +136,8 @@ FORMAT_VERSION = 2
 class Place:
     """Where a plan leads: the environment's name and the target's.
 
-    `embedded` says that it is the emulator in this process, which forgets nothing
-    that matters to anyone, and `salt` is that of the seals; `older` gives those of what a
+    `embedded` says that it is the emulator in this process, so that there is no key to prove and
+    no journal to miss, and `salt` is that of the seals; `older` gives those of what a
     resource ever held, so that a plan shows no older secret.
     """
 

@@ -1,4 +1,4 @@
-"""The words of reasons, remarks and outcomes. Pure."""
+"""The words of reasons and outcomes. Pure."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
@@ -25,6 +26,7 @@ from reconciler.signals.record import (
     Text,
     follow,
     follow_whole,
+    moment,
     range_filter,
     read_record,
 )
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
 INCIDENTS = "/incidents/incidents/v1"
 EVENTS = f"{INCIDENTS}/events"
 CLOSE = f"{INCIDENTS}/close"
+
+FIRST_YEAR: Final = 1971
+"""No incident was closed before: a service may write no time as its zero."""
+
+MOST_AHEAD: Final = timedelta(minutes=5)
+"""Clocks differ, and a closure that is further ahead is none yet."""
 
 SEVERITIES = Enumeration("INCIDENT_SEVERITY_", ("LOW", "INFO", "WARNING", "ERROR", "CRITICAL"))
 STATES = Enumeration("INCIDENT_STATE_", ("TRIGGERED", "RESOLVED"))
@@ -92,8 +100,14 @@ class Incident(Record):
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody and nothing has closed it."""
-        return not self.closed_at
+        """Whether nothing says for sure that it was closed: a zero date says nothing."""
+        closed = moment(self.closed_at)
+        return closed is None or closed.year < FIRST_YEAR
+
+    def is_open_at(self, now: datetime) -> bool:
+        """Tell the same of a moment: no closure is in the future."""
+        closed = moment(self.closed_at)
+        return self.is_open or (closed is not None and closed > now + MOST_AHEAD)
 
 
 class EventMetadata(Record):

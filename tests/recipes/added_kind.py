@@ -33,9 +33,7 @@ def _client(bench: Workbench) -> None:
         bench.likewise(f"{home}/muting/{name}.py", f"{home}/saved_view/{name}.py", WORDS)
     # Nothing is known yet of what is good practice in it.
     bench.replace(f"{home}/muting/__init__.py", "    practices=_practices,\n", "")
-    kinds, line = f"{home}/__init__.py", "from reconciler.kinds.muting import MUTING"
-    bench.after(kinds, "from reconciler.kinds.log_policy_set", line)
-    bench.replace(kinds, "LOG_POLICY_SET, SAVED_VIEW)", "LOG_POLICY_SET, SAVED_VIEW, MUTING)")
+    bench.after(f"{home}/__init__.py", '    "SavedView": "saved_view",', '    "Muting": "muting",')
     line = '    "reconciler.kinds.muting",'
     bench.after("pyproject.toml", '    "reconciler.kinds.log_policy_set",', line)
 
