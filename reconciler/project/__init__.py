@@ -21,6 +21,7 @@ from reconciler.project.complaining import (
     readable_settings,
 )
 from reconciler.project.settings import (
+    SHARD,
     EmbeddedEmulator,
     Environment,
     Guards,
@@ -28,10 +29,13 @@ from reconciler.project.settings import (
     ProjectFile,
     Variable,
 )
+from reconciler.project.sharding import MOST_SHARDS, Shard, check_filled, in_shard, read_shard
 
 __all__ = [
     "BASE_URL",
     "ENVIRONMENT_NAME",
+    "MOST_SHARDS",
+    "SHARD",
     "Embedded",
     "EmbeddedEmulator",
     "Environment",
@@ -40,15 +44,19 @@ __all__ = [
     "Project",
     "ProjectFile",
     "Service",
+    "Shard",
     "Target",
     "Variable",
+    "check_filled",
     "choose_environment",
     "choose_target",
+    "in_shard",
     "journal_place",
     "journal_place_at",
     "journal_setting",
     "leads_out",
     "project_findings",
+    "read_shard",
     "readable_settings",
     "unsafe_base_url",
     "with_target",

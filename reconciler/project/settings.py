@@ -49,6 +49,9 @@ JournalPlace: TypeAlias = InFile | InGit | InObjects
 
 FORMS = "a path, `git:REF`, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`"
 
+SHARD = "{shard}"
+"""What a shard fills in of `journal:`, so that each has one of its own."""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _OBJECTS = re.compile(r"(s3|gs|az)://[A-Za-z0-9][A-Za-z0-9._-]{1,254}(/[A-Za-z0-9._=-]+)*/?")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
@@ -66,7 +69,7 @@ def parse_journal_place(text: str) -> JournalPlace:
     if text.startswith("git:"):
         return _in_git(text.removeprefix("git:"))
     if text.startswith(("s3://", "gs://", "az://")):
-        if not _OBJECTS.fullmatch(text) or "/.." in text:
+        if not _OBJECTS.fullmatch(_filled(text)) or "/.." in text:
             raise ValueError("must be like s3://BUCKET/PREFIX, of letters, digits and `._=-`")
         return InObjects(text.rstrip("/"))
     if not text.strip() or "\0" in text:
@@ -76,9 +79,13 @@ def parse_journal_place(text: str) -> JournalPlace:
     return InFile(Path(text))
 
 
+def _filled(text: str) -> str:
+    return text.replace(SHARD, "1-of-1")
+
+
 def _in_git(text: str) -> InGit:
     ref, at, remote = text.partition("@")
-    if not _REF.fullmatch(ref) or ".." in ref:
+    if not _REF.fullmatch(_filled(ref)) or ".." in ref:
         raise ValueError("must be like git:refs/reconciler/production, or with @REMOTE at its end")
     namespace = ref.split("/")[1]
     if namespace in _TAKEN | _OF_FORGES:
@@ -185,7 +192,8 @@ class Environment(_Strict):
         Field(
             description="Where the journal is kept: a file below the project file's folder, or an "
             "absolute path; "
-            "git:REF of the repository's remote; or s3://, gs:// or az:// with bucket and prefix."
+            "git:REF of the repository's remote; or s3://, gs:// or az:// with bucket and prefix. "
+            "`{shard}` in it is a journal for each shard, as 2-of-4."
         ),
     ] = None
 
