@@ -105,6 +105,11 @@ def remembering(command: Command) -> Command:
     return _asking(command, environment, project, place, shard, verbose, quiet)
 
 
+def recalling(command: Command) -> Command:
+    """Give a command the arguments of what reads manifests beside a journal, as `asked`."""
+    return _asking(command, paths, environment, project, shard, verbose, quiet, no_cache, timings)
+
+
 def adopting(command: Command) -> Command:
     """Give a command the options of what takes manifests and journal, as `asked`."""
     return _asking(command, environment, project, place, verbose, quiet)

@@ -230,6 +230,12 @@ def read_selection(
     return selection
 
 
+def of_shard(shard: Shard) -> Selection:
+    """Give what `--select shard:K/N` selects."""
+    term = Term(About.SHARD, str(shard))
+    return Selection((Alternative((term,), f"{SHARD}{shard}"),))
+
+
 def _check_shards(selection: Selection) -> None:
     """Raise UsageError where not all that is selected is of one shard."""
     if any(one.about is About.SHARD for some in selection.exclude for one in some.terms):

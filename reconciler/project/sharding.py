@@ -1,4 +1,4 @@
-"""Shards: one part of the resources of several, each with a journal of its own. Source: docs/ci.md."""
+"""Shards: parts of the resources, each with a journal of its own. Source: docs/ci.md."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_shard(text: str) -> Shard:
         if number <= count <= MOST_SHARDS:
             return Shard(number, count)
     raise UsageError(
-        f"`{text}` is no shard: it is NUMBER/COUNT, as 2/4, counted from 1 and {MOST_SHARDS} at most"
+        f"`{text}` is no shard: it is NUMBER/COUNT, as 2/4, counted from 1, {MOST_SHARDS} at most"
     )
 
 
