@@ -97,7 +97,7 @@ def locating(command: Command) -> Command:
 
 def connected(command: Command) -> Command:
     """Give a command the options of everything that only talks to the service, as `asked`."""
-    return _asking(command, environment, project, verbose, quiet)
+    return _asking(command, environment, project, shard, verbose, quiet)
 
 
 def remembering(command: Command) -> Command:
