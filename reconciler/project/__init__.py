@@ -8,6 +8,7 @@ from reconciler.project.choosing import (
     Target,
     choose_environment,
     choose_target,
+    in_shard,
     journal_place,
     journal_place_at,
     journal_setting,
@@ -21,7 +22,6 @@ from reconciler.project.complaining import (
     readable_settings,
 )
 from reconciler.project.settings import (
-    SHARD,
     EmbeddedEmulator,
     Environment,
     Guards,
@@ -29,7 +29,7 @@ from reconciler.project.settings import (
     ProjectFile,
     Variable,
 )
-from reconciler.project.sharding import MOST_SHARDS, Shard, check_filled, in_shard, read_shard
+from reconciler.project.sharding import MOST_SHARDS, SHARD, Shard, check_filled, read_shard
 
 __all__ = [
     "BASE_URL",

@@ -20,6 +20,7 @@ from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
 from reconciler.project.samples import SampleSetting
 from reconciler.project.secret_places import SecretPlace
+from reconciler.project.sharding import first_filled
 from reconciler.project.watching import MOST_TRACKED_DAYS, TRACKED_DAYS, Watching
 
 
@@ -49,9 +50,6 @@ JournalPlace: TypeAlias = InFile | InGit | InObjects
 
 FORMS = "a path, `git:REF`, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`"
 
-SHARD = "{shard}"
-"""What a shard fills in of `journal:`, so that each has one of its own."""
-
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _OBJECTS = re.compile(r"(s3|gs|az)://[A-Za-z0-9][A-Za-z0-9._-]{1,254}(/[A-Za-z0-9._=-]+)*/?")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
@@ -69,7 +67,7 @@ def parse_journal_place(text: str) -> JournalPlace:
     if text.startswith("git:"):
         return _in_git(text.removeprefix("git:"))
     if text.startswith(("s3://", "gs://", "az://")):
-        if not _OBJECTS.fullmatch(_filled(text)) or "/.." in text:
+        if not _OBJECTS.fullmatch(first_filled(text)) or "/.." in text:
             raise ValueError("must be like s3://BUCKET/PREFIX, of letters, digits and `._=-`")
         return InObjects(text.rstrip("/"))
     if not text.strip() or "\0" in text:
@@ -79,13 +77,9 @@ def parse_journal_place(text: str) -> JournalPlace:
     return InFile(Path(text))
 
 
-def _filled(text: str) -> str:
-    return text.replace(SHARD, "1-of-1")
-
-
 def _in_git(text: str) -> InGit:
     ref, at, remote = text.partition("@")
-    if not _REF.fullmatch(_filled(ref)) or ".." in ref:
+    if not _REF.fullmatch(first_filled(ref)) or ".." in ref:
         raise ValueError("must be like git:refs/reconciler/production, or with @REMOTE at its end")
     namespace = ref.split("/")[1]
     if namespace in _TAKEN | _OF_FORGES:

@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.project.settings import SHARD, Environment
+
+SHARD = "{shard}"
+"""What a shard fills in of `journal:`, so that each has one of its own."""
 
 MOST_SHARDS = 256
 """As many jobs as a matrix of the forge may have."""
@@ -43,13 +45,6 @@ def read_shard(text: str) -> Shard:
     )
 
 
-def in_shard(environment: Environment, shard: Shard | None) -> Environment:
-    """Give an environment whose journal is that of a shard, where `journal:` names one for each."""
-    if shard is None or environment.journal is None:
-        return environment
-    return environment.model_copy(update={"journal": environment.journal.replace(SHARD, shard.key)})
-
-
 def check_filled(journal: str) -> None:
     """Raise InvalidInput where a journal is that of a shard, and none was selected."""
     if SHARD in journal:
@@ -57,3 +52,8 @@ def check_filled(journal: str) -> None:
             f"`journal: {journal}` is one journal for each shard, and no shard is selected: add "
             "`--select shard:1/4`, or `--shard 1/4` to a command that works with a journal alone"
         )
+
+
+def first_filled(journal: str) -> str:
+    """Give where the journal of one shard of one would be."""
+    return journal.replace(SHARD, Shard(1, 1).key)
