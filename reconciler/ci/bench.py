@@ -29,11 +29,13 @@ from reconciler.console import Console, words
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
 from reconciler.forge.event import Event
 from reconciler.manifests.revision import Revision
+from reconciler.manifests.selection import EVERYTHING, of_shard
 from reconciler.planning.straying import strayed
 from reconciler.project import (
     Environment,
     Project,
     choose_environment,
+    in_shard,
     journal_place,
 )
 from reconciler.project.settings import InFile, InGit
@@ -59,6 +61,7 @@ def asked_by(inputs: Inputs, waits: Waits) -> Asked:
         quiet=False,
         waits=waits,
         voice=Console(),
+        selection=EVERYTHING if inputs.shard is None else of_shard(inputs.shard),
     )
 
 
@@ -113,6 +116,7 @@ def admit(use: Use, event: Event, inputs: Inputs, asked: Asked) -> Admitted:
     if isinstance(use, Barred):
         raise GuardRefused(use.why)
     name, environment = choose_environment(use.project, asked.environment)
+    environment = in_shard(environment, asked.shard)
     why = barred_target(event, use, name, environment, inputs.base_url)
     if why := why or barred_paths(use, name, environment) or _barred_journal(event, use, name):
         raise GuardRefused(why)

@@ -35,7 +35,7 @@ from reconciler.ci.trust import (
 from reconciler.errors import InvalidInput
 from reconciler.forge.event import Event
 from reconciler.manifests.project_file import load_project
-from reconciler.project import Project
+from reconciler.project import Project, Shard, in_shard
 from reconciler.project.settings import InFile, parse_journal_place
 from reconciler.source.files import LARGEST_FILE, PROJECT_FILE
 
@@ -107,7 +107,7 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
         return may_use(event, Checkout(), settings)
     tips = tips_of(event, place.commits)
     files = [*read, *([project.file] if project.file is not None else [])]
-    checkout = examine(event, place, tips, files, _written(project, place))
+    checkout = examine(event, place, tips, files, _written(project, place, inputs.shard))
     default = _newest(tips, place)
     trusted = tuple(default.settings.trusted_branches) if isinstance(default, Found) else ()
     return may_use(
@@ -123,11 +123,13 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
     )
 
 
-def _written(project: Project, place: Place) -> Iterator[Path]:
+def _written(project: Project, place: Place, shard: Shard | None) -> Iterator[Path]:
     """Yield the files that runs of a project write below its folder."""
     folder = place.commits.top / place.folder
     for name, environment in project.settings.environments.items():
-        kept = parse_journal_place(environment.journal or f".reconciler/{name}.journal.jsonl")
+        kept = parse_journal_place(
+            in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
+        )
         if isinstance(kept, InFile):
             yield folder / kept.path
             yield folder / f"{kept.path}.lock"

@@ -18,6 +18,7 @@ from reconciler.ci.conversation import Conversation
 from reconciler.ci.runner import Inputs
 from reconciler.errors import InvalidInput
 from reconciler.forge.client import ForgeError
+from reconciler.forge.comments import root_of
 from reconciler.forge.pull_requests import PullRequest
 from reconciler.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.resource import AdoptionRun, EditedText
@@ -47,10 +48,11 @@ class Proposal:
 
 
 def branch_of(inputs: Inputs, environment: str) -> str:
-    """Give the name of the branch: one for each environment and path."""
+    """Give the name of the branch: one for each environment, path and shard."""
     named = environment if is_part(environment) else "default"
-    place = "" if inputs.path == "." else f"-{inputs.root}"
-    return f"reconciler/adopt-{named}{place}"
+    place = "" if inputs.path == "." else f"-{root_of(inputs.path)}"
+    shard = "" if inputs.shard is None else f"-{inputs.shard.key}"
+    return f"reconciler/adopt-{named}{place}{shard}"
 
 
 def propose(made: AdoptionRun, root: Path, body: str, talk: Conversation) -> Proposal:

@@ -18,7 +18,7 @@ from reconciler.console import redacted
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.forge.comments import root_of
 from reconciler.journal.store import Patience
-from reconciler.project import BASE_URL
+from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe
 from reconciler.session.durations import read_duration
@@ -34,6 +34,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "command": ("plan", "apply", "validate", "drift", "watch"),
     "path": (".",),
     "environment": ("",),
+    "shard": ("",),
     "project": ("",),
     "base-url": ("",),
     "api-key": ("",),
@@ -87,21 +88,25 @@ class Inputs:
     plan_file: Path
     sarif_file: Path | None = None
     watch_for: timedelta | None = None
+    shard: Shard | None = None
     token: str = field(default="", repr=False)
 
     @property
     def root(self) -> str:
-        """What stands for `path` in the comment's key."""
-        return root_of(self.path)
+        """What stands for `path` and `shard` in the comment's key."""
+        root = root_of(self.path)
+        return root if self.shard is None else root_of(f"{root}/{self.shard.key}")
 
     @property
     def artifact(self) -> str:
-        """The name that the plan file is kept under: one for each environment and path.
+        """The name that the plan file is kept under: one for each environment, path and shard.
 
         Of drift that is the page of what was edited live.
         """
         name = f"{'drift' if self.command == 'drift' else 'plan'}-{self.environment or 'default'}"
-        return name if self.root == root_of(".") else f"{name}-{self.root}"
+        place = root_of(self.path)
+        named = name if place == root_of(".") else f"{name}-{place}"
+        return named if self.shard is None else f"{named}-{self.shard.key}"
 
 
 def read_inputs(
@@ -147,10 +152,19 @@ def read_inputs(
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),
         watch_for=watch_for,
+        shard=_shard(given["shard"]),
         sarif_file=Path(sarif) if sarif else None,
         token=given["token"] or environ.get("GITHUB_TOKEN", ""),
     )
     return _with_plan_file(inputs, given["plan-file"], environ)
+
+
+def _shard(text: str) -> Shard | None:
+    """Read the shard; None for all of them."""
+    try:
+        return read_shard(text) if text else None
+    except UsageError as error:
+        raise UsageError(f"`shard`: {error}") from error
 
 
 def _thaw(given: Mapping[str, str]) -> Patience:

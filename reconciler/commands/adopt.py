@@ -20,7 +20,7 @@ from reconciler.session.projects import Asked
 
 @click.command
 @click.argument("refs", nargs=-1, metavar="[REF]...")
-@options.remembering
+@options.adopting
 @options.selecting
 @options.formats("text", "json", "markdown")
 @click.option("--all", "every", is_flag=True, help="Adopt all that was edited live.")

@@ -23,14 +23,19 @@ from reconciler.ci.result import JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
 from reconciler.commands.root import first_of, tell_error
 from reconciler.commands.waiting import waiting
-from reconciler.console import redact_with
+from reconciler.console import data, redact_with
 from reconciler.errors import ExitCode, UsageError
 from reconciler.forge.event import read_event
-from reconciler.project import BASE_URL
+from reconciler.project import BASE_URL, MOST_SHARDS
+from reconciler.report.matrix import matrix_json
+from reconciler.session.sharing_out import environments_of
+from reconciler.waits import Waits
+
+MATRIX = "matrix"
 
 
 @click.command
-@click.argument("command", required=False, metavar="validate|plan|apply|drift|watch")
+@click.argument("command", required=False, metavar="validate|plan|apply|drift|watch|matrix")
 @click.option(
     "--break-glass",
     metavar="REASON",
@@ -43,14 +48,40 @@ from reconciler.project import BASE_URL
     default="",
     help="With apply: the input wait-freeze, to wait for the end of a freeze, as 30m or 2h.",
 )
-def ci(*, command: str | None, break_glass: str, wait_freeze: str) -> int:
+@click.option(
+    "--shards",
+    metavar="N",
+    type=click.IntRange(1, MOST_SHARDS),
+    help="With matrix: how many shards each environment has.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json", "github"]),
+    help="With matrix: print it, or append it to the job's outputs as `matrix`.",
+)
+def ci(
+    *,
+    command: str | None,
+    break_glass: str,
+    wait_freeze: str,
+    shards: int | None,
+    form: str | None,
+) -> int:
     """Do the same inside CI: comment, summary, annotations, outputs.
+
+    `matrix` prints the environments and shards for the CI system's own matrix;
+    it needs no key and no network.
 
     Inputs are variables, INPUT_ENVIRONMENT for `environment`, as docs/ci.md
     lists them. Changes are a result and no failure, unless `fail-on-changes`.
     """
     environ = dict(os.environ)
     runner = _runner(environ)
+    if command == MATRIX:
+        return _matrix(environ, runner, shards, form)
+    if shards is not None or form is not None:
+        raise UsageError(f"--{'format' if shards is None else 'shards'} is for `ci {MATRIX}`")
     runner.mask(environ)
     try:
         inputs = read_inputs(environ, command, _flags(command, break_glass, wait_freeze))
@@ -73,6 +104,22 @@ def ci(*, command: str | None, break_glass: str, wait_freeze: str) -> int:
     if result.code == ExitCode.DIFFERENT:
         return ExitCode.DIFFERENT if inputs.fail_on_changes else ExitCode.DONE
     return result.code
+
+
+def _matrix(
+    environ: Mapping[str, str], runner: Runner, shards: int | None, form: str | None
+) -> int:
+    """Print the matrix, or append it to the outputs. Raises UsageError without the latter."""
+    if shards is None:
+        raise UsageError("say how many shards each environment has: `--shards 4`, or 1 for none")
+    if form == "github" and runner.output is None:
+        raise UsageError("GITHUB_OUTPUT names no file to append to: take `--format json`")
+    asked = asked_by(read_inputs(environ, "plan"), Waits())
+    made = matrix_json(environments_of(asked, shards), shards)
+    if form == "github":
+        runner.write_outputs({MATRIX: made})
+        return ExitCode.DONE
+    return data(f"{made}\n")
 
 
 def _flags(command: str | None, break_glass: str, wait_freeze: str) -> dict[str, str]:

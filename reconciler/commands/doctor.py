@@ -26,6 +26,7 @@ from reconciler.project import (
     Service,
     choose_environment,
     choose_target,
+    in_shard,
 )
 from reconciler.report.probed import DoctorDocument
 from reconciler.report.safe import columns, safe
@@ -87,6 +88,7 @@ def _checks(asked: Asked) -> list[Check]:
     checks = [Check("project file", State.OK, where), _cache(project.root)]
     try:
         name, environment = choose_environment(project, asked.environment)
+        environment = in_shard(environment, asked.shard)
         lead_here(asked, project, name)
         checks.append(Check("environment", State.OK, name))
         target = choose_target(project, name, environment, os.environ)

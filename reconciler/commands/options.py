@@ -12,6 +12,7 @@ import click
 from reconciler.commands.waiting import waiting
 from reconciler.console import Console
 from reconciler.manifests.selection import EVERYTHING, Selection, read_selection
+from reconciler.project import Shard, read_shard
 from reconciler.session.projects import Asked
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -43,6 +44,12 @@ no_cache = click.option(
 )
 
 timings = click.option("--timings", is_flag=True, help="Say at the end where the time went.")
+shard = click.option(
+    "--shard",
+    metavar="K/N",
+    callback=lambda _context, _option, text: None if text is None else read_shard(text),
+    help="The shard whose journal is meant, where `journal:` holds {shard}.",
+)
 
 
 _SELECTING = (
@@ -90,11 +97,21 @@ def locating(command: Command) -> Command:
 
 def connected(command: Command) -> Command:
     """Give a command the options of everything that only talks to the service, as `asked`."""
-    return _asking(command, environment, project, verbose, quiet)
+    return _asking(command, environment, project, shard, verbose, quiet)
 
 
 def remembering(command: Command) -> Command:
     """Give a command the options of everything that works with a journal alone, as `asked`."""
+    return _asking(command, environment, project, place, shard, verbose, quiet)
+
+
+def recalling(command: Command) -> Command:
+    """Give a command the arguments of what reads manifests beside a journal, as `asked`."""
+    return _asking(command, paths, environment, project, shard, verbose, quiet, no_cache, timings)
+
+
+def adopting(command: Command) -> Command:
+    """Give a command the options of what takes manifests and journal, as `asked`."""
     return _asking(command, environment, project, place, verbose, quiet)
 
 
@@ -119,6 +136,7 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
         exclude: tuple[str, ...] = (),
         no_cache: bool | None = None,
         timings: bool = False,
+        shard: Shard | None = None,
         **own: Any,
     ) -> Any:
         selection = _selection(select, exclude)
@@ -133,6 +151,7 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
                 Console(),
                 selection,
                 cached=no_cache is False,
+                journal_of_shard=shard,
             )
             return command(asked=asked, **own)
 

@@ -24,6 +24,7 @@ from reconciler.report.explained import ExplainedDocument
 from reconciler.report.graph import GraphDocument
 from reconciler.report.imported import ImportDocument
 from reconciler.report.journal import EntriesDocument, HistoryDocument, VerifiedDocument
+from reconciler.report.matrix import MatrixDocument
 from reconciler.report.plan.document import PlanDocument, PlanLine
 from reconciler.report.probed import ConformanceDocument, DoctorDocument
 from reconciler.report.ruled import RuleTestsDocument
@@ -57,6 +58,7 @@ def schemas() -> dict[str, Schema]:
         "journal-stats": _of(StatsDocument, "What became of what was applied"),
         "explained": _of(ExplainedDocument, "What a field or a code means"),
         "watched": _of(WatchedDocument, "Whether alerts are noisier since a run"),
+        "matrix": _of(MatrixDocument, "The matrix of ci matrix"),
         "init": _of(InitDocument, "What init wrote"),
         "doctor": _of(DoctorDocument, "What doctor found"),
         "conformance": _of(ConformanceDocument, "What a service answered"),

@@ -13,7 +13,8 @@ from reconciler.manifests.expressions import Scope
 from reconciler.manifests.loading import Loader
 from reconciler.manifests.making import Declared
 from reconciler.manifests.querying import Places
-from reconciler.manifests.workspace import sources_of
+from reconciler.manifests.sharding import with_homes
+from reconciler.manifests.workspace import load_workspaces, sources_of
 from reconciler.project import ProjectFile
 from reconciler.queries import parse
 from reconciler.resource import Ref, Source
@@ -28,6 +29,7 @@ def load_graph(
     found = find_files(paths, root, settings.exclude, settings.limits.files)
     sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     graphs = []
+    scopes = with_homes(scopes, lambda plain: load_workspaces(paths, root, plain, settings))
     for scope in scopes:
         sources.begin()
         loader = Loader(found.root, sources, scope, settings.environments)

@@ -7,38 +7,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fnmatch import fnmatchcase
 
 from reconciler.errors import UsageError
+from reconciler.project import Shard, read_shard
 from reconciler.resource import Manifest, Ref, Selected
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.ignoring import matches
 
 LABEL = "label."
-FORMS = "Kind/name, kind=KIND, label.KEY=VALUE or file=GLOB"
+SHARD = "shard:"
+FORMS = "Kind/name, kind=KIND, label.KEY=VALUE, file=GLOB or shard:K/N"
 
 _GLOB = re.compile(r"[*?\[]")
 
 
 class About(Enum):
-    """What a term is about; the value is the word before its `=`."""
+    """What a term is about; the value is the word before its `=` or `:`."""
 
     REF = ""
     KIND = "kind"
     LABEL = "label"
     FILE = "file"
+    SHARD = "shard"
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One term: a glob, and what it is held against; `key` is that of a label."""
+    """One term: a glob, and what it is held against; `key` is that of a label.
+
+    `elsewhere` is what belongs to other shards. What is in none, as it cannot be read, may belong
+    to each.
+    """
 
     about: About
     glob: str
     key: str = ""
+    elsewhere: frozenset[Ref] = field(default=frozenset(), repr=False)
 
     def holds(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
         """Tell whether a manifest is meant."""
@@ -52,6 +60,16 @@ class Term:
                 return self.key in labels and fnmatchcase(labels[self.key], self.glob)
             case About.FILE:
                 return matches(file, self.glob)
+            case About.SHARD:
+                return ref not in self.elsewhere
+
+    def at_homes(self, homes: Mapping[Ref, int]) -> Term:
+        """Give the same, knowing where each resource is at home."""
+        if self.about is not About.SHARD:
+            return self
+        shard = read_shard(self.glob)
+        away = (ref for ref, home in homes.items() if home % shard.count != shard.number - 1)
+        return replace(self, elsewhere=frozenset(away))
 
     @property
     def named(self) -> Ref | None:
@@ -91,6 +109,28 @@ class Selection:
     def __bool__(self) -> bool:
         """Tell a selection from the whole workspace."""
         return bool(self.select or self.exclude)
+
+    @property
+    def shard(self) -> Shard | None:
+        """The shard that all of it is in; None where none was named."""
+        terms = (term for one in self.select for term in one.terms)
+        return next((read_shard(one.glob) for one in terms if one.about is About.SHARD), None)
+
+    @property
+    def is_shard(self) -> bool:
+        """Tell a whole shard from a part of one: its journal knows nothing that is not in it."""
+        alone = not self.exclude and all(len(one.terms) == 1 for one in self.select)
+        return alone and self.shard is not None
+
+    def at_homes(self, homes: Mapping[Ref, int]) -> Selection:
+        """Give the same, knowing where each resource is at home, by the number of its group."""
+        return replace(
+            self,
+            select=tuple(
+                replace(one, terms=tuple(term.at_homes(homes) for term in one.terms))
+                for one in self.select
+            ),
+        )
 
     def takes(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
         """Tell whether a manifest is selected; `file` is relative to the project."""
@@ -162,6 +202,9 @@ class Taken:
         """Tell whether a complaint is about what is selected, or may be."""
         if complaint.code in BETWEEN or complaint.ref in self.refs:
             return True
+        if complaint.is_error and selection.shard is not None:
+            # What is broken may refer to anything, so nobody can tell what moves with it.
+            return True
         if complaint.ref:
             return complaint.ref not in self.left
         if complaint.file in self.files:
@@ -182,7 +225,26 @@ def read_selection(
     """
     given = (("--select", select), ("--exclude", exclude))
     read = (tuple(_alternative(flag, one, kinds) for one in some) for flag, some in given)
-    return Selection(*read)
+    selection = Selection(*read)
+    _check_shards(selection)
+    return selection
+
+
+def of_shard(shard: Shard) -> Selection:
+    """Give what `--select shard:K/N` selects."""
+    term = Term(About.SHARD, str(shard))
+    return Selection((Alternative((term,), f"{SHARD}{shard}"),))
+
+
+def _check_shards(selection: Selection) -> None:
+    """Raise UsageError where not all that is selected is of one shard."""
+    if any(one.about is About.SHARD for some in selection.exclude for one in some.terms):
+        raise UsageError("--exclude takes no shard: select the one that is meant, with --select")
+    shards = [{t.glob for t in some.terms if t.about is About.SHARD} for some in selection.select]
+    if any(shards) and (len(set().union(*shards)) > 1 or not all(shards)):
+        raise UsageError(
+            "a run is about one shard: name the same `shard:K/N` in each --select, joined by commas"
+        )
 
 
 def _alternative(flag: str, written: str, kinds: Collection[str]) -> Alternative:
@@ -191,6 +253,8 @@ def _alternative(flag: str, written: str, kinds: Collection[str]) -> Alternative
 
 
 def _term(flag: str, text: str, kinds: Collection[str]) -> Term:
+    if text.startswith(SHARD):
+        return Term(About.SHARD, str(read_shard(text.removeprefix(SHARD))))
     name, equals, value = text.partition("=")
     slash = name.find("/")
     if not equals or slash != -1:
@@ -225,7 +289,7 @@ def _has_braces(text: str) -> bool:
 def _no_term(name: str, value: str) -> str:
     if not value and name in ("kind", "file"):
         return f"nothing stands after the `=`: a term is {FORMS}"
-    words = {"kind": "kind=", "file": "file=", "label": LABEL, "labels": LABEL}
+    words = {"kind": "kind=", "file": "file=", "shard": SHARD, "label": LABEL, "labels": LABEL}
     stem, dot, key = name.partition(".")
     near = nearest(stem, words)
     meant = words.get(near, "")

@@ -9,7 +9,8 @@ from pathlib import Path
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.loading import Loader
 from reconciler.manifests.selection import Selection
-from reconciler.manifests.workspace import sources_of
+from reconciler.manifests.sharding import with_homes
+from reconciler.manifests.workspace import load_workspaces, sources_of
 from reconciler.project import ProjectFile
 from reconciler.resource import Ref
 from reconciler.source.files import find_files
@@ -71,6 +72,7 @@ def files_taken(
     found = find_files(paths, root, settings.exclude, settings.limits.files)
     sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     files = TakenFiles(selection)
+    scopes = with_homes(scopes, lambda plain: load_workspaces(paths, root, plain, settings))
     for scope in scopes:
         sources.begin()
         loader = Loader(found.root, sources, scope, settings.environments)

@@ -20,6 +20,7 @@ from reconciler.manifests.practice import practice_complaints
 from reconciler.manifests.querying import query_complaints
 from reconciler.manifests.repeating import told_once
 from reconciler.manifests.ruling import rule_complaints
+from reconciler.manifests.sharding import with_homes
 from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
 from reconciler.resource import Manifest, Ref
@@ -225,6 +226,12 @@ def load_workspaces(
     found = find_files(paths, root, settings.exclude, settings.limits.files)
     sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     sources.instead = instead
+    scopes = with_homes(
+        scopes,
+        lambda plain: load_workspaces(
+            paths, root, plain, settings, waits=waits, instead=instead, cache=cache
+        ),
+    )
     if instead or found.complaints or not cache.is_on:
         return {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
     lookup = Lookup(cache, found, sources.roots, settings, scopes)

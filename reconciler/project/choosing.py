@@ -20,6 +20,7 @@ from reconciler.project.settings import (
     ProjectFile,
     parse_journal_place,
 )
+from reconciler.project.sharding import SHARD, Shard
 from reconciler.slips import shortened
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -215,6 +216,13 @@ def place_of(project: Project, path: str) -> Path:
 def leads_inside(place: Path, folder: Path) -> bool:
     """Tell whether a path ends below a folder, once all links are followed."""
     return Path(os.path.realpath(place)).is_relative_to(os.path.realpath(folder))
+
+
+def in_shard(environment: Environment, shard: Shard | None) -> Environment:
+    """Give an environment whose journal is that of a shard, where `journal:` names one for each."""
+    if shard is None or environment.journal is None:
+        return environment
+    return environment.model_copy(update={"journal": environment.journal.replace(SHARD, shard.key)})
 
 
 def journal_setting(project: Project, name: str, environment: Environment) -> str:

@@ -20,6 +20,7 @@ from reconciler.project.levels import Checks
 from reconciler.project.rules import MOST_RULES, Rule, Written
 from reconciler.project.samples import SampleSetting
 from reconciler.project.secret_places import SecretPlace
+from reconciler.project.sharding import first_filled
 from reconciler.project.watching import MOST_TRACKED_DAYS, TRACKED_DAYS, Watching
 
 
@@ -66,7 +67,7 @@ def parse_journal_place(text: str) -> JournalPlace:
     if text.startswith("git:"):
         return _in_git(text.removeprefix("git:"))
     if text.startswith(("s3://", "gs://", "az://")):
-        if not _OBJECTS.fullmatch(text) or "/.." in text:
+        if not _OBJECTS.fullmatch(first_filled(text)) or "/.." in text:
             raise ValueError("must be like s3://BUCKET/PREFIX, of letters, digits and `._=-`")
         return InObjects(text.rstrip("/"))
     if not text.strip() or "\0" in text:
@@ -78,7 +79,7 @@ def parse_journal_place(text: str) -> JournalPlace:
 
 def _in_git(text: str) -> InGit:
     ref, at, remote = text.partition("@")
-    if not _REF.fullmatch(ref) or ".." in ref:
+    if not _REF.fullmatch(first_filled(ref)) or ".." in ref:
         raise ValueError("must be like git:refs/reconciler/production, or with @REMOTE at its end")
     namespace = ref.split("/")[1]
     if namespace in _TAKEN | _OF_FORGES:
@@ -185,7 +186,8 @@ class Environment(_Strict):
         Field(
             description="Where the journal is kept: a file below the project file's folder, or an "
             "absolute path; "
-            "git:REF of the repository's remote; or s3://, gs:// or az:// with bucket and prefix."
+            "git:REF of the repository's remote; or s3://, gs:// or az:// with bucket and prefix. "
+            "`{shard}` in it is a journal for each shard, as 2-of-4."
         ),
     ] = None
 

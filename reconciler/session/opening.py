@@ -27,6 +27,7 @@ from reconciler.project import (
     Target,
     choose_environment,
     choose_target,
+    in_shard,
 )
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.unplanned import (
@@ -201,6 +202,7 @@ def open_target(asked: Asked) -> Bench:
     """Do what comes before the first request of a command that takes nothing from manifests."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
+    environment = in_shard(environment, asked.shard)
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     named = named_secrets(asked, project, name, environment)
@@ -285,6 +287,7 @@ def bench_of(
     may_lack: bool = False,
 ) -> Bench:
     """Do what is left before the first request, once it is known what may be used."""
+    environment = in_shard(environment, asked.shard)
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     unread = partial(journal_of, project, name, environment, target, asked.voice)
@@ -307,7 +310,8 @@ def bench_of(
     asked.voice.hide(_redaction_of(workspace))
     covers_all = is_whole(asked, project)
     beside = () if covers_all else _not_examined(project, scope, workspace)
-    whole, others = covers_all and not asked.selection, (*workspace.left_out, *beside)
+    whole = covers_all and (not asked.selection or asked.selection.is_shard)
+    others = (*workspace.left_out, *beside)
     return Bench(
         project,
         name,

@@ -302,4 +302,4 @@ async def _look(bench: Bench, history: History) -> Look:
         )
     # Of a part nobody can tell which rules are of no use.
     look = replace(look, selected=bench.selected)
-    return look if bench.whole else replace(look, idle=(), aimless=())
+    return look if bench.whole and bench.selected is None else replace(look, idle=(), aimless=())

@@ -19,7 +19,9 @@ from reconciler.plan_file import is_plan_file
 from reconciler.project import (
     Environment,
     Project,
+    Shard,
     Target,
+    check_filled,
     journal_place_at,
     journal_setting,
 )
@@ -42,7 +44,7 @@ class Asked:
 
     `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
     `selection` is what of the manifests is meant, and with `cached` what did not change since
-    an earlier run need not be read again.
+    an earlier run need not be read again. `journal_of_shard` is of what works with no manifests.
     """
 
     paths: tuple[Path, ...]
@@ -54,6 +56,12 @@ class Asked:
     voice: Voice = field(default_factory=Silent)
     selection: Selection = EVERYTHING
     cached: bool = False
+    journal_of_shard: Shard | None = None
+
+    @property
+    def shard(self) -> Shard | None:
+        """Whose journal is meant, where each shard has one."""
+        return self.journal_of_shard or self.selection.shard
 
 
 def today() -> date:
@@ -122,15 +130,18 @@ def lead_here(asked: Asked, project: Project, name: str) -> None:
     given = _typed(manifests)
     selection = _typed(asked.selection.flags())
     root = os.path.relpath(project.root.resolve())
+    shard = _typed(["--shard", str(asked.shard)]) if asked.shard is not None else ""
     if without == there:
-        lead_to(Here(name, to_manifests=given, root=root, selection=selection))
+        lead_to(Here(name, shard, given, root=root, selection=selection))
         return
     file = asked.project or project.file
     to_project = "" if file is None else _typed(["--project", str(file)])
     if asked.project is not None:
-        lead_to(Here(name, to_project, f"{to_project}{given}", to_project, root, selection))
+        to_journal = f"{to_project}{shard}"
+        lead_to(Here(name, to_journal, f"{to_project}{given}", to_project, root, selection))
         return
     to_journal = _typed(["--path", str(asked.paths[0])]) if asked.paths else ""
+    to_journal = f"{to_journal}{shard}"
     lead_to(Here(name, to_journal, given or to_project, to_project, root, selection))
 
 
@@ -151,7 +162,12 @@ def _folder_of(path: Path) -> Path:
 
 
 def manifest_paths(asked: Asked, project: Project) -> list[Path]:
-    """Give where the manifests are: the arguments, else the project's own setting."""
+    """Give where the manifests are: the arguments, else the project's own setting.
+
+    Raises UsageError where a shard is to be one of a part.
+    """
+    if asked.selection.shard is not None and not is_whole(asked, project):
+        raise UsageError("a shard is one of all manifests of the project: leave the paths out")
     if asked.paths:
         return list(asked.paths)
     return [project.root / path for path in project.settings.manifests]
@@ -217,8 +233,10 @@ def journal_in(store: Store, project: Project, name: str, target: str, voice: Vo
 def store_at(project: Project, setting: str) -> Store:
     """Give the store at a place that is written as in the project file.
 
-    Raises UsageError for what is no place, or one that needs an extra.
+    Raises UsageError for what is no place, or one that needs an extra, and InvalidInput for that
+    of each shard where none was selected.
     """
+    check_filled(setting)
     try:
         return _store(journal_place_at(project, setting), project)
     except ValueError as error:

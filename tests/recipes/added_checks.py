@@ -53,9 +53,7 @@ def term(bench: Workbench) -> None:
         "                return ref.name.startswith(self.glob)\n"
         "            case About.FILE:\n",
     )
-    bench.replace(
-        SELECTION, "label.KEY=VALUE or file=GLOB", "label.KEY=VALUE, prefix=X or file=GLOB"
-    )
+    bench.replace(SELECTION, "label.KEY=VALUE, file=GLOB", "label.KEY=VALUE, prefix=X, file=GLOB")
     bench.replace(
         SELECTION,
         "{About.KIND.value: About.KIND, About.FILE.value: About.FILE}.get(name)",

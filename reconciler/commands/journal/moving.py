@@ -24,6 +24,7 @@ from reconciler.project import (
     Target,
     choose_environment,
     choose_target,
+    in_shard,
     journal_place_at,
     journal_setting,
     unsafe_base_url,
@@ -92,6 +93,7 @@ def _wanted(to: str | None, base_url: str | None, asked: Asked) -> _Wanted:
             "write a reconciler.yaml first"
         )
     name, environment = choose_environment(project, asked.environment)
+    environment = in_shard(environment, asked.shard)
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     here = journal_of(project, name, environment, target, asked.voice)

@@ -144,7 +144,7 @@ def settle(
 
 
 @click.command("write-ids")
-@options.reading
+@options.recalling
 def write_ids(*, asked: Asked) -> int:
     """Write the ids that the service gave out into the manifests, comments kept.
 

@@ -9,7 +9,7 @@ from reconciler.console import words
 from reconciler.errors import UsageError
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.project import choose_environment, choose_target
+from reconciler.project import choose_environment, choose_target, in_shard
 from reconciler.report.safe import safe
 from reconciler.resource import Ref
 from reconciler.session.projects import (
@@ -27,6 +27,7 @@ def unread_journal(asked: Asked) -> Journal:
     """Give the journal of the environment, not read yet."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
+    environment = in_shard(environment, asked.shard)
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     journal = journal_of(project, name, environment, target, asked.voice)
