@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from reconciler.manifests.repeating import (
 )
 from reconciler.manifests.strangers import stranger_in
 from reconciler.manifests.undeclared import is_of_kubernetes, record_finding
-from reconciler.project.settings import sample_files
+from reconciler.project.settings import Environment
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Severity
 from reconciler.source.files import File
@@ -36,7 +37,7 @@ class Loader(Making):
     def load(self, file: File) -> None:
         """Read one file and take in what it declares; samples of logs declare nothing."""
         if self._samples is None:
-            self._samples = sample_files(self.root, self.environments)
+            self._samples = _sample_files(self.root, self.environments)
         if self._samples and file.path.resolve() in self._samples:
             self.samples += 1
             return
@@ -129,4 +130,13 @@ def _looks_declared(reading: Reading) -> bool:
     return any(
         isinstance(document.value, dict) and "apiVersion" in document.value
         for document in reading.documents
+    )
+
+
+def _sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
+    """Give the real places of the files that hold samples in some environment: no manifests."""
+    return frozenset(
+        (root / one.policy_samples.file).resolve()
+        for one in environments.values()
+        if isinstance(one, Environment) and one.policy_samples is not None
     )

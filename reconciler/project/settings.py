@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -239,15 +239,6 @@ class Environment(_Strict):
             "and tomorrow. The file, or `{file, onMismatch}`: docs/policy-impact.md.",
         ),
     ] = None
-
-
-def sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
-    """Give the real places of the files that hold samples in some environment: no manifests."""
-    return frozenset(
-        (root / one.policy_samples.file).resolve()
-        for one in environments.values()
-        if isinstance(one, Environment) and one.policy_samples is not None
-    )
 
 
 class DriftIgnore(_Strict):

@@ -52,7 +52,7 @@ def test_each_code_is_one_check() -> None:
     assert sorted(one.code for one in ALL) == [
         code for code in CODES if code.startswith(PRACTICE) and not code.startswith("L9")
     ]
-    assert all(len(own) == 1 for own in hundreds.values()), hundreds
+    assert all(len(own) <= 1 for own in hundreds.values()), hundreds
 
 
 def test_the_page_has_each_check() -> None:

@@ -25,6 +25,8 @@ FORBIDDEN = {"link_open", "image", "code_block", "hr", "s_open"}
 FENCED = re.compile(r"^(`{3,})(?:diff|text)$.*?^\1$", re.MULTILINE | re.DOTALL)
 
 
+# A large plan that fails is long to print.
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 @settings(max_examples=PLANS)
 @given(plan=plans(most=60), budget=st.sampled_from([40_000, 50_000, 60_000]))
 def test_comments_of_random_plans(plan: Plan, budget: int) -> None:
