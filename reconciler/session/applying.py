@@ -196,13 +196,12 @@ async def _apply_now(
                     voice.say(
                         f"{change.ref}: {safe(words_of(reason, change.ref, places_in(change)))}"
                     )
-    with interrupts(voice.say) as taken:
-        async with open_api(bench) as api:
-            run = Run(api, journal, name, voice.writing(made, quiet=quiet), taken.stopping)
-            taken.work = asyncio.ensure_future(run.apply(made))
-            with suppress(asyncio.CancelledError):
-                await taken.work
-            if taken.work.cancelled():
-                run.leave(made)
+    async with interrupts(voice.say) as taken, open_api(bench) as api:
+        run = Run(api, journal, name, voice.writing(made, quiet=quiet), taken.stopping)
+        taken.work = asyncio.ensure_future(run.apply(made))
+        with suppress(asyncio.CancelledError):
+            await taken.work
+        if taken.work.cancelled():
+            run.leave(made)
     run.applied.signal_code = taken.code
     return run.applied

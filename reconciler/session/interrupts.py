@@ -7,8 +7,8 @@ and a service manager sends it right after the first.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -64,11 +64,12 @@ class Interrupts:
         return self.codes[0] if self.codes else None
 
 
-@contextmanager
-def interrupts(tell: Callable[[str], None]) -> Iterator[Interrupts]:
-    """Take the signals of this process until the end of the block; needs a running loop.
+@asynccontextmanager
+async def interrupts(tell: Callable[[str], None]) -> AsyncIterator[Interrupts]:
+    """Take the signals of this process until the end of the block.
 
-    The loop's own handlers would lose a signal that comes in its last turn.
+    The loop's own handlers would lose a signal that comes in its last turn. Raises
+    CancelledError where one came before the block.
     """
     import asyncio  # noqa: PLC0415 - most commands run no loop
 
@@ -76,6 +77,9 @@ def interrupts(tell: Callable[[str], None]) -> Iterator[Interrupts]:
     heard = [number for number in SIGNALS if not is_ignored(number)]
     before = {number: signal.signal(number, taken.on_signal) for number in heard}
     try:
+        # The loop answers a signal by cancelling what it runs, and a task finds that out when
+        # it waits: here, where the work cannot be taken for what was cancelled.
+        await asyncio.sleep(0)
         yield taken
     finally:
         for number, handler in before.items():

@@ -183,6 +183,40 @@ def test_a_signal_while_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     assert root.run(["plan"]) == 130
 
 
+EARLY = """
+import os, signal
+from reconciler.session import applying
+from reconciler.__main__ import main
+
+interrupts = applying.interrupts
+
+def late(tell):
+    os.kill(os.getpid(), signal.SIGINT)
+    return interrupts(tell)
+
+applying.interrupts = late
+main()
+"""
+
+
+def test_a_signal_before_it_is_listened_for(tmp_path: Path) -> None:
+    """A signal that comes right before an apply takes signals itself ends it with its code."""
+    folder = project(tmp_path / "work")
+    ended = subprocess.run(
+        [sys.executable, "-c", EARLY, "apply", "--yes"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ended.returncode == 130, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert history(folder).memories == {}
+
+
 @pytest.mark.promise("P43")
 def test_reading(tmp_path: Path) -> None:
     """A signal ends what only reads at once, without a traceback and without a word of data."""
