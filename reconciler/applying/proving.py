@@ -14,6 +14,7 @@ from reconciler.applying.checks import PAUSES, Acknowledged, seen_after
 from reconciler.applying.remembering import Keeping, closing_entry, outcome_of
 from reconciler.document import covers, digest
 from reconciler.errors import JournalError, Locked, ReconcilerError
+from reconciler.foreign import quoted, quoted_pair
 from reconciler.journal.entries import Entry, RefusedEntry, Started, WrittenEntry
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
@@ -24,7 +25,6 @@ from reconciler.resource import Outcome, Ref, Refused, RemoteId, Seen, Unconfirm
 from reconciler.resource.policy_impact import Met, PolicyImpact, SampleAnswer
 
 MOST_NAMED = 3
-LONGEST_NAME = 60
 
 
 def _ignored(_: Ref, __: RemoteId) -> None:
@@ -213,7 +213,7 @@ def _cannot_be_put_back(before: Seen | None) -> str:
         return "nobody read it right before"
     if before.unseen:
         names = sorted({str(path[1]) for path in before.unseen})
-        shown = ", ".join(f"`{_cut(name)}`" for name in names[:MOST_NAMED])
+        shown = ", ".join(quoted(name) for name in names[:MOST_NAMED])
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         return f"nobody knows the severities of {shown}{more}"
     return ""
@@ -240,7 +240,7 @@ def _mismatch(wrong: Sequence[SampleAnswer], count: int) -> str:
 def _otherwise(one: SampleAnswer) -> str:
     sample = one.sample
     severity = sample.severity.removeprefix("SEVERITY_").lower()
-    log = f"{_cut(sample.application)}/{_cut(sample.subsystem)} {severity}"
+    log = f"{quoted_pair(sample.application, sample.subsystem)} {severity}"
     return f"{log} has {_named(one.before)}, and should have {_named(one.after)}"
 
 
@@ -248,8 +248,4 @@ def _named(met: Met | None) -> str:
     if met is None or not met.policy:
         return "no policy"
     priority = met.priority.removeprefix("PRIORITY_TYPE_").lower()
-    return f"`{_cut(met.policy)}` ({priority})" if priority else f"`{_cut(met.policy)}`"
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    return f"{quoted(met.policy)} ({priority})" if priority else quoted(met.policy)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reconciler.foreign import quoted, quoted_pair
 from reconciler.guards.rules import MOST_NAMED, OVERRIDE, REVIEW, allowing
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
 from reconciler.resource import Objection, Plan
 from reconciler.resource.policy_impact import SampleAnswer
-
-LONGEST_NAME = 60
 
 
 def failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
@@ -38,11 +37,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
 def _told_otherwise(one: SampleAnswer) -> str:
     sample, after = one.sample, one.after
     severity = sample.severity.removeprefix("SEVERITY_").lower()
-    log = f"{_cut(sample.application)}/{_cut(sample.subsystem)} {severity}"
-    expected = f"`{_cut(sample.policy)}`" if sample.policy else "no policy"
-    got = f"`{_cut(after.policy)}`" if after is not None and after.policy else "no policy"
+    log = f"{quoted_pair(sample.application, sample.subsystem)} {severity}"
+    expected = quoted(sample.policy) if sample.policy else "no policy"
+    got = quoted(after.policy) if after is not None and after.policy else "no policy"
     return f"{log} expects {expected}, and would have {got}"
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from reconciler.errors import ReconcilerError
+from reconciler.foreign import quoted
 from reconciler.project.freeze import Freeze, Holding, holding
 from reconciler.resource import ClockUnchecked, FreezeUnknown, Objection, Plan, Remark
 
@@ -25,7 +26,6 @@ MOST_CLOCKS_DIFFER: Final = 300.0
 """Seconds by which the service's clock and ours may differ."""
 
 MOST_NAMED: Final = 5
-_LONGEST_NAME: Final = 80
 BREAK_GLASS: Final = (
     "in an emergency, apply with `--break-glass REASON` (`break-glass` of the action), which the "
     "journal keeps"
@@ -144,12 +144,10 @@ def _while_open(stopping: Sequence[Stopping], environment: str) -> list[Objectio
 def _name(stopping: Stopping) -> str:
     """Give the name of an incident as it may stand in a sentence, and what is known of it."""
     incident = stopping.incident
-    name = " ".join((incident.name or incident.id).replace("`", "'").split())
-    shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     severity = incident.severity.removeprefix("INCIDENT_SEVERITY_").lower()
     since = f"since {incident.created_at[:16]}" if incident.created_at else ""
     about = ", ".join(filter(None, (severity[:20], since, stopping.why)))
-    return f"`{shown}`" + (f" ({about})" if about else "")
+    return quoted(incident.name or incident.id) + (f" ({about})" if about else "")
 
 
 def _untold(why: str, environment: str) -> Objection:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from reconciler.document import Json, value_at
 from reconciler.errors import UnreadableReply
+from reconciler.foreign import quoted
 from reconciler.kinds import BY_NAME
 from reconciler.project.freeze import Incidents
 from reconciler.resource import Change, Plan, Ref, Remembered, Seen
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 MOST_PAGES: Final = 200
 MOST_EVENT_PAGES: Final = 20
-LONGEST_NAME: Final = 80
 _APPLICATION, _SUBSYSTEM = "application", "subsystem"
 _CALLED: Final = {
     "applicationname": _APPLICATION,
@@ -174,22 +174,16 @@ def _shared(told: _Told, marks: _Marks) -> str:
     if marks.alerts & told.alerts:
         return f"it is of `{marks.ref}`"
     if names := sorted(told.names & marks.names):
-        return f"`{marks.ref}` has the name {_quoted(names[0])} too"
+        return f"`{marks.ref}` has the name {quoted(names[0])} too"
     if labels := sorted(told.labels & marks.labels):
         key, value = labels[0]
-        return f"`{marks.ref}` has the label {_quoted(f'{key}: {value}')} too"
+        return f"`{marks.ref}` has the label {quoted(f'{key}: {value}')} too"
     for application in sorted(told.values(_APPLICATION)):
         for subsystem in sorted(told.values(_SUBSYSTEM)) or ("",):
             if marks.takes_logs_of(application, subsystem):
                 log = f"{application}/{subsystem}" if subsystem else application
-                return f"`{marks.ref}` takes logs of {_quoted(log)}"
+                return f"`{marks.ref}` takes logs of {quoted(log)}"
     return ""
-
-
-def _quoted(text: str) -> str:
-    """Give foreign text as it may stand in a sentence."""
-    plain = " ".join(text.replace("`", "'").split())
-    return f"`{plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - 1] + '…'}`"
 
 
 def _folded(texts: Iterable[object]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from reconciler.advice import on_journal
 from reconciler.document import value_at
+from reconciler.foreign import quoted
 from reconciler.guards.freeze import FROZEN
 from reconciler.guards.open_incidents import Incidents
 from reconciler.kinds import BY_NAME, KINDS
@@ -353,7 +354,7 @@ def _protected(change: Change) -> Objection:
 
 def _destroying(change: Change) -> Objection:
     count = len(change.destroys)
-    names = ", ".join(f"`{name}`" for name in change.destroys)
+    names = ", ".join(map(quoted, change.destroys))
     foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
     said = f" destroys {count}{foreign}: {names}"
     empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -26,6 +27,7 @@ from reconciler.report.comment import (
     refused_comment,
 )
 from reconciler.report.markdown import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
+from reconciler.report.signals.policy_impact import policy_impact_markdown
 from reconciler.resource import (
     InDoubt,
     Objected,
@@ -37,6 +39,7 @@ from reconciler.resource import (
     Unchanged,
     Written,
 )
+from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
 
 COMMENTS = int(os.environ.get("COMMENTS", "20"))
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table"])
@@ -115,6 +118,27 @@ def test_refused_and_failed(plan: Plan | None, errors: Sequence[str]) -> None:
         marker = read_marker(body)
         assert marker is not None
         assert (marker.digest, marker.state) == (digest, state)
+
+
+@pytest.mark.parametrize("name", ["`", f"{MARK}`", f"`{MARK}", f"` {MARK} `", f"a` {MARK} `b"])
+def test_names_that_hold_backticks(name: str) -> None:
+    """No name of samples, logs or policies ends the code that it stands in."""
+    met = Met(policy=name, priority=name)
+    sample = PolicySample(application=name, subsystem=name, severity="SEVERITY_INFO", policy=name)
+    answer = SampleAnswer(sample=sample, before=met, after=Met(policy=name))
+    for unasked in ("", name, f"words {name} words {name} words"):
+        impact = PolicyImpact(
+            answers=(answer,),
+            agreement=0.5,
+            shadowed=(name, name),
+            recalled=(name,),
+            unknown=(name, name, name),
+            unasked=unasked,
+            on_mismatch="report",
+            writes=True,
+            disagreeing=(answer,),
+        )
+        assert MARK not in outside_of_code("\n".join(policy_impact_markdown(impact)))
 
 
 def test_foot() -> None:

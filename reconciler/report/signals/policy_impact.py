@@ -12,8 +12,9 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from reconciler.foreign import plain, quoted, quoted_pair
 from reconciler.report.markdown import code, sentence
-from reconciler.report.safe import columns, safe
+from reconciler.report.safe import columns
 from reconciler.report.table import Colour, Heading, Style, table, wrapped
 from reconciler.report.words import plural
 from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
@@ -214,7 +215,7 @@ def counted(impact: PolicyImpact) -> str:
 def remarks(impact: PolicyImpact) -> Iterator[str]:
     """Yield what else is to be known, as sentences; foreign text, not yet safe."""
     if impact.unasked:
-        yield f"not asked: {_short(impact.unasked)}"
+        yield f"not asked: {plain(impact.unasked, LONGEST_WHY)}"
     if impact.disagreeing:
         differing = (_differing(one, _asked(impact)) for one in impact.disagreeing[:MOST_DIFFERING])
         yield f"they differ on {'; '.join(differing)}"
@@ -243,18 +244,17 @@ def _foretold(impact: PolicyImpact) -> str:
 
 def _differing(one: SampleAnswer, who: str) -> str:
     sample = one.sample
-    log = safe(f"{sample.application}/{sample.subsystem}", LONGEST_NAME)
-    told, evaluated = (safe(met_words(met), LONGEST_NAME) for met in (one.before, one.after))
+    log = quoted_pair(sample.application, sample.subsystem)
+    told, evaluated = (
+        quoted(met_words(met), LONGEST_NAME) if met and met.policy else met_words(met)
+        for met in (one.before, one.after)
+    )
     return f"{log} {severity_word(sample)}: the {who} tells {told}, the evaluator {evaluated}"
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
+    shown = ", ".join(map(quoted, names[:MOST_NAMED]))
     return shown + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
-
-
-def _short(text: str) -> str:
-    return safe(text, LONGEST_WHY)
 
 
 _ABOUT = ("application", "subsystem", "severity")
