@@ -21,7 +21,8 @@ import httpx
 
 from benchmarks.manifests import alert, dashboard, slo
 from benchmarks.measuring import cpu_of, cpu_of_process, medians, verdict
-from reconciler.api.wire import MOST_CONNECTIONS, make_transport
+from reconciler.api.wire import make_transport
+from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.resource import Action
 from reconciler.session.opening import Bench, open_bench
 from reconciler.session.planning import plan_now
@@ -115,7 +116,7 @@ def get_all(urls: Sequence[str], transport: httpx.AsyncBaseTransport | None) -> 
 async def _get_side_by_side(
     urls: Sequence[str], transport: httpx.AsyncBaseTransport | None
 ) -> None:
-    gate = asyncio.Semaphore(MOST_CONNECTIONS)
+    gate = asyncio.Semaphore(REQUESTS_AT_ONCE)
     async with httpx.AsyncClient(transport=transport, headers={"Authorization": KEY}) as client:
 
         async def get(url: str) -> None:

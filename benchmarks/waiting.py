@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.measuring import figures
 from benchmarks.worlds import world_of
-from reconciler.api.wire import MOST_CONNECTIONS
+from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.session.opening import open_bench
 from reconciler.session.planning import plan_now
 from reconciler.session.projects import Asked
@@ -34,14 +34,14 @@ def run() -> None:
         os.environ |= world.environ
         bench = open_bench(Asked((world.folder,), None, None, verbose=False, quiet=True))
         history = bench.journal().history
-        least = len(world.urls) * LATENCY / MOST_CONNECTIONS
+        least = len(world.urls) * LATENCY / REQUESTS_AT_ONCE
         took = figures(
             ROUNDS,
             lambda: least,
             {"plan": lambda: _clock(lambda: asyncio.run(plan_now(bench, history)))},
         )
-    print(f"a plan at {LATENCY * 1e3:.0f} ms an answer, {MOST_CONNECTIONS} at once, by the clock")
-    floor = f"{len(world.urls)} x {LATENCY * 1e3:.0f} ms / {MOST_CONNECTIONS}"
+    print(f"a plan at {LATENCY * 1e3:.0f} ms an answer, {REQUESTS_AT_ONCE} at once, by the clock")
+    floor = f"{len(world.urls)} x {LATENCY * 1e3:.0f} ms / {REQUESTS_AT_ONCE}"
     print(took["plan"].text(f"a plan of {COUNT:,} resources", floor, TARGET))
 
 

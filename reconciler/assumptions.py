@@ -23,6 +23,9 @@ POLICIES = "/dataplans/policies/v1"
 BULK_LIMIT = 100
 """The most alerts in one bulk replace: 100 were observed to pass, and the document says nothing."""
 
+REQUESTS_AT_ONCE = 16
+"""The requests that are open at once before anything is known of the service."""
+
 Parameters: TypeAlias = list[tuple[str, str]]
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=to_camel)
@@ -273,6 +276,22 @@ class Assumptions(BaseModel):
     bulk_limit: Annotated[
         int, Field(ge=1, le=BULK_LIMIT, description="The most alerts in one bulk replace.")
     ] = BULK_LIMIT
+    requests_at_once: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=64,
+            description="The most requests that are open at once; fewer are, where the service "
+            "says that it has too many or answers slowly.",
+        ),
+    ] = REQUESTS_AT_ONCE
+    conditional_reads: Annotated[
+        bool,
+        Field(
+            description="Whether a document that an earlier plan read is asked for by its ETag, "
+            "where the service gave it a strong one: 304 then means that no byte of it changed.",
+        ),
+    ] = True
     documented_sli_only: Annotated[
         bool,
         Field(

@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -14,6 +15,7 @@ from typing import Self
 import httpx
 
 from reconciler.addresses import steps_in
+from reconciler.api.pace import Pace
 from reconciler.api.reads import READS
 from reconciler.api.replies import (
     NotFound,
@@ -72,7 +74,7 @@ class Patience:
 
 @dataclass(slots=True)
 class Api:
-    """An open door. Use it with `async with`; it holds at most 16 requests at once.
+    """An open door. Use it with `async with`; it holds no more requests at once than assumed.
 
     The key is bound to the base URL: it is put into no request to another origin.
     `redaction` covers secrets in whatever the service says in an error; the key
@@ -101,8 +103,12 @@ class Api:
         """
         self.redaction.add(self.key.reveal())
         deadline = self.patience.deadline
-        client = open_client(self.base_url, self.key, self.authorization, self.transport, deadline)
-        self._exchange = Exchange(client, deadline, self.redaction, self.waits)
+        most = self.assumptions.requests_at_once
+        client = open_client(
+            self.base_url, self.key, self.authorization, self.transport, deadline, most=most
+        )
+        pace, clock = Pace(most), self.patience.clock
+        self._exchange = Exchange(client, deadline, self.redaction, self.waits, pace, clock)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -148,15 +154,19 @@ class Api:
             return ABSENT
         return self._document(reply, call)
 
-    async def is_unchanged(self, made: Iterable[tuple[str, str]]) -> bool:
+    async def is_unchanged(self, made: Iterable[tuple[str, str, str]]) -> bool:
         """Ask again for what an earlier run read, and tell whether all answers are the same.
 
         One that is not is kept for whoever reads it next. Raises as `read` does where no
         answer is of use.
         """
-        for path, known in made:
-            call = Call(Request.READ, "GET", self.url(path), path, known=known)
+        for path, known, etag in made:
+            named = etag if self.assumptions.conditional_reads else ""
+            call = Call(Request.READ, "GET", self.url(path), path, known=known, etag=named)
             reply = await self._deliver(call)
+            if reply.status == HTTPStatus.NOT_MODIFIED and not reply.same:
+                # It names another document than it was asked about, so its word is worth nothing.
+                reply = await self._deliver(replace(call, etag=""))
             if not reply.same:
                 reads = READS.get()
                 if reads is not None:
@@ -291,9 +301,15 @@ class Api:
             raise marked(gave_up(call, attempt, step, self.way), doubtful=doubtful)
         until = self.waits.clock() + step.seconds
         status = attempt.reply.status if attempt.reply is not None else None
-        with self.waits.on(AskedAgain(call.method, call.path, until, status, attempt.why)):
+        asked_again = AskedAgain(call.method, call.path, until, status, attempt.why)
+        with self.waits.on(asked_again), self._held_back(limited=limited):
             await self.patience.sleep(step.seconds)
         return cost
+
+    def _held_back(self, *, limited: bool) -> AbstractContextManager[None]:
+        """Let no other request begin while one waits because there were too many."""
+        open_door = self._exchange
+        return open_door.pace.closed() if limited and open_door is not None else nullcontext()
 
     def _affordable(self, step: Wait, cost: int) -> Wait | GiveUp:
         if not self.budget.wait(step.seconds, self.patience.clock()):

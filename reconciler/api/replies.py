@@ -38,6 +38,7 @@ class Reply:
     location: str = ""
     retry_after: str | None = None
     date: str = ""
+    etag: str = ""
     doubtful: bool = False
     content_range: str | None = None
     same: bool = False
@@ -74,6 +75,7 @@ def make_reply(status: int, body: bytes, headers: Mapping[str, str]) -> Reply:
         headers.get("location", ""),
         headers.get("retry-after"),
         headers.get("date", ""),
+        headers.get("etag", ""),
         content_range=headers.get("content-range"),
     )
 

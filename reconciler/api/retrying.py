@@ -211,7 +211,8 @@ Parameters = Sequence[tuple[str, str]]
 class Call:
     """What is asked, where, and how often it may happen. `path` is below `{api_root}`.
 
-    `known` is the digest of an answer that need not be parsed, "" for none.
+    `known` is the digest of an answer that need not be parsed, "" for none, and `etag` is
+    what the service called it, by which it can say that it is the same without sending it.
     """
 
     request: Request
@@ -221,6 +222,7 @@ class Call:
     params: Parameters = ()
     body: Json = None
     known: str = ""
+    etag: str = ""
 
     def __str__(self) -> str:
         return f"{self.method} {self.url}"

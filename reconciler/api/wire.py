@@ -9,8 +9,9 @@ import asyncio
 import re
 import ssl
 import sys
+import time
 import zlib
-from collections.abc import AsyncIterable, Generator
+from collections.abc import AsyncIterable, Callable, Generator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +20,7 @@ import httpx
 
 from reconciler import __version__
 from reconciler.addresses import is_loopback
+from reconciler.api.pace import Pace
 from reconciler.api.reads import digest_of
 from reconciler.api.replies import (
     NotFound,
@@ -31,6 +33,7 @@ from reconciler.api.replies import (
 )
 from reconciler.api.retrying import Call, Phase, phase_of_status
 from reconciler.api.secret import Redaction, Secret
+from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.errors import UsageError
 from reconciler.points import Point, reached
 from reconciler.waits import Answering, Waits
@@ -38,14 +41,12 @@ from reconciler.waits import Answering, Waits
 if TYPE_CHECKING:
     import aiohttp
 
-MOST_CONNECTIONS = 16
-
 # A server that closes an idle connection makes the next request on it one whose
 # outcome is unknown. Servers wait five seconds and more, so ours close first.
 IDLE_SECONDS = 3.0
 
 
-def make_transport(base_url: str) -> httpx.AsyncBaseTransport | None:
+def make_transport(base_url: str, most: int = REQUESTS_AT_ONCE) -> httpx.AsyncBaseTransport | None:
     """Give the transport for a target; None means httpx's own, which knows proxies.
 
     aiohttp's connections cost a third of the CPU time of httpx's own under load
@@ -58,15 +59,13 @@ def make_transport(base_url: str) -> httpx.AsyncBaseTransport | None:
     # httpx reads SSL_CERT_FILE and SSL_CERT_DIR, so a company's own CA works.
     plain = base_url.startswith("http:")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
-    return AiohttpTransport(verify=context, client=lambda: _session(context))
+    return AiohttpTransport(verify=context, client=lambda: _session(context, most))
 
 
-def _session(context: ssl.SSLContext) -> aiohttp.ClientSession:
+def _session(context: ssl.SSLContext, most: int) -> aiohttp.ClientSession:
     import aiohttp  # noqa: PLC0415 - see make_transport
 
-    connector = aiohttp.TCPConnector(
-        limit=MOST_CONNECTIONS, ssl=context, keepalive_timeout=IDLE_SECONDS
-    )
+    connector = aiohttp.TCPConnector(limit=most, ssl=context, keepalive_timeout=IDLE_SECONDS)
     return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
 
@@ -252,6 +251,8 @@ def open_client(
     authorization: Authorization,
     transport: httpx.AsyncBaseTransport | None,
     deadline: float,
+    *,
+    most: int = REQUESTS_AT_ONCE,
 ) -> httpx.AsyncClient:
     """Prepare the connections to one service; nothing is sent yet.
 
@@ -266,7 +267,7 @@ def open_client(
     )
     try:
         return _Client(
-            transport=transport or make_transport(base_url),
+            transport=transport or make_transport(base_url, most),
             auth=KeyForOneOrigin(key, authorization, base_url),
             headers={
                 "User-Agent": f"reconciler/{__version__}",
@@ -299,18 +300,26 @@ class Attempt:
 
 @dataclass(slots=True)
 class Exchange:
-    """Open connections, at most 16 requests at once, each with a deadline of its own."""
+    """Open connections, as many requests at once as the pace allows, each with a deadline."""
 
     client: httpx.AsyncClient
     deadline: float
     redaction: Redaction
     waits: Waits = field(default_factory=Waits)
-    _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_CONNECTIONS))
+    pace: Pace = field(default_factory=Pace)
+    clock: Callable[[], float] = time.monotonic
 
     async def attempt(self, call: Call) -> Attempt:
         """Send once, and read the answer to its end. Never raises for what the wire does."""
+        async with self.pace.slot() as number:
+            since = self.clock()
+            attempt = await self._tried(call)
+            self.pace.learn(number, call.method, attempt.phase, self.clock() - since)
+        return attempt
+
+    async def _tried(self, call: Call) -> Attempt:
         try:
-            async with self._gate, asyncio.timeout(self.deadline):
+            async with asyncio.timeout(self.deadline):
                 with self.waits.on(Answering(call.method, call.path)):
                     reply = await self._exchange(call)
         except TimeoutError:
@@ -327,7 +336,7 @@ class Exchange:
         return self._judged(reply, call)
 
     def _judged(self, reply: Reply, call: Call) -> Attempt:
-        phase = _phase_of(reply)
+        phase = _phase_of(reply, call)
         if phase is Phase.ANSWERED:
             return Attempt(phase, reply)
         if reply.ok:
@@ -341,6 +350,7 @@ class Exchange:
             call.method,
             call.url,
             params=list(call.params) or None,
+            headers={"If-None-Match": call.etag} if call.etag else None,
             json=None if call.method == "GET" else call.body,
         )
         reached(Point.BEFORE_SEND)
@@ -353,20 +363,26 @@ class Exchange:
         finally:
             await response.aclose()
         reached(Point.REPLY_READ)
-        return _reply_of(response, content, call.known)
+        return _reply_of(response, content, call)
 
 
-def _reply_of(response: httpx.Response, content: bytes, known: str) -> Reply:
-    """Make a reply, without parsing one that is known by its digest."""
+def _reply_of(response: httpx.Response, content: bytes, call: Call) -> Reply:
+    """Make a reply, without parsing one that is known by its digest or by its name."""
     status, headers = response.status_code, response.headers
-    whole = status == HTTPStatus.OK and "content-range" not in headers
-    if known and whole and digest_of(content) == known:
+    if status == HTTPStatus.NOT_MODIFIED:
+        same = call.etag != "" and headers.get("etag", call.etag) == call.etag
+    else:
+        whole = status == HTTPStatus.OK and "content-range" not in headers
+        same = call.known != "" and whole and digest_of(content) == call.known
+    if same:
         date = headers.get("date", "")
         return Reply(status, content, "", None, is_json=True, date=date, same=True)
     return make_reply(status, content, headers)
 
 
-def _phase_of(reply: Reply) -> Phase:
+def _phase_of(reply: Reply, call: Call) -> Phase:
+    if reply.same or (call.etag and reply.status == HTTPStatus.NOT_MODIFIED):
+        return Phase.ANSWERED
     phase = phase_of_status(reply.status)
     if phase is Phase.ANSWERED and reply.body.strip() and not reply.is_json:
         return Phase.LOST

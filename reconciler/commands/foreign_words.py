@@ -80,7 +80,7 @@ OPTION_WORDS = {
     "NO_COLOR=1 in the environment turns colour off": "no-color nocolor color",
     "`-v` shows everything, nothing folded": "debug trace log-level",
     "`-q` prints no words beside the data": "silent",
-    "at most 16 requests are open at once, and no option changes that": "parallelism concurrency",
+    "`requestsAtOnce` under `api` in the project file bounds it": "parallelism concurrency",
     "`--lock-timeout 5m` waits while another run holds the journal": "lock wait timeout",
 }
 

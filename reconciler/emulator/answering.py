@@ -4,6 +4,7 @@ The path comes before the key, so that 401 and 403 prove the route exists
 (docs/assumptions.md).
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -50,6 +51,8 @@ class Answers:
         self._deployment.keys.check(header, endpoint.permission)
         sent = await _sent(request, endpoint, self._deployment.profile)
         response = _response(endpoint, self._answer(endpoint, request, sent), self._deployment)
+        if request.method == "GET":
+            response = _tagged(response, request, self._deployment.profile)
         await response(scope, receive, send)
 
     def _answer(self, endpoint: Endpoint[Any], request: Request, sent: WireObject) -> Rendered:
@@ -91,6 +94,21 @@ def _response(endpoint: Endpoint[Any], answer: Rendered, deployment: Deployment)
         status_code=profile.created_status if endpoint.creates else int(HTTPStatus.OK),
         media_type="application/json",
     )
+
+
+def _tagged(response: Response, request: Request, profile: Profile) -> Response:
+    """Put the ETag on an answer, or say that a client has it already."""
+    if profile.etags == "none":
+        return response
+    sum_of_bytes = hashlib.sha256(bytes(response.body)).hexdigest()[:32]
+    tag = '"1"' if profile.etags == "stuck" else f'"{sum_of_bytes}"'
+    tag = f"W/{tag}" if profile.etags == "weak" else tag
+    known = request.headers.get("if-none-match", "")
+    # Weak and strong are compared alike here (RFC 9110, section 13.1.2).
+    if tag.removeprefix("W/") in (one.strip().removeprefix("W/") for one in known.split(",")):
+        return Response(status_code=int(HTTPStatus.NOT_MODIFIED), headers={"ETag": tag})
+    response.headers["ETag"] = tag
+    return response
 
 
 async def _sent(request: Request, endpoint: Endpoint[Any], profile: Profile) -> WireObject:

@@ -126,6 +126,14 @@ class Rule(_Settings):
     ] = Field(default_factory=list)
     probability: Annotated[float, Field(ge=0, le=1, description="Only by this chance.")] = 1.0
     times: Annotated[int | None, Field(ge=0, description="At most so often.")] = None
+    above: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            description="Only what goes beyond so many requests in a second; those it strikes "
+            "do not count.",
+        ),
+    ] = None
     fault: Fault
 
 

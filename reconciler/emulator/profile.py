@@ -230,6 +230,14 @@ class Profile:
             "204."
         ),
     ] = "object"
+    etags: Annotated[
+        Literal["none", "strong", "weak", "stuck"],
+        Field(
+            description="What the answers to reads of one record or list carry as ETag, by which "
+            "a client that has the answer is told 304: nothing, a strong one of the bytes, a weak "
+            "one, or one that never changes, which is a fault."
+        ),
+    ] = "none"
     authorization: Annotated[
         Literal["either", "bare", "bearer"],
         Field(description="How the key has to stand in the header; any other way is 401."),

@@ -31,7 +31,7 @@ from reconciler.sealed import is_plain, secret_values, sum_of
 Row: TypeAlias = dict[str, Any]
 """One decision as JSON."""
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _NO_DOCUMENT: Final[dict[str, Json]] = {}
 
 

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import httpx
 import pytest
 import respx
-from harness.routes import API_ROOT
+from harness.routes import API_ROOT, DASHBOARDS
 from harness.wire import (
     KEY,
     SERVICE,
@@ -23,6 +23,7 @@ from harness.wire import (
 )
 
 from reconciler.api.client import Api
+from reconciler.api.reads import READS, Reads
 from reconciler.api.retrying import Request
 from reconciler.document import ABSENT
 from reconciler.errors import (
@@ -240,6 +241,39 @@ def test_404_route_of_a_write(response: httpx.Response, call: Call) -> None:
 
     with pytest.raises(WrongRoute):
         asked(service, call)
+
+
+@pytest.mark.parametrize(
+    ("named", "asked_again"), [({}, 0), ({"ETag": '"mine"'}, 0), ({"ETag": '"other"'}, 1)]
+)
+def test_unchanged_by_name(named: dict[str, str], asked_again: int) -> None:
+    """What is asked for by its ETag is unchanged by 304, but not by one that names another."""
+    service = answering(
+        httpx.Response(304, headers=named), httpx.Response(200, json={"dashboard": {}})
+    )
+    made = [(f"{DASHBOARDS}/abc", "0" * 64, '"mine"')]
+
+    assert asked(service, lambda api: api.is_unchanged(made)) is not bool(asked_again)
+    sent = [call.request.headers.get("If-None-Match") for call in service.calls]
+    assert sent == ['"mine"', *[None] * asked_again]
+
+
+@pytest.mark.parametrize("tag", ["", 'W/"a"', "a", '""', '"a"b"', '"' + "a" * 300 + '"', '"a b"'])
+def test_names_that_are_not_used(tag: str) -> None:
+    """An ETag that is weak, none or hostile is never sent back, and the bytes are compared."""
+    answer = httpx.Response(200, json={"dashboard": {}}, headers={"ETag": tag} if tag else {})
+    service = answering(answer)
+
+    async def twice(api: Api) -> bool:
+        reads = Reads()
+        token = READS.set(reads)
+        await read(api)
+        READS.reset(token)
+        assert [etag for _, _, etag in reads.made] == [""]
+        return await api.is_unchanged(reads.made)
+
+    assert asked(service, twice)
+    assert "If-None-Match" not in service.calls[-1].request.headers
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 304, 307, 308])

@@ -23,6 +23,7 @@ from harness.workspaces import WORKSPACE, Workspace
 from reconciler.api import replies, wire
 from reconciler.assumptions import Assumptions
 from reconciler.cache import VARIABLE
+from reconciler.emulator import profile_of
 from reconciler.emulator.alert_definitions import plant
 from reconciler.planning import decided, deciding
 from reconciler.planning import plan as planning
@@ -155,7 +156,8 @@ def test_random_worlds(seed: int, tmp_path: Path) -> None:
     root.mkdir()
     made.edit()
     made.write(root)
-    with served() as service:
+    profile = profile_of({"etags": random.choice(["none", "strong", "weak"])})
+    with served(profile=profile) as service:
         app = service.switch.app
         with app.state.store.writing():
             plant(app.state.store, ALERT_IDS, "2026-01-01T00:00:00Z")
