@@ -3,7 +3,7 @@
 Reads and writes are mixed over loopback, against `reconciler emulator serve` in a process of its
 own that keeps its data in a file. Afterwards the server is stopped and started again, and every
 write that was acknowledged is looked for. A bare Starlette route, served by the same kind of
-server and asked by the same clients, stands beside it. Source: the issue `The whole service`.
+server and asked by the same clients, stands beside it.
 """
 
 from __future__ import annotations

@@ -33,8 +33,9 @@ from reconciler.planning.drift import is_covered
 from reconciler.planning.expected import put, without_expected
 from reconciler.planning.identity import identify
 from reconciler.planning.merging import merged
+from reconciler.planning.observing import observe_all
 from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
-from reconciler.planning.plan import Place, observe_all
+from reconciler.planning.plan import Place
 from reconciler.planning.sides import Merged, Rules, Sides
 from reconciler.project.settings import DriftIgnore
 from reconciler.resource import (

@@ -27,8 +27,8 @@ from reconciler.kinds import BY_NAME
 from reconciler.planning.consequences import unexpected, unseen_in
 from reconciler.planning.deciding import without_own_secrets
 from reconciler.planning.identity import identify
+from reconciler.planning.observing import observe_all, proof
 from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
-from reconciler.planning.plan import observe_all, proof
 from reconciler.project.settings import DriftIgnore
 from reconciler.resource import (
     Absent,

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from reconciler.api.client import Api
-from reconciler.api.reads import READS, Reads
 from reconciler.document import Json, digest
-from reconciler.errors import ReconcilerError
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.kind import Sending, observe
+from reconciler.kinds.kind import Sending
+from reconciler.planning.ahead import Ahead
 from reconciler.planning.consequences import (
     blocked,
     blocked_change,
     with_blocked_dependants,
     with_missing,
 )
-from reconciler.planning.decided import Decided, kept_before, observed_before
-from reconciler.planning.deciding import Knowledge, decide
+from reconciler.planning.decided import Decided, kept_before
+from reconciler.planning.deciding import Knowledge
 from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
+from reconciler.planning.observing import observe_all, proof
 from reconciler.planning.older_secrets import Older, no_seals
 from reconciler.resource import (
     Absent,
@@ -55,79 +53,6 @@ from reconciler.resource import (
 )
 from reconciler.sealed import reveal
 from reconciler.waits import Deed, Step
-
-
-async def observe_all(
-    api: Api,
-    manifests: Sequence[Manifest],
-    history: History,
-    decided: Decided | None = None,
-) -> list[Observation]:
-    """Observe every manifest; what concerns the whole service cancels the rest and is raised.
-
-    With `decided`, what did not move since is only asked whether it did. One answer that is of
-    no use is `Unread`, and the others are observed all the same. Where no answer at all is of
-    use, it is the service, and that is raised.
-    """
-    with ExitStack() as noted:
-        counts = Counter(one.ref.kind for one in manifests)
-        steps = {
-            kind: noted.enter_context(api.waits.step(Deed.READING, kind, count))
-            for kind, count in counts.items()
-        }
-        async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(_observe(api, one, history, steps[one.ref.kind], decided))
-                for one in manifests
-            ]
-    found = [task.result() for task in tasks]
-    errors = [one for one in found if isinstance(one, ReconcilerError)]
-    if errors and not any(isinstance(one, Seen | Absent) for one in found):
-        raise ExceptionGroup("no answer about a resource is of use", errors)
-    return [
-        _unread(manifest, history, one) if isinstance(one, ReconcilerError) else one
-        for manifest, one in zip(manifests, found, strict=True)
-    ]
-
-
-async def proof(
-    api: Api, manifests: Sequence[Manifest], observations: Iterable[Observation]
-) -> NotPermitted | None:
-    """Find out whether target and key are right where no observation has told it yet.
-
-    With nothing to examine nothing is asked. Raises what `Api.prove` raises.
-    """
-    if not manifests or any(isinstance(one, Seen | Absent | Unread) for one in observations):
-        return None
-    said = await api.prove()
-    return NotPermitted(said) if said else None
-
-
-async def _observe(
-    api: Api, manifest: Manifest, history: History, step: Step, decided: Decided | None
-) -> Observation | ReconcilerError:
-    reads = Reads()
-    row = None
-    if decided is not None:
-        # Each observation is a task of its own, so this is seen by no other one.
-        READS.set(reads)
-        row = decided.row(manifest)
-    found: Observation | ReconcilerError
-    if decided is not None and row is not None and await api.is_unchanged(row["reads"]):
-        decided.same[manifest.ref] = row
-        found = observed_before(row)
-    else:
-        found = await observe(BY_NAME[manifest.ref.kind], api, manifest, history.of(manifest.ref))
-        if decided is not None:
-            decided.reads[manifest.ref] = reads
-    step.done += 1
-    return found
-
-
-def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unread:
-    known = manifest.remote_id or history.of(manifest.ref).remote_id
-    return Unread(known, str(error), error.exit_code)
-
 
 FORMAT_VERSION = 2
 
@@ -175,7 +100,8 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     known = identify(declared, history)
     targets = _referred_to(manifests, others) if selected is not None else ()
     asked_for = (*manifests, *targets)
-    observations = await observe_all(api, asked_for, known.history, decided)
+    ahead = Ahead(partial(_knowledge, known.history, place, {}))
+    observations = await observe_all(api, asked_for, known.history, decided, ahead)
     proven = None if place.embedded else await proof(api, manifests, observations)
     observed = {one.ref: seen for one, seen in zip(asked_for, observations, strict=True)}
     known = identify(declared, history, observed)
@@ -197,9 +123,9 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
         if decided is not None and ref in decided.same and isinstance(seen, Seen | Remembered):
             changes.append(kept_before(manifest, seen))
             continue
-        known_of = observed[ref], history.of(ref)
-        knowledge = Knowledge(*known_of, ids, str(place), place.salt, history.seed, place.older)
-        changes.append(with_missing(_decided(manifest, knowledge, known, left), missing))
+        knowledge = _knowledge(history, place, ids, ref, observed[ref])
+        change = _identified(manifest, knowledge, known, left, ahead)
+        changes.append(with_missing(change, missing))
     # A look-up has settled some; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes, others if selected is not None else ())
     asked = [change for change in changes if change.action.writes]
@@ -235,11 +161,18 @@ def _remarks(history: History, place: Place, proven: NotPermitted | None) -> Ite
         yield proven
 
 
-def _decided(
+def _knowledge(
+    history: History, place: Place, ids: Mapping[Ref, RemoteId], ref: Ref, seen: Observation
+) -> Knowledge:
+    return Knowledge(seen, history.of(ref), ids, str(place), place.salt, history.seed, place.older)
+
+
+def _identified(
     manifest: Manifest,
     knowledge: Knowledge,
     known: Identities,
     left: Callable[[], Sequence[tuple[Ref, Memory]]],
+    ahead: Ahead,
 ) -> Change:
     """Decide one change, and say of it what its identity tells."""
     ref = manifest.ref
@@ -247,7 +180,7 @@ def _decided(
     if shared is not None:
         spec = manifest.spec
         return blocked_change(manifest, spec, knowledge.observation, Evidence.NONE, shared)
-    change = decide(manifest, knowledge)
+    change = ahead.decide(manifest, knowledge)
     reasons = known.reasons.get(ref, ())
     if change.action is Action.CREATE:
         alike = much_like(ref.kind, change.declared, left())

@@ -1,0 +1,103 @@
+"""Reading the live side of many manifests at once.
+
+What concerns the whole service ends all of it; one answer that is of no use ends nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+
+from reconciler.api.client import Api
+from reconciler.api.reads import READS, Reads
+from reconciler.errors import ReconcilerError
+from reconciler.journal.history import History
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import observe
+from reconciler.planning.ahead import Ahead
+from reconciler.planning.decided import Decided, observed_before
+from reconciler.resource import Absent, Manifest, NotPermitted, Observation, Seen, Unread
+from reconciler.waits import Deed, Step
+
+
+async def observe_all(
+    api: Api,
+    manifests: Sequence[Manifest],
+    history: History,
+    decided: Decided | None = None,
+    ahead: Ahead | None = None,
+) -> list[Observation]:
+    """Observe every manifest; what concerns the whole service cancels the rest and is raised.
+
+    With `decided`, what did not move since is only asked whether it did; `ahead` decides what
+    is observed while the rest is waited for. One answer that is of
+    no use is `Unread`, and the others are observed all the same. Where no answer at all is of
+    use, it is the service, and that is raised.
+    """
+    with ExitStack() as noted:
+        counts = Counter(one.ref.kind for one in manifests)
+        steps = {
+            kind: noted.enter_context(api.waits.step(Deed.READING, kind, count))
+            for kind, count in counts.items()
+        }
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(_observe(api, one, history, steps[one.ref.kind], decided, ahead))
+                for one in manifests
+            ]
+    found = [task.result() for task in tasks]
+    errors = [one for one in found if isinstance(one, ReconcilerError)]
+    if errors and not any(isinstance(one, Seen | Absent) for one in found):
+        raise ExceptionGroup("no answer about a resource is of use", errors)
+    return [
+        _unread(manifest, history, one) if isinstance(one, ReconcilerError) else one
+        for manifest, one in zip(manifests, found, strict=True)
+    ]
+
+
+async def proof(
+    api: Api, manifests: Sequence[Manifest], observations: Iterable[Observation]
+) -> NotPermitted | None:
+    """Find out whether target and key are right where no observation has told it yet.
+
+    With nothing to examine nothing is asked. Raises what `Api.prove` raises.
+    """
+    if not manifests or any(isinstance(one, Seen | Absent | Unread) for one in observations):
+        return None
+    said = await api.prove()
+    return NotPermitted(said) if said else None
+
+
+async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
+    api: Api,
+    manifest: Manifest,
+    history: History,
+    step: Step,
+    decided: Decided | None,
+    ahead: Ahead | None,
+) -> Observation | ReconcilerError:
+    reads = Reads()
+    row = None
+    if decided is not None:
+        # Each observation is a task of its own, so this is seen by no other one.
+        READS.set(reads)
+        row = decided.row(manifest)
+    found: Observation | ReconcilerError
+    if decided is not None and row is not None and await api.is_unchanged(row["reads"]):
+        decided.same[manifest.ref] = row
+        found = observed_before(row)
+    else:
+        found = await observe(BY_NAME[manifest.ref.kind], api, manifest, history.of(manifest.ref))
+        if decided is not None:
+            decided.reads[manifest.ref] = reads
+        if ahead is not None and not isinstance(found, ReconcilerError):
+            ahead.observed(manifest, found)
+    step.done += 1
+    return found
+
+
+def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unread:
+    known = manifest.remote_id or history.of(manifest.ref).remote_id
+    return Unread(known, str(error), error.exit_code)

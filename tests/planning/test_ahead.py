@@ -1,0 +1,74 @@
+"""What is decided while others are waited for is what would be decided at the end."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from reconciler.journal.history import Memory
+from reconciler.planning.ahead import Ahead
+from reconciler.planning.deciding import Knowledge, decide
+from reconciler.resource import Absent, LastEdit, Manifest, Ref, Seen, Source
+
+REF = Ref("SLO", "checkout")
+SLO = Manifest(REF, {"name": "Checkout", "description": "d"}, Source("a.yaml", 1))
+KNOWN = Knowledge(Seen("id", {"name": "Checkout"}), Memory(), {}, "local")
+OTHERWISE: dict[str, Any] = {
+    "observation": Seen("id", {"name": "Checkout"}, edit=LastEdit(who="a", at="2025")),
+    "memory": Memory(),
+    "place": "production",
+    "salt": "salt",
+    "seed": "seed",
+    "older": lambda *_: frozenset(),
+}
+
+
+@pytest.fixture
+def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Knowledge]:
+    """Note what decisions rested on."""
+    made: list[Knowledge] = []
+
+    def noted(manifest: Manifest, knowledge: Knowledge) -> Any:
+        made.append(knowledge)
+        return decide(manifest, knowledge)
+
+    monkeypatch.setattr("reconciler.planning.ahead.decide", noted)
+    return made
+
+
+def test_each_part_is_in_a_row() -> None:
+    """No part of what a decision rests on is left out below, but the ids of others."""
+    assert {one.name for one in fields(Knowledge)} == {*OTHERWISE, "ids"}
+
+
+@pytest.mark.parametrize("part", OTHERWISE)
+def test_what_moved_is_decided_again(part: str, decisions: list[Knowledge]) -> None:
+    """Where anything that a decision rests on is another by now, it is decided anew."""
+    early = Ahead(lambda *_: KNOWN)
+    early.observed(SLO, KNOWN.observation)
+    now = replace(KNOWN, **{part: OTHERWISE[part]})
+
+    assert early.decide(SLO, now) == decide(SLO, now)
+    assert decisions == [KNOWN, now]
+
+
+def test_what_did_not_move_is_not_decided_again(decisions: list[Knowledge]) -> None:
+    """A decision counts where the same answer and memory are known, whatever ids others have."""
+    early = Ahead(lambda *_: KNOWN)
+    early.observed(SLO, KNOWN.observation)
+    now = replace(KNOWN, ids={Ref("SLO", "another"): "1"}, place="".join(KNOWN.place))
+
+    assert early.decide(SLO, now) == decide(SLO, KNOWN)
+    assert decisions == [KNOWN]
+
+
+def test_what_waits_for_others(decisions: list[Knowledge]) -> None:
+    """What refers to another, or is not there, is decided once all are known."""
+    early = Ahead(lambda *_: KNOWN)
+    early.observed(replace(SLO, references=frozenset([Ref("SLO", "another")])), KNOWN.observation)
+    early.observed(SLO, Absent())
+
+    assert decisions == []
+    assert early.made == {}
