@@ -39,7 +39,14 @@ from reconciler.ci.result import (
 )
 from reconciler.ci.trust import OverBase, Use
 from reconciler.console import data, redacted, stdout_style, tell_applied, words
-from reconciler.errors import SIGNALLED, ExitCode, GuardRefused, InvalidInput, worst
+from reconciler.errors import (
+    SIGNALLED,
+    ExitCode,
+    GuardRefused,
+    InvalidInput,
+    UsageError,
+    worst,
+)
 from reconciler.forge.pull_requests import PullRequest
 from reconciler.journal.before import LAST
 from reconciler.project import Project
@@ -93,8 +100,10 @@ class Job:
                 yield from self._apply()
             case "watch":
                 yield from self._watch()
-            case _:
+            case "drift":
                 yield from self._drift()
+            case other:
+                raise UsageError(f"`command`: there is no step for `{other}`")
 
     def _valid(self, checked: Checked) -> Step[Project]:
         """Show what was found in the manifests. Raises InvalidInput where there are errors."""

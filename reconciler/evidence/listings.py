@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ReconcilerError
-from reconciler.signals.alert_events import AlertEvent, EventFilter, list_alert_events
+from reconciler.signals.alert_events import AlertEvent, EventFilter, in_batches, list_alert_events
 from reconciler.signals.cases import Case, CaseFilter, list_cases
 from reconciler.signals.incidents import (
     UNRESOLVED,
@@ -31,9 +31,6 @@ MOST_REQUESTS = 20
 """Pages of all listings of one run together; each has a hundred records."""
 
 MOST_OPEN, MOST_INCIDENTS, MOST_INCIDENT_EVENTS, MOST_CASES = 2, 3, 3, 3
-BATCH = 100
-"""Version ids in one question, which stand in its address."""
-
 _LISTED = TypeVar("_LISTED", bound=Record)
 
 
@@ -131,7 +128,7 @@ class Asker:
 
     async def _batches(self, versions: Sequence[str], *, are_all: bool) -> AsyncIterator[Batch]:
         """Yield the events of all alerts where they are needed, then by version what was cut."""
-        parts = [versions[start : start + BATCH] for start in range(0, len(versions), BATCH)]
+        parts = in_batches(versions)
         if not are_all:
             kept = min(2 * len(parts), self.left // 2)
             every = await self._events(self.left - kept, ())

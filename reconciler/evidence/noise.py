@@ -22,7 +22,7 @@ from reconciler.journal.writes import Write, writes_of
 from reconciler.kinds import BY_NAME
 from reconciler.resource import Ref
 from reconciler.resource.noise import Cause, Counted, NoiseWatch, Verdict, WatchedAlert
-from reconciler.signals.alert_events import AlertEvent, EventFilter, list_alert_events
+from reconciler.signals.alert_events import AlertEvent, EventFilter, in_batches, list_alert_events
 from reconciler.signals.record import Allowance, Span, moment, stamp
 
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 LEVEL: Final = 0.01
 MOST_REQUESTS: Final = 60
 """Pages of one look, each of a hundred events."""
-
-BATCH: Final = 100
-"""Version ids in one question, which stand in its address."""
 
 CLOCKS: Final = timedelta(minutes=2)
 """How far the clocks of the service and of here may differ."""
@@ -160,8 +157,7 @@ def _batches(alerts: Sequence[Alert]) -> list[tuple[str, ...]]:
     """Give the versions to ask for; one empty batch where not all are known, which asks for all."""
     if not all(alert.all_versions for alert in alerts):
         return [()]
-    versions = sorted({version for alert in alerts for version in alert.versions})
-    return [tuple(versions[start : start + BATCH]) for start in range(0, len(versions), BATCH)]
+    return in_batches(sorted({version for alert in alerts for version in alert.versions}))
 
 
 def judged(alerts: Sequence[Alert], told: Told, level: float = LEVEL) -> Iterator[WatchedAlert]:

@@ -61,7 +61,7 @@ def stats_of(
     wrote = [run for run in all_runs if run.count("written")]
     known = verdicts_of(entries)
     fates = [one for one in _fates(writes, known, now) if _is_since(one.at, since)]
-    owners = {ref: teams.get(ref) or _remembered_team(of) for ref, of in writes.items()}
+    team_of = {ref: teams.get(ref) or _remembered_team(of) for ref, of in writes.items()}
     applies = [run for run in wrote if run.command != "rollback"]
     return Stats(
         since="" if since is None else stamp(since),
@@ -71,7 +71,7 @@ def stats_of(
         put_back=sum(run.count("put-back") for run in all_runs),
         compacted=sum(run.folded.get("written", 0) for run in wrote),
         whole=_counts(fates),
-        teams=_grouped(fates, lambda one: owners[one.ref]),
+        teams=_grouped(fates, lambda one: team_of[one.ref]),
         weeks=_weeks(fates, applies),
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 from reconciler.document import Json
 from reconciler.expressions import sealed_parts
@@ -126,8 +126,10 @@ def _declared(entry: _Telling) -> Json:
             return declared
         case Backup(live=live):
             return live
-        case _:
+        case Identified() | WrittenEntry() | Settled() | Kept():
             return None
+        case other:
+            assert_never(other)
 
 
 def _id_of(kind: str, remote_id: RemoteId | None) -> _Alias:

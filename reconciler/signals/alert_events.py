@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
@@ -103,6 +103,16 @@ class AlertEvent(Record):
                 value = told.get(name) if isinstance(told, dict) else None
                 if isinstance(value, str) and value:
                     yield value
+
+
+VERSIONS_AT_ONCE: Final = 100
+"""Version ids in one question, which stand in its address."""
+
+
+def in_batches(versions: Sequence[str]) -> list[tuple[str, ...]]:
+    """Divide version ids into as many as one question takes."""
+    starts = range(0, len(versions), VERSIONS_AT_ONCE)
+    return [tuple(versions[start : start + VERSIONS_AT_ONCE]) for start in starts]
 
 
 @dataclass(frozen=True, slots=True)
