@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 
+from reconciler.planning.decided import Decided
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.resource import Change, Manifest, Observation, Ref, Seen
 
@@ -14,17 +15,30 @@ from reconciler.resource import Change, Manifest, Observation, Ref, Seen
 class Ahead:
     """What was decided before all was observed; it counts where nothing that it rests on moved.
 
-    `known` gives what is known of a resource that is observed so, its references left out.
+    `known` gives what is known of a resource that is observed so, its references left out. What
+    is `decided` is remembered where nothing is to be said of it, with what `cover` gives.
     """
 
     known: Callable[[Ref, Observation], Knowledge]
+    cover: Callable[[Change], str]
+    decided: Decided | None = None
     made: dict[Ref, tuple[Knowledge, Change]] = field(default_factory=dict)
 
-    def observed(self, manifest: Manifest, observation: Observation) -> None:
-        """Decide what refers to nothing: no answer about another can change that."""
-        if isinstance(observation, Seen) and not manifest.references:
-            knowledge = self.known(manifest.ref, observation)
-            self.made[manifest.ref] = knowledge, decide(manifest, knowledge)
+    def observed(self, manifest: Manifest, observation: Observation) -> Observation:
+        """Decide what refers to nothing: no answer about another can change that.
+
+        Gives what is still needed of the observation: of most of many resources no document.
+        """
+        if not isinstance(observation, Seen) or manifest.references:
+            return observation
+        knowledge = self.known(manifest.ref, observation)
+        change = decide(manifest, knowledge)
+        if self.decided is not None:
+            left = self.decided.let_go(manifest, change, self.cover)
+            if left is not None:
+                return left
+        self.made[manifest.ref] = knowledge, change
+        return observation
 
     def decide(self, manifest: Manifest, knowledge: Knowledge) -> Change:
         """Give what was decided, or decide, where it was not or of other things."""

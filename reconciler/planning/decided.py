@@ -79,33 +79,47 @@ class Decided:
         digests = []
         # References are filled in in the manifests that changes have.
         for manifest, change in zip(manifests, changes, strict=True):
-            row = self.same.get(change.ref)
-            if row is None:
-                digests.append(cover(change))
-                self.note(manifest, change, ids, digests[-1])
-            else:
-                digests.append(row["digest"])
+            row = self.same.get(change.ref) or self._row(manifest, change, ids, cover)
+            digests.append(cover(change) if row is None else row["digest"])
+            if row is not None:
                 self.made[str(change.ref)] = row
         return digests
 
-    def note(
-        self, manifest: Manifest, change: Change, ids: Mapping[Ref, RemoteId], covered: str
-    ) -> None:
-        """Remember a decision, if it is one of which nothing is to be said."""
+    def let_go(
+        self, manifest: Manifest, change: Change, cover: Callable[[Change], str]
+    ) -> Seen | Remembered | None:
+        """Give what was observed without its document, where from here on nobody needs it.
+
+        None for what is not kept, or of which something is to be said.
+        """
+        row = self._row(manifest, change, {}, cover)
+        if row is None:
+            return None
+        self.same[change.ref] = row
+        return observed_before(row)
+
+    def _row(
+        self,
+        manifest: Manifest,
+        change: Change,
+        ids: Mapping[Ref, RemoteId],
+        cover: Callable[[Change], str],
+    ) -> Row | None:
+        """Give a decision to remember, if it is one of which nothing is to be said."""
         reads = self.reads.get(change.ref)
         if reads is None or not reads.whole or not _is_quiet(change):
-            return
+            return None
         seen = change.observation
         if isinstance(seen, Seen) is not bool(reads.made):
             # What was found in a list that another resource had asked for rests on no own answer.
-            return
-        self.made[str(change.ref)] = {
+            return None
+        return {
             "manifest": sum_of(manifest),
             "ids": _ids_of(manifest.references, ids),
             "reads": reads.made,
             "seen": _seen_row(seen),
             "remembered": seen.remote_id if isinstance(seen, Remembered) else None,
-            "digest": covered,
+            "digest": cover(change),
         }
 
     def text(self, *, whole: bool) -> bytes | None:

@@ -21,6 +21,9 @@ from reconciler.planning.decided import Decided, observed_before
 from reconciler.resource import Absent, Manifest, NotPermitted, Observation, Seen, Unread
 from reconciler.waits import Deed, Step
 
+SIDE_BY_SIDE = 4
+"""So many resources are looked at for each request that may be open."""
+
 
 async def observe_all(
     api: Api,
@@ -42,12 +45,18 @@ async def observe_all(
             kind: noted.enter_context(api.waits.step(Deed.READING, kind, count))
             for kind, count in counts.items()
         }
+        found: list[Observation | ReconcilerError] = [Absent()] * len(manifests)
+        left = iter(enumerate(manifests))
+
+        async def observe_some() -> None:
+            for at, one in left:
+                step = steps[one.ref.kind]
+                found[at] = await _observe(api, one, history, step, decided, ahead)
+
+        # More than can be asked for, so that none is waited for, and not as many as there are.
         async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(_observe(api, one, history, steps[one.ref.kind], decided, ahead))
-                for one in manifests
-            ]
-    found = [task.result() for task in tasks]
+            for _ in range(min(len(manifests), SIDE_BY_SIDE * api.assumptions.requests_at_once)):
+                group.create_task(observe_some())
     errors = [one for one in found if isinstance(one, ReconcilerError)]
     if errors and not any(isinstance(one, Seen | Absent) for one in found):
         raise ExceptionGroup("no answer about a resource is of use", errors)
@@ -81,7 +90,7 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
     reads = Reads()
     row = None
     if decided is not None:
-        # Each observation is a task of its own, so this is seen by no other one.
+        # What runs beside this one is another task, which does not see it.
         READS.set(reads)
         row = decided.row(manifest)
     found: Observation | ReconcilerError
@@ -93,7 +102,7 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
         if decided is not None:
             decided.reads[manifest.ref] = reads
         if ahead is not None and not isinstance(found, ReconcilerError):
-            ahead.observed(manifest, found)
+            found = ahead.observed(manifest, found)
     step.done += 1
     return found
 

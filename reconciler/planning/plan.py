@@ -100,7 +100,7 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     known = identify(declared, history)
     targets = _referred_to(manifests, others) if selected is not None else ()
     asked_for = (*manifests, *targets)
-    ahead = Ahead(partial(_knowledge, known.history, place, {}))
+    ahead = Ahead(partial(_knowledge, known.history, place, {}), _covered, decided)
     observations = await observe_all(api, asked_for, known.history, decided, ahead)
     proven = None if place.embedded else await proof(api, manifests, observations)
     observed = {one.ref: seen for one, seen in zip(asked_for, observations, strict=True)}

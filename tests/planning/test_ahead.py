@@ -46,7 +46,7 @@ def test_each_part_is_in_a_row() -> None:
 @pytest.mark.parametrize("part", OTHERWISE)
 def test_what_moved_is_decided_again(part: str, decisions: list[Knowledge]) -> None:
     """Where anything that a decision rests on is another by now, it is decided anew."""
-    early = Ahead(lambda *_: KNOWN)
+    early = Ahead(lambda *_: KNOWN, lambda _: "")
     early.observed(SLO, KNOWN.observation)
     now = replace(KNOWN, **{part: OTHERWISE[part]})
 
@@ -56,7 +56,7 @@ def test_what_moved_is_decided_again(part: str, decisions: list[Knowledge]) -> N
 
 def test_what_did_not_move_is_not_decided_again(decisions: list[Knowledge]) -> None:
     """A decision counts where the same answer and memory are known, whatever ids others have."""
-    early = Ahead(lambda *_: KNOWN)
+    early = Ahead(lambda *_: KNOWN, lambda _: "")
     early.observed(SLO, KNOWN.observation)
     now = replace(KNOWN, ids={Ref("SLO", "another"): "1"}, place="".join(KNOWN.place))
 
@@ -66,7 +66,7 @@ def test_what_did_not_move_is_not_decided_again(decisions: list[Knowledge]) -> N
 
 def test_what_waits_for_others(decisions: list[Knowledge]) -> None:
     """What refers to another, or is not there, is decided once all are known."""
-    early = Ahead(lambda *_: KNOWN)
+    early = Ahead(lambda *_: KNOWN, lambda _: "")
     early.observed(replace(SLO, references=frozenset([Ref("SLO", "another")])), KNOWN.observation)
     early.observed(SLO, Absent())
 
