@@ -115,7 +115,7 @@ def read_content(text: bytes, place: str) -> Content:
             if number == 1:
                 content.header = parse_header(document)
             else:
-                content.entries.append(parse_entry(document, number))
+                content.entries.append(parse_entry(document, number, line))
     except JournalError as error:
         raise JournalError(f"{place}: {error}") from error
     return content

@@ -8,15 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    GetPydanticSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, ConfigDict, GetPydanticSchema, model_validator
 from pydantic.alias_generators import to_camel
 
 from reconciler.document import ABSENT
+from reconciler.document.packed import let_open
 from reconciler.journal import line_fields as of
 from reconciler.resource import NOTHING_TOLD
 
@@ -65,7 +61,7 @@ class Rewritten(Line):
 _Pairs = Annotated[tuple[Rewritten, ...], _LISTED]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LastWrite(Line):
     """The last write that the service acknowledged.
 
@@ -136,7 +132,7 @@ class RunEntry(_Entry):
     outcomes: Mapping[of.Text, of.Count] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Started(_OfWrite):
     """About to be sent. `declared` is what the next merge starts from, secrets sealed.
 
@@ -152,7 +148,7 @@ class Started(_OfWrite):
     protect: of.Flag = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Backup(_OfWrite):
     """What was live right before a write replaces it, secrets sealed or hidden.
 
@@ -218,7 +214,7 @@ class Stored(_OfWrite):
     rewritten: _Pairs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Imported(_OfWrite):
     """A manifest is about what was seen live, or stood in an export: nothing was sent.
 
@@ -386,6 +382,17 @@ AboutWrites: TypeAlias = (
 Said: TypeAlias = Renamed | Forgotten | RunEntry | Override | Unfrozen
 Looked: TypeAlias = Drifted | Watched
 Entry: TypeAlias = AboutWrites | Backup | Said | Looked | Moved | Arrived
+DOCUMENTS: Mapping[type, str] = {
+    Started: "declared",
+    Imported: "declared",
+    Backup: "live",
+    LastWrite: "declared",
+}
+"""The fields that hold whole documents, most of what a journal is: they may be packed."""
+
+for _kind, _name in DOCUMENTS.items():
+    let_open(_kind, _name)
+
 ENTRY_NAMES: tuple[str, ...] = tuple(
     one.__dataclass_fields__["entry"].default for one in get_args(Entry)
 )

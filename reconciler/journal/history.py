@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import ABSENT, Json, Missing, overlay
+from reconciler.document.packed import fold, held
 from reconciler.journal.entries import (
     AboutWrites,
     Arrived,
@@ -81,6 +82,12 @@ class Memory:
         for declared in self.candidates:
             joined = overlay(joined, declared)
         return joined if isinstance(joined, dict) else None
+
+    def fold(self) -> None:
+        """Let what was read of the journal's documents be text again."""
+        for one in (self.last, self.pending, *self.earlier):
+            if one is not None:
+                fold(one, "declared")
 
     @property
     def acknowledged(self) -> LastWrite | None:
@@ -206,12 +213,19 @@ def _take_id(memory: Memory, entry: Identified) -> None:
     memory.remote_id, memory.exists, memory.instead_of = remote_id, True, entry.instead_of
     if memory.pending is not None:
         # It exists, so what is in doubt from here on is only a replace.
-        memory.pending = replace(memory.pending, operation="replace", remote_id=remote_id)
+        memory.pending = replace(
+            memory.pending,
+            operation="replace",
+            remote_id=remote_id,
+            declared=held(memory.pending, "declared"),
+        )
 
 
 def _take_stored(memory: Memory, entry: Stored) -> None:
     if memory.last is not None:
-        memory.last = replace(memory.last, rewritten=entry.rewritten)
+        memory.last = replace(
+            memory.last, rewritten=entry.rewritten, declared=held(memory.last, "declared")
+        )
 
 
 def _take_written(memory: Memory, entry: WrittenEntry) -> None:
@@ -219,7 +233,7 @@ def _take_written(memory: Memory, entry: WrittenEntry) -> None:
         memory.last = LastWrite(
             remote_id=entry.remote_id,
             at=entry.at,
-            declared=memory.pending.declared,
+            declared=held(memory.pending, "declared"),
             rewritten=(),
             revision=entry.revision,
             told=entry.told,
@@ -253,7 +267,7 @@ def _take_imported(memory: Memory, entry: Imported) -> None:
     memory.last = LastWrite(
         remote_id=entry.remote_id,
         at=entry.at,
-        declared=entry.declared,
+        declared=held(entry, "declared"),
         rewritten=(),
         revision=entry.revision,
         origin=entry.origin,

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from reconciler.document.packed import Packed, held, pack
 from reconciler.errors import JournalError
 from reconciler.journal import line_fields as of
-from reconciler.journal.entries import FORMAT, Entry, Header, Line, in_lines
+from reconciler.journal.entries import DOCUMENTS, FORMAT, Entry, Header, Kept, Line, in_lines
 from reconciler.resource import Ref, Told
 
 
@@ -69,11 +70,27 @@ def entry_document(entry: Entry) -> of.Document:
     return {"entry": entry.entry, **_document(entry)}
 
 
-def parse_entry(document: of.Document, number: int) -> Entry:
-    """Read any other line. Raises JournalError naming the line."""
+WORTH_PACKING = 1_000
+"""A line of fewer characters is kept as it was read."""
+
+
+def parse_entry(document: of.Document, number: int, text: str = "") -> Entry:
+    """Read any other line, and keep what is long of it as `text`. Raises JournalError naming it."""
     try:
-        return _reader()(document)
+        entry = _reader()(document)
     except JournalError as error:
         raise JournalError(f"line {number} of the journal cannot be understood: {error}") from error
     except ValueError as error:
         raise JournalError(f"line {number} of the journal cannot be understood") from error
+    if len(text) > WORTH_PACKING:
+        _pack(entry, text)
+    return entry
+
+
+def _pack(entry: Entry, text: str) -> None:
+    """Let the document of an entry be text, until somebody looks at it."""
+    whose: object = entry.last if isinstance(entry, Kept) else entry
+    name = DOCUMENTS.get(type(whose), "")
+    if name and held(whose, name) is not None:
+        place = (name,) if whose is entry else ("last", name)
+        pack(whose, name, Packed(text, place))

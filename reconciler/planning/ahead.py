@@ -36,6 +36,7 @@ class Ahead:
         if self.decided is not None:
             left = self.decided.let_go(manifest, change, self.cover)
             if left is not None:
+                knowledge.memory.fold()
                 return left
         self.made[manifest.ref] = knowledge, change
         return observation
