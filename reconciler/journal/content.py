@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,20 +105,27 @@ def read_content(text: bytes, place: str) -> Content:
     if not newline and not _may_begin_a_journal(tail):
         raise JournalError(f"{place} is not a journal")
     try:
-        lines = whole.decode().split("\n") if newline else []
-    except UnicodeDecodeError as error:
-        raise JournalError(f"{place} is not UTF-8") from error
-    try:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(_lines(whole) if newline else (), 1):
             document, total = parse_line(line, content.end, number)
             content.sums.append(total)
             if number == 1:
                 content.header = parse_header(document)
             else:
                 content.entries.append(parse_entry(document, number, line))
+    except UnicodeDecodeError as error:
+        raise JournalError(f"{place} is not UTF-8") from error
     except JournalError as error:
         raise JournalError(f"{place}: {error}") from error
     return content
+
+
+def _lines(whole: bytes) -> Iterator[str]:
+    """Yield line by line: a year of them at once would take thrice the room."""
+    start = 0
+    while (end := whole.find(b"\n", start)) >= 0:
+        yield whole[start:end].decode()
+        start = end + 1
+    yield whole[start:].decode()
 
 
 def _may_begin_a_journal(torn: bytes) -> bool:

@@ -119,19 +119,21 @@ class Lookup:
             for path, name, known in entry["read"]:
                 if digest_of_file(Path(path), name, self.roots) != known:
                     return None
-            kept = {
-                scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(one)
-                for scope, one in zip(self.scopes, entry["workspaces"], strict=True)
-            }
+            kept = self._opened(entry, specs)
         except (_Missed, ValueError, KeyError, TypeError, IndexError, RecursionError):
             return None
         return kept, tuple(Path(path) for path, *_ in entry["read"])
 
-    def put(self, made: Sequence[Kept], read: Mapping[Path, tuple[str, str]]) -> None:
-        """Keep workspaces and the digests of what was read for them, unless something is wrong."""
+    def put(
+        self, made: Sequence[Kept], read: Mapping[Path, tuple[str, str]]
+    ) -> Mapping[str, Kept] | None:
+        """Keep workspaces and the digests of what was read for them, unless something is wrong.
+
+        Gives them as `get` will, by environment, whose manifests take less room; None for none.
+        """
         wrong = any(one.is_error for kept in made for one in kept.complaints)
         if wrong or not self.cache.is_on:
-            return
+            return None
         closing = _Closing(self.cache)
         # Only exemptions and rules end some day.
         manifests = [one for kept in made for one in (*kept.manifests, *kept.left_out)]
@@ -143,7 +145,16 @@ class Lookup:
             "seals": closing.seals,
         }
         head = json.dumps(entry, separators=(",", ":")).encode()
-        self.cache.put(self.key, b"".join([head, b"\n", *closing.specs]))
+        specs = b"".join(closing.specs)
+        self.cache.put(self.key, b"".join([head, b"\n", specs]))
+        return self._opened(entry, specs)
+
+    def _opened(self, entry: Held, specs: bytes) -> Mapping[str, Kept]:
+        """Open an entry for each environment. Raises _Missed for what it is not about."""
+        return {
+            scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(one)
+            for scope, one in zip(self.scopes, entry["workspaces"], strict=True)
+        }
 
 
 def _text_of(settings: ProjectFile) -> str:

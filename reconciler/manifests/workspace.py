@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -241,8 +241,13 @@ def load_workspaces(
         return {name: _workspace(one, read) for name, one in kept.items()}
     sources.digests = {}
     made = {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
-    lookup.put([_kept(one) for one in made.values()], sources.digests)
-    return made
+    packed = lookup.put([_kept(one) for one in made.values()], sources.digests) or {}
+    return {
+        name: replace(one, manifests=packed[name].manifests, left_out=packed[name].left_out)
+        if name in packed
+        else one
+        for name, one in made.items()
+    }
 
 
 def _kept(made: Workspace) -> Kept:

@@ -37,6 +37,7 @@ class Ahead:
             left = self.decided.let_go(manifest, change, self.cover)
             if left is not None:
                 knowledge.memory.fold()
+                manifest.fold()
                 return left
         self.made[manifest.ref] = knowledge, change
         return observation

@@ -85,14 +85,20 @@ class Unopened:
     plain: bool
 
 
+_OPENED = "opened_spec"
+
+
 class _Spec:
     """Opens a `spec` when somebody looks at it."""
 
     def __get__(self, one: Manifest, _: type[Manifest]) -> dict[str, Json]:
         held: dict[str, Json] | Unopened = one.__dict__["spec"]
-        if isinstance(held, Unopened):
-            held = one.__dict__["spec"] = held.opened()
-        return held
+        if not isinstance(held, Unopened):
+            return held
+        opened: dict[str, Json] | None = one.__dict__.get(_OPENED)
+        if opened is None:
+            opened = one.__dict__[_OPENED] = held.opened()
+        return opened
 
     def __set__(self, one: Manifest, spec: dict[str, Json] | Unopened) -> None:
         one.__dict__["spec"] = spec
@@ -117,9 +123,13 @@ class Manifest:
 
     @property
     def unopened(self) -> Unopened | None:
-        """What is known of a `spec` that nobody looked at yet; None for any other."""
+        """What is known of a `spec` without looking at it; None where that is nothing."""
         held = self.__dict__["spec"]
         return held if isinstance(held, Unopened) else None
+
+    def fold(self) -> None:
+        """Let a `spec` that was text be text again."""
+        self.__dict__.pop(_OPENED, None)
 
 
 # Set apart from the class, in which it would be the default of the field.

@@ -105,5 +105,5 @@ def test_hostile_names(tmp_path: Path) -> None:
 
     assert "<script>x()" not in workspace.run("plan", "--format", "html").out
     for line in workspace.run("plan", "--format", "markdown").out.splitlines():
-        assert "@team" not in line or "``" in line
+        assert "@team" not in re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
     assert workspace.apply().code == 11
