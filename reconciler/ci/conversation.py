@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from reconciler.ci.checkout import refuse_links
+from reconciler.ci.moving_on import check_not_moved_on
 from reconciler.ci.result import Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
 from reconciler.console import redacted
@@ -39,6 +40,7 @@ from reconciler.report.plan.document import PlanDocument
 from reconciler.report.watched import with_watch
 from reconciler.resource import Plan
 from reconciler.session.applying import Consent
+from reconciler.session.opening import Bench
 from reconciler.session.planning import read_plan_file
 
 _WRITTEN: frozenset[State] = frozenset(("applied", "partial", "in-doubt"))
@@ -155,6 +157,16 @@ class Conversation:
             file=file,
             missing=f"{missing}; or use `require-plan: file` or `none`",
         )
+
+    def check_newest(self, made: Plan, bench: Bench) -> str:
+        """Refuse to write what the branch declares no more; why nobody can tell that, or "".
+
+        Raises Stale.
+        """
+        if self.repository is None or not has_work(made):
+            return ""
+        read = bench.workspace.read
+        return check_not_moved_on(made, read, bench.project, self.event, self.repository)
 
     def check_queued(self, environment: str, made: Plan) -> None:
         """Compare what a merge queue would merge with what was reviewed.

@@ -203,7 +203,10 @@ class Job:
 
         def agree(made: Plan) -> Consent:
             plans.append(made)
-            return review.consent_to(made)
+            consent = review.consent_to(made)
+            if untold := self.talk.check_newest(made, bench):
+                words(safe(untold))
+            return consent
 
         def begin() -> None:
             comments.extend(

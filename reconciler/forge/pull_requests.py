@@ -7,12 +7,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import UNPROCESSABLE_ENTITY
 from typing import Any
+from urllib.parse import quote
 
 from reconciler.forge.client import Client, ForgeError
 
 PAGE = 100
 MOST_PAGES = 50
 """5,000 comments; a pull request that has more is not read to its end."""
+
+MOST_COMPARED = 300
+"""Files that the forge tells of two commits; of more it tells these."""
 
 JOB_USER = "github-actions[bot]"
 """Whom the job's own token writes as, where it may not ask."""
@@ -43,6 +47,20 @@ class PullRequest:
     number: int
     url: str = ""
     is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Later:
+    """The newest commit of a branch, and the files that it has otherwise than an older one.
+
+    `contains` says that the branch still has the older one, `is_cut` that the forge does not
+    tell all files.
+    """
+
+    commit: str
+    contains: bool
+    files: tuple[str, ...] = ()
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +135,39 @@ class Repository:
         found = [
             one
             for one in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
-            if one.get("merged_at") and (one.get("base") or {}).get("ref") == branch
+            if one.get("merged_at") and _within(one.get("base"), "ref") == branch
         ]
-        found.sort(key=lambda one: (one.get("merge_commit_sha") == commit, one["merged_at"]))
+        found.sort(key=lambda one: (one.get("merge_commit_sha") == commit, str(one["merged_at"])))
         return _number(found[-1].get("number")) or None if found else None
+
+    def later_than(self, commit: str, branch: str) -> Later | None:
+        """Compare a commit with the newest one of a branch, None where it is that one.
+
+        Raises ForgeError.
+        """
+        path = f"/repos/{self.name}/branches/{quote(branch, safe='')}"
+        newest = _within(_within(self.client.get(path), "commit"), "sha")
+        if not isinstance(newest, str) or not newest:
+            raise ForgeError(f"GET {path}: the forge tells no commit")
+        if newest == commit:
+            return None
+        path = f"/repos/{self.name}/compare/{commit}...{newest}"
+        compared = self.client.get(path)
+        files = _within(compared, "files")
+        if not isinstance(files, list):
+            raise ForgeError(f"GET {path}: the forge tells no files")
+        named = (_within(one, name) for one in files for name in ("filename", "previous_filename"))
+        return Later(
+            commit=newest,
+            contains=_within(compared, "status") == "ahead",
+            files=tuple(one for one in named if isinstance(one, str)),
+            is_cut=len(files) >= MOST_COMPARED,
+        )
 
     def open_at(self, commit: str) -> int | None:
         """Give the open pull request whose newest commit this is. Raises ForgeError."""
         for one in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
-            if one.get("state") == "open" and (one.get("head") or {}).get("sha") == commit:
+            if one.get("state") == "open" and _within(one.get("head"), "sha") == commit:
                 return _number(one.get("number")) or None
         return None
 
@@ -181,6 +223,11 @@ class Repository:
             yield from (one for one in found if isinstance(one, dict))
             if len(found) < PAGE:
                 return
+
+
+def _within(document: object, name: str) -> object:
+    """Give a field of what should be an object; None where it is none, or has none of it."""
+    return document.get(name) if isinstance(document, dict) else None
 
 
 def _branch(document: Mapping[str, Any]) -> str:

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import pytest
 from harness.doors import KEY
 from harness.jobs import Jobs
+from harness.repositories import git
 
 PLANS = int(os.environ.get("APPROVED_PLANS", "10"))
 ROOT = "/mgmt/openapi/latest/v1/dashboards"
@@ -48,6 +50,73 @@ HARMFUL: dict[str, Callable[[Jobs, int], None]] = {
     "live": lambda jobs, number: live_edit(jobs, number, touch=False),
     "gone": lambda jobs, _: rewrite(jobs, lambda text: text.rpartition("---\n")[0]),
 }
+
+
+def reviewed(jobs: Jobs, before: str, after: str) -> str:
+    """Plan an edit of the manifests as a pull request, and merge it; give the commit."""
+    rewrite(jobs, lambda text: text.replace(before, after, 1))
+    assert jobs.change().outputs["result"] == "changes"
+    return jobs.merge()
+
+
+def since(jobs: Jobs, commit: str, *files: str, status: str = "ahead") -> None:
+    """Let the default branch have another newest commit by now, with these files changed."""
+    newest = "d" * 40
+    jobs.forge.newest["main"] = newest
+    told = [{"filename": one} for one in files]
+    jobs.forge.compared[f"{commit}...{newest}"] = {"status": status, "files": told}
+
+
+@pytest.mark.parametrize("applied_before", [True, False])
+def test_a_job_that_runs_again_after_a_revert(jobs: Jobs, *, applied_before: bool) -> None:
+    """What was reverted since does not come back, whether the job had applied it or not."""
+    jobs.merged(require_plan="none")
+    one = reviewed(jobs, "description: first", "description: second")
+    if applied_before:
+        assert jobs.merged(commit=one).outputs["result"] == "applied"
+    rewrite(jobs, lambda text: text.replace("description: second", "description: first", 1))
+    jobs.merge()
+    assert jobs.merged(require_plan="none").code == 0
+    git(jobs.root, "checkout", "-q", one)
+    since(jobs, one, "all.yaml")
+    writes = len(jobs.service.writes)
+    again = jobs.merged(commit=one)
+
+    assert (again.code, again.outputs["result"]) == (6, "stale"), again.log
+    assert "`all.yaml`" in again.log
+    assert len(jobs.service.writes) == writes
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "code"),
+    [
+        ([], "ahead", 0),
+        (["README.md", "docs/all.yaml"], "ahead", 0),
+        (["reconciler.yaml"], "ahead", 6),
+        (["README.md", "all.yaml"], "ahead", 6),
+        ([], "behind", 6),
+        ([], "diverged", 6),
+        ([f"{number}.md" for number in range(300)], "ahead", 6),
+    ],
+)
+def test_a_branch_that_moved_on(jobs: Jobs, files: list[str], status: str, code: int) -> None:
+    """An apply goes on while the branch still declares what it writes, and only then."""
+    jobs.merged(require_plan="none")
+    one = reviewed(jobs, "description: first", "description: second")
+    since(jobs, one, *files, status=status)
+    ran = jobs.merged(commit=one)
+
+    assert ran.code == code, ran.log
+
+
+def test_a_forge_that_does_not_tell(jobs: Jobs) -> None:
+    """Where nobody can tell whether the branch moved on, that is said, and the review counts."""
+    jobs.merged(require_plan="none")
+    one = reviewed(jobs, "description: first", "description: second")
+    ran = jobs.merged(commit=one)
+
+    assert (ran.code, ran.outputs["result"]) == (0, "applied")
+    assert "whether `main` has moved on" in ran.log
 
 
 def test_approved_plans(jobs: Jobs) -> None:

@@ -65,6 +65,12 @@ class FakeForge:
     requests_open: list[dict[str, Any]] = field(default_factory=list)
     """The pull requests that were opened through the API, in their order; a closed one stays."""
 
+    newest: dict[str, str] = field(default_factory=dict)
+    """The newest commit of a branch; the forge knows no other branches."""
+
+    compared: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What it tells of two commits, by `OLDER...NEWER`."""
+
     url: str = ""
     _next: int = 1
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -106,7 +112,9 @@ class FakeForge:
         if token not in USERS:
             return 401, {}, {"message": "Bad credentials"}
         matched = re.fullmatch(
-            rf"/repos/{REPOSITORY}/(issues/comments|issues|commits|pulls)/?(\w*).*", path
+            rf"/repos/{REPOSITORY}/"
+            r"(issues/comments|issues|commits|pulls|branches|compare)/?([\w.]*).*",
+            path,
         )
         kind, name = (matched[1], matched[2]) if matched else ("", path)
         match method, kind, name:
@@ -125,6 +133,10 @@ class FakeForge:
                 answer = self._page(self._requested(query), query)
             case (("POST" | "PATCH"), "pulls", _):
                 answer = self._refused(token, body) or self._request(name, body)
+            case "GET", "branches", _ if name in self.newest:
+                answer = 200, {}, {"name": name, "commit": {"sha": self.newest[name]}}
+            case "GET", "compare", _ if name in self.compared:
+                answer = 200, {}, self.compared[name]
             case "GET", "commits", _:
                 answer = self._page(self.pulls.get(name, []), query)
             case _:
