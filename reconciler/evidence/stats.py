@@ -15,7 +15,7 @@ from typing import Final
 from reconciler.document import Json, value_at
 from reconciler.journal.entries import Entry
 from reconciler.journal.runs import RunSummary, runs_of
-from reconciler.journal.writes import Found, Write, Writes, verdicts_of, writes_of
+from reconciler.journal.writes import Found, Write, Writes, declared_in, verdicts_of
 from reconciler.resource import Ref
 from reconciler.resource.stats import Counts, Stats
 from reconciler.signals.record import moment, stamp
@@ -56,7 +56,7 @@ def stats_of(
     `teams` are those of the manifests as they are now; what is declared no more has the team
     that the journal remembers.
     """
-    writes = writes_of(entries)
+    writes = declared_in(entries)
     all_runs = [run for run in runs_of(entries) if _is_since(moment(run.at), since)]
     wrote = [run for run in all_runs if run.count("written")]
     known = verdicts_of(entries)
@@ -84,13 +84,14 @@ def _fates(
     writes: Writes, verdicts: Mapping[tuple[str, Ref], Sequence[Found]], now: datetime
 ) -> Iterator[Fate]:
     for ref, every in sorted(writes.items()):
-        changing = [one for one in every if one.changed and not one.undone]
-        for at, write in enumerate(changing):
+        counting = [one for one in every if (one.changed or one.seen) and not one.undone]
+        for at, write in enumerate(counting):
             begun = moment(write.at)
             # What compacting left of older runs has no run that it could be counted with.
             if begun is not None and write.run:
                 found = verdicts.get((write.run, ref), ())
-                yield _fate(ref, begun, changing[: at + 1], changing[at + 1 :], found, now)
+                later = [one for one in counting[at + 1 :] if not one.seen]
+                yield _fate(ref, begun, counting[: at + 1], later, found, now)
 
 
 def _fate(  # noqa: PLR0917 - the change, what was before and after it, and now

@@ -43,10 +43,12 @@ def look_up(typed: str) -> Subject:
     code = spelled().get(typed.casefold())
     if code is not None:
         return explanations()[code]
-    valued = tuple(one for one in all_fields() if typed.upper() in one.values)
-    if valued:
-        return valued[0] if len(valued) == 1 else _general(valued) or Several(typed, valued)
     steps = _steps(typed)
+    # The name of a kind is a value too, of `kind`.
+    exactly = tuple(_matching(steps, _stands_there))
+    valued = tuple(one for one in all_fields() if typed.upper() in one.values)
+    if valued and not exactly:
+        return valued[0] if len(valued) == 1 else _general(valued) or Several(typed, valued)
     for rule in (_stands_there, _ends_so, _begins_so):
         found = tuple(_matching(steps, rule))
         if found:

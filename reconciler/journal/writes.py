@@ -30,7 +30,8 @@ class Write:
 
     `declared` is None where nobody knows it. `changed` says that the service changed something,
     as far as it told, and `told` is what else it said. `undone` says that it was put back in the
-    same run, as its samples came out otherwise, or is what put it back.
+    same run, as its samples came out otherwise, or is what put it back. `seen` says that nothing
+    was sent: it was imported or adopted.
     """
 
     at: str
@@ -39,6 +40,7 @@ class Write:
     changed: bool
     told: Told = NOTHING_TOLD
     undone: bool = False
+    seen: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,13 @@ def writes_of(entries: Sequence[Entry]) -> Writes:
     Of a compacted journal only the last one before that is known of each resource. What was
     forgotten is no concern of the journal any more. An import is no write.
     """
+    known = declared_in(entries).items()
+    found = {ref: [one for one in several if not one.seen] for ref, several in known}
+    return {ref: several for ref, several in found.items() if several}
+
+
+def declared_in(entries: Sequence[Entry]) -> Writes:
+    """Give all writes that are known, and between them what was imported or adopted."""
     found: Writes = {}
     sent: dict[Ref, dict[str, Json]] = {}
     for entry in entries:
@@ -79,6 +88,7 @@ def writes_of(entries: Sequence[Entry]) -> Writes:
                 sent.pop(ref, None)
             case Imported(ref=ref):
                 sent.pop(ref, None)
+                found.setdefault(ref, []).append(_seen(entry.at, entry.declared))
             case _:
                 pass
     return found
@@ -105,9 +115,15 @@ def _add(known: list[Write], write: Write) -> None:
 
 def _kept(entry: Kept) -> list[Write]:
     last = entry.last
-    if last is None or last.origin:
+    if last is None:
         return []
+    if last.origin:
+        return [_seen(last.at, last.declared)]
     return [Write(at=last.at, run="", declared=last.declared, changed=True)]
+
+
+def _seen(at: str, declared: dict[str, Json]) -> Write:
+    return Write(at=at, run="", declared=declared, changed=False, seen=True)
 
 
 def _move(places: dict[Ref, _Known], was: Ref, ref: Ref) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from reconciler.evidence.stats import stats_of
 from reconciler.journal.entries import (
     Entry,
+    Imported,
     Renamed,
     RunEntry,
     SeenVerdict,
@@ -139,6 +140,20 @@ def test_since_and_young() -> None:
     late = stats_of(entries, {REFS[1]: "shop"}, now, now - timedelta(days=1))
     assert (late.whole.changes, late.whole.young, late.applies) == (1, 1, 1)
     assert list(late.teams) == ["shop"]
+
+
+def test_what_was_imported_comes_back() -> None:
+    """A change that is put back to what was imported before it is reverted, compacted or not."""
+    changes = [Change(REFS[0], 0, 10), Change(REFS[0], 1, 10), Change(REFS[0], 0, 10)]
+    _, first, _, *rest = entries_of(changes)
+    assert isinstance(first, Started)
+    seen = Imported(
+        run="i", at=first.at, ref=first.ref, remote_id="x", origin="live", declared=first.declared
+    )
+    later = BEGUN + timedelta(days=9)
+    for entries in ([seen, *rest], [*compacted([seen], first.at), *rest]):
+        found = stats_of(entries, {}, later).whole
+        assert (found.changes, found.reverted, found.hot_fixed) == (2, 1, 0)
 
 
 def test_hostile_names() -> None:
