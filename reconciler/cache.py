@@ -195,16 +195,17 @@ def _read_own(path: Path, most: int) -> bytes | None:
         descriptor = os.open(path, _FLAGS)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb", buffering=0) as stream:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-            return None
-        if status.st_mode & 0o077 or status.st_size > most:
-            return None
-        try:
+    try:
+        # A folder can be opened as a file, and is none for what reads files.
+        with os.fdopen(descriptor, "rb", buffering=0) as stream:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+                return None
+            if status.st_mode & 0o077 or status.st_size > most:
+                return None
             return stream.read(most + 1)
-        except OSError:
-            return None
+    except OSError:
+        return None
 
 
 def _write_new(path: Path, content: bytes) -> None:

@@ -188,10 +188,11 @@ def _journal(bench: Bench) -> list[Check]:
     entries = len(journal.entries)
     said = f"{journal.place}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
     checks = [Check("journal", State.WARNING if torn else State.OK, said)]
-    unsettled = ", ".join(map(str, journal.history.unsettled()))
+    unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:
-        settle = on_journal("settle")
-        said = f"{unsettled}; say what became of it with `{settle}`"
+        settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=bench.name)
+        ways = f"`{settle}`, or `--never-happened` in place of `--id ID`"
+        said = f"{', '.join(unsettled)}; say what became of each: {ways}"
         checks.append(Check("unsettled", State.FAILED, said, 7))
     lock = Check("lock", State.WARNING, f"held by {holder}")
     return [*checks, lock if holder else Check("lock", State.OK, "free")]

@@ -7,11 +7,12 @@ import click
 from reconciler.commands import options
 from reconciler.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.kinds import BY_NAME
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.graph import graph_dot, graph_json, graph_mermaid, graph_text
 from reconciler.report.safe import safe
 from reconciler.report.words import selection_words
-from reconciler.resource import Selected
+from reconciler.resource import Ref, Selected
 from reconciler.resource.graph import Graph
 from reconciler.session.graphing import read_graph
 from reconciler.session.projects import Asked
@@ -44,6 +45,7 @@ def graph(*, asked: Asked, form: str, metric: str | None, uses: str | None) -> i
         _tell(metric, whole.metrics, shown, asked)
     elif uses is not None:
         shown = whole.with_name(uses)
+        _check_is_declared(uses, whole, shown)
         _tell(uses, whole.names, shown, asked)
     if checked.selected is not None and not asked.quiet:
         words(safe(selection_words(checked.selected)))
@@ -51,6 +53,19 @@ def graph(*, asked: Asked, form: str, metric: str | None, uses: str | None) -> i
         rendered(shown, form, asked, checked.selected),
         ending=InvalidInput.exit_code if checked.workspace.errors else 0,
     )
+
+
+def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:
+    """Refuse a typo, for which "nothing uses it" would be an answer. Raises UsageError."""
+    ref = Ref.parse(name)
+    declared = [str(one.ref) for one in whole.manifests]
+    is_glob = any(one in name for one in "*?[")
+    if ref is None or shown.manifests or is_glob or name in declared:
+        return
+    if ref.kind in BY_NAME or nearest(ref.kind, BY_NAME):
+        near = nearest(name, declared)
+        hint = f": did you mean `{safe(near)}`?" if near else ""
+        raise UsageError(f"nothing declares `{safe(name)}`{hint}")
 
 
 def _tell(name: str, known: list[str], shown: Graph, asked: Asked) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,11 +10,29 @@ from reconciler.journal.content import line_of
 
 WHOLE = 1 << 20
 """Bytes of lines up to which they are one file, as programs before there were parts read them."""
-IN_PARTS = line_of({"journal": 2, "lines": "in parts"}, "")[0].encode()
-"""What stands in that file otherwise: programs that know no parts refuse it, and write nothing."""
+_IN_PARTS = b'{"journal":2,"lines":"in parts"'
 LINES = "journal.jsonl"
 PART = f"{LINES}."
 _DIGITS = 15
+
+
+def in_parts(size: int) -> bytes:
+    """Give what stands in that file otherwise, for parts of so many bytes in all.
+
+    Programs that know no parts refuse it, and write nothing.
+    """
+    return line_of({"journal": 2, "lines": "in parts", "bytes": size}, "")[0].encode()
+
+
+def size_of_parts(lines: bytes) -> int | None:
+    """Read that: how many bytes the parts have, 0 where it does not tell, None for lines."""
+    if not lines.startswith(_IN_PARTS):
+        return None
+    try:
+        told = json.loads(lines).get("bytes", 0)
+    except ValueError:
+        return 0
+    return told if isinstance(told, int) else 0
 
 
 @dataclass(frozen=True, slots=True)

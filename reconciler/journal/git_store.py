@@ -13,7 +13,15 @@ from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
 from reconciler.git import Git, GitFailed
-from reconciler.journal.git_parts import IN_PARTS, LINES, PART, WHOLE, Part, kept_parts
+from reconciler.journal.git_parts import (
+    LINES,
+    PART,
+    WHOLE,
+    Part,
+    in_parts,
+    kept_parts,
+    size_of_parts,
+)
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
 from reconciler.points import Point, reached
 
@@ -278,8 +286,9 @@ class GitStore:
             self._lock = self._content(blobs[_LOCK]) if _LOCK in blobs else b""
             lines = self._content(blobs[LINES]) if LINES in blobs else b""
             self._parts = []
-            if lines == IN_PARTS:
-                lines = self._joined(blobs)
+            size = size_of_parts(lines)
+            if size is not None or (not lines and any(name.startswith(PART) for name in blobs)):
+                lines = self._joined(blobs, size)
             self._lines = bytearray(lines)
             self._tip = tip
 
@@ -292,8 +301,16 @@ class GitStore:
     def _content(self, blob: str) -> bytes:
         return self._remote.git.run("cat-file", "blob", blob)
 
-    def _joined(self, blobs: Mapping[str, str]) -> bytes:
-        """Read all parts. Raises JournalError where one is missing, or is not where it belongs."""
+    def _joined(self, blobs: Mapping[str, str], size: int | None) -> bytes:
+        """Read all parts, of which the file beside them tells the size, 0 for an older one.
+
+        Raises JournalError where one is missing, or is not where it belongs, or that file is.
+        """
+        if size is None:
+            raise JournalError(
+                f"{self.place}: {LINES} is missing beside the parts of the journal: the commit "
+                "before has it (docs/journal.md)"
+            )
         found = bytearray()
         for name in sorted(name for name in blobs if name.startswith(PART)):
             content = self._content(blobs[name])
@@ -307,6 +324,11 @@ class GitStore:
                 f"{self.place}: all parts of the journal are missing, as where a program of before "
                 "there were parts took its lock: the commit before has them (docs/journal.md)"
             )
+        if size and size != len(found):
+            raise JournalError(
+                f"{self.place}: the parts of the journal have {len(found):,} bytes, and should "
+                f"have {size:,}: the commit before has them (docs/journal.md)"
+            )
         return bytes(found)
 
     def _commit(self, before: bytearray, more: bytes, lease: Lease | None, note: Note) -> None:
@@ -319,7 +341,8 @@ class GitStore:
         with self._errors("written"):
             parts = self._grown(before, more)
             files = {part.name: part.blob for part in parts}
-            lines = IN_PARTS if parts else bytes(before) + more
+            size = len(before) + len(more)
+            lines = in_parts(size) if parts else bytes(before) + more
             files |= {
                 name: self._blob(held) for name, held in ((LINES, lines), (_LOCK, lock)) if held
             }

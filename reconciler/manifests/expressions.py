@@ -144,7 +144,10 @@ def value_of_secret(name: str, scope: Scope) -> SecretHole:
     return SecretHole(name, value, seal(value, name, scope.salt()) if value else _UNSET)
 
 
-NOT_DECLARED = Advice("declare it, or write the id of the one that the service has")
+NOT_DECLARED = Advice(
+    "declare it, or write the id of the one that the service has. Where a PATH was given only that "
+    "was read: `--select file=PATH` in its place knows the rest too"
+)
 
 
 def reference_findings(
@@ -163,6 +166,6 @@ def reference_findings(
             yield Finding("M503", path, said, spot=spot)
             continue
         near = nearest(str(ref), map(str, known))
-        said = f"there is no `{ref}` in this workspace"
+        said = f"there is no `{ref}` in the manifests that were read"
         meant = expression(Word.REFERENCE, near) if near else NOT_DECLARED
         yield Finding("M503", path, said, suggestion=meant, spot=spot)

@@ -150,17 +150,18 @@ class Making(Complaining):
         filled, envelope = read.filled, read.envelope
         here = replace(here, grafts={**here.grafts, **filled.grafts})
         kind = envelope.kind
-        if kind is None or not envelope.name:
+        if kind is None:
             # What is wrong with an expression is not told again of the text that it is.
             told = {one.path for one in filled.findings}
             around = [one for one in envelope.findings if one.path not in told]
             self.complain(here, (*around, *filled.findings))
             return
-        ref = Ref(kind.name, envelope.name)
-        here = replace(here, ref=str(ref))
+        # What has no name that could be used is judged all the same, and goes no further.
+        ref = Ref(kind.name, envelope.name) if envelope.name else None
+        here = replace(here, ref="" if ref is None else str(ref))
         if envelope.spec is None:
             self.complain(here, (*envelope.findings, *filled.findings))
-            self.unusable.append(ref)
+            self.unusable.extend(filter(None, [ref]))
             return
         if (
             envelope.environments is not None
@@ -168,7 +169,7 @@ class Making(Complaining):
         ):
             # Its variables may be those of other environments only.
             self.complain(here, envelope.findings)
-            self.elsewhere.append(ref)
+            self.elsewhere.extend(filter(None, [ref]))
             return
         # What is filled in every environment alike is judged once for all.
         is_own = filled.document is not here.document.value
@@ -184,8 +185,8 @@ class Making(Complaining):
         )
         spec = self._spec(made, here)
         # What another tool calls by the same kind declares nothing here.
-        if spec is None or written.value.get("apiVersion") != API_VERSION:
-            self.unusable.append(ref)
+        if ref is None or spec is None or written.value.get("apiVersion") != API_VERSION:
+            self.unusable.extend(filter(None, [ref]))
             return
         line, column = here.document.locate(())
         manifest = Manifest(

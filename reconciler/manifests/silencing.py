@@ -83,7 +83,10 @@ class Silencing:
         told: list[Complaint] = []
         suppressed: list[Suppressed] = []
         used: set[tuple[str, int, int, str]] = set()
+        unjudged: set[str] = set()
         for one in complaints:
+            if one.is_error:
+                unjudged.add(one.file)
             if not _has_choice(one):
                 told.append(one)
                 continue
@@ -96,7 +99,7 @@ class Silencing:
                 suppressed.append(Suppressed(one, exemption.reason, in_source=False))
             else:
                 told.extend(self._levelled(one))
-        idle = [*self._idle(used)]
+        idle = [*self._idle(used, unjudged)]
         return Told(tuple(told), tuple(suppressed), tuple(idle))
 
     def _ignoring(self, one: Complaint) -> _Comment | None:
@@ -114,9 +117,12 @@ class Silencing:
         elif level != "off":
             yield replace(one, severity=SEVERITIES[level])
 
-    def _idle(self, used: Collection[tuple[str, int, int, str]]) -> Iterator[Complaint]:
-        for comments in self._comments.values():
-            for one in comments:
+    def _idle(
+        self, used: Collection[tuple[str, int, int, str]], unjudged: Collection[str]
+    ) -> Iterator[Complaint]:
+        """Yield the comments that ignore nothing; where there are errors not all was looked for."""
+        for (file, _), comments in self._comments.items():
+            for one in comments if file not in unjudged else ():
                 at = (one.file, one.asked.line, one.asked.column)
                 for code in one.asked.codes or ():
                     # What is off is not looked for, nor what happened, so that nobody can tell.

@@ -12,12 +12,12 @@ from contextlib import ExitStack
 
 from reconciler.api.client import Api
 from reconciler.api.reads import READS, Reads
-from reconciler.errors import ReconcilerError
+from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import observe
 from reconciler.planning.ahead import Ahead
-from reconciler.planning.decided import Decided, observed_before
+from reconciler.planning.decided import Decided, Row, observed_before
 from reconciler.resource import Absent, Manifest, NotPermitted, Observation, Seen, Unread
 from reconciler.waits import Deed, Step
 
@@ -94,7 +94,7 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
         READS.set(reads)
         row = decided.row(manifest)
     found: Observation | ReconcilerError
-    if decided is not None and row is not None and await api.is_unchanged(row["reads"]):
+    if decided is not None and row is not None and await _is_unchanged(api, row):
         decided.same[manifest.ref] = row
         found = observed_before(row)
     else:
@@ -105,6 +105,14 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
             found = ahead.observed(manifest, found)
     step.done += 1
     return found
+
+
+async def _is_unchanged(api: Api, row: Row) -> bool:
+    """Ask for what an earlier plan read; an answer of no use is for the reader to tell of."""
+    try:
+        return await api.is_unchanged(row["reads"])
+    except (UnreadableReply, ServiceRefused):
+        return False
 
 
 def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unread:

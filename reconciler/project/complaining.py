@@ -10,9 +10,17 @@ from itertools import count, islice
 
 from pydantic import BaseModel, ValidationError
 
-from reconciler.assumptions import Assumptions, Listing, ParameterNames, Read
+from reconciler.assumptions import (
+    Assumptions,
+    FilterNames,
+    Listing,
+    ParameterNames,
+    RangeNames,
+    Read,
+)
 from reconciler.document import Json, Path, value_at
 from reconciler.project.choosing import unsafe_base_url
+from reconciler.project.extent import Extent
 from reconciler.project.freeze import Freeze, Incidents, Window
 from reconciler.project.levels import level_findings
 from reconciler.project.rules import Examples, Rule
@@ -28,6 +36,7 @@ from reconciler.project.settings import (
     ProjectFile,
     parse_journal_place,
 )
+from reconciler.project.watching import Watching
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import WANTED, Advice, Finding
 
@@ -238,6 +247,8 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("environments", "emulator"): EmbeddedEmulator,
     ("environments", "secrets"): SecretPlace,
     ("secrets",): SecretPlace,
+    ("limits",): Extent,
+    ("environments", "watch"): Watching,
     ("environments", "policySamples"): PolicySamples,
     ("environments", "guards"): Guards,
     ("environments", "guards", "kinds"): Limits,
@@ -246,6 +257,8 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("environments", "freeze", "incidents"): Incidents,
     ("environments", "api"): Assumptions,
     ("environments", "api", "parameterNames"): ParameterNames,
+    ("environments", "api", "filterNames"): FilterNames,
+    ("environments", "api", "rangeNames"): RangeNames,
     ("environments", "api", "reads"): Read,
     ("environments", "api", "reads", "lists"): Listing,
 }

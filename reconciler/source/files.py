@@ -90,7 +90,10 @@ def find_files(
             seen.add(place)
             if len(seen) > most:
                 said = f"there are more than {most:,} files; this one and the rest are unread"
-                found.complaints.append(Complaint(file.name, 0, 0, "M115", said))
+                repair = f"raise `limits: {{files: {most}}}` in reconciler.yaml, or exclude some"
+                found.complaints.append(
+                    Complaint(file.name, 0, 0, "M115", said, suggestion=Advice(repair))
+                )
                 return found
             found.files.append(file)
     return found

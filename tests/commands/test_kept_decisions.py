@@ -208,6 +208,44 @@ def _spoil(world: World, random: Random) -> None:
         one.write_bytes(random.choice(entries).read_bytes())
 
 
+BROKEN = (
+    {"body": "{not JSON"},
+    {"body": "[]"},
+    {"html": True},
+    {"status": 400},
+    {"status": 404},
+    {"status": 206},
+    {"truncate": 9},
+)
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_answers_of_no_use(world: World, fault: dict[str, Any]) -> None:
+    """An answer that is of no use is told as it is without a cache, and so is all else."""
+    world.plan()
+    world.service.switch.misbehave({"method": "GET", "path": "/v1/slo/*", "fault": fault})
+    warm = world.plan("--format", "json")
+
+    assert warm == world.plan("--format", "json", "--no-cache")
+    world.service.switch.behave()
+
+
+def test_folders_in_the_cache(world: World) -> None:
+    """Folders where the cache has files are as if nothing had been kept."""
+    without = world.plan("--no-cache")
+    world.plan()
+    for one in world.entries:
+        one.unlink()
+        one.mkdir()
+    assert world.plan() == without
+    key = world.root.parent / "cache" / "key"
+    key.unlink()
+    key.mkdir()
+
+    assert world.plan() == without
+    assert world.run("validate").code == world.run("doctor").code == 0
+
+
 def test_the_plan_of_a_part_forgets_nothing(world: World, decisions: list[str]) -> None:
     """What a plan of a part did not look at is still decided for the next whole one."""
     world.plan()

@@ -13,7 +13,7 @@ from journals import WRITE, refused
 
 from reconciler.errors import JournalError
 from reconciler.journal.content import read_content
-from reconciler.journal.git_parts import IN_PARTS, LINES, Part, kept_parts
+from reconciler.journal.git_parts import LINES, Part, in_parts, kept_parts, size_of_parts
 
 SMALL = 400
 
@@ -74,15 +74,49 @@ def test_missing_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = git_store(checkout)
     blobs = store._remote.fetch()
     files = store._blobs(blobs)
-    del files[min(name for name in files if name != LINES)]
+    size = size_of_parts(store._content(files[LINES]))
+    parts = sorted(name for name in files if name != LINES)
+    assert size == len(store._joined(files, size)) > 0
 
-    with pytest.raises(JournalError, match="a part of the journal is missing"):
-        store._joined(files)
-    with pytest.raises(JournalError, match="all parts of the journal are missing"):
-        store._joined({LINES: files[LINES]})
+    for left, told in (
+        (parts[1:], "a part of the journal is missing"),
+        (parts[:-1], "and should have"),
+        (parts[:1], "and should have"),
+        ([], "all parts of the journal are missing"),
+    ):
+        with pytest.raises(JournalError, match=told):
+            store._joined({name: files[name] for name in left}, size)
+    # One of before the size was told is read as it stands.
+    assert len(store._joined(files, 0)) == size
+
+
+@pytest.mark.parametrize("command", ["load", "begin"])
+def test_parts_without_their_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Parts beside which their file is missing are a damaged journal, never none."""
+    monkeypatch.setattr("reconciler.journal.git_store.WHOLE", SMALL)
+    checkout = repository(tmp_path / "git")
+    journal = journal_on(git_store(checkout))
+    with journal.locked():
+        for _ in range(9):
+            journal.append([*WRITE, refused()])
+    store = git_store(checkout)
+    files = store._blobs(store._remote.fetch())
+    tree = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in files.items() if name != LINES)
+    remote = store._remote.git
+    made = remote.run("mktree", given=tree.encode()).decode().strip()
+    tip = store._remote.tip()
+    who = ("-c", "user.name=a", "-c", "user.email=a")
+    commit = remote.text(*who, "commit-tree", made, "-p", tip, "-m", "x")
+    store._remote.push(commit, tip)
+    damaged = journal_on(git_store(checkout))
+
+    with pytest.raises(JournalError, match="is missing beside the parts"):
+        damaged.load() if command == "load" else damaged.locked().__enter__()
 
 
 def test_programs_from_before_refuse_parts() -> None:
     """What stands in the file that older programs read is a journal of no version they know."""
     with pytest.raises(JournalError, match="not the header of a journal of this version"):
-        read_content(IN_PARTS, "here")
+        read_content(in_parts(9), "here")
