@@ -150,11 +150,13 @@ class Making(Complaining):
         filled, envelope = read.filled, read.envelope
         here = replace(here, grafts={**here.grafts, **filled.grafts})
         kind = envelope.kind
-        if kind is None:
+        if kind is None or not envelope.name:
             # What is wrong with an expression is not told again of the text that it is.
             told = {one.path for one in filled.findings}
             around = [one for one in envelope.findings if one.path not in told]
-            self.complain(here, (*around, *filled.findings))
+            envelope = replace(envelope, findings=around)
+        if kind is None:
+            self.complain(here, (*envelope.findings, *filled.findings))
             return
         # What has no name that could be used is judged all the same, and goes no further.
         ref = Ref(kind.name, envelope.name) if envelope.name else None

@@ -406,7 +406,8 @@ def test_unsettled(shop: Shop) -> None:
 
     assert (code, failed(checks)) == (7, ["unsettled"])
     assert without_place(checks["unsettled"][1]) == (
-        "SavedView/errors, SavedView/slow; say what became of it with `reconciler journal settle`"
+        "SavedView/errors, SavedView/slow; say what became of each: `reconciler journal settle "
+        "SavedView/errors --id ID`, or `--never-happened` in place of `--id ID`"
     )
     assert checks["may read cases"][0] == "ok"
 

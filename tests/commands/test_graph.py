@@ -71,6 +71,15 @@ def project(tmp_path: Path) -> Workspace:
     return made
 
 
+@pytest.mark.parametrize("name", ["SLO/nope", "SLO/chekout", "Slo/checkout", "Dashbord/a"])
+def test_uses_of_what_nothing_declares(project: Workspace, name: str) -> None:
+    """A resource that is not there is a typo, not one that nothing uses."""
+    ran = project.run("graph", "--uses", name)
+
+    assert (ran.code, ran.out) == (64, "")
+    assert project.run("graph", "--uses", "SLO/none*").code == 0
+
+
 def test_who_uses_a_metric(project: Workspace) -> None:
     """A metric leads to queries by file, line and title, and to who watches their resources."""
     ran = project.run("graph", "--metric", "shop_requests_total")

@@ -12,6 +12,7 @@ from reconciler.document import Json
 from reconciler.emulator.resources import RESOURCES
 from reconciler.explaining.examples import document_of
 from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.explaining.looking_up import look_up
 from reconciler.explaining.yaml_text import yaml_text
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
@@ -108,3 +109,12 @@ def test_the_pages_are_fresh() -> None:
     }
 
     assert held == pages()
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in KINDS])
+def test_a_kind_is_more_than_a_value(name: str) -> None:
+    """The name of a kind explains the kind, in any capitals, though it is a value of `kind` too."""
+    for typed in (name, name.lower()):
+        found = look_up(typed)
+        assert isinstance(found, Field)
+        assert found.address == name

@@ -41,6 +41,17 @@ def told(workspace: Workspace, *options: str) -> tuple[list[str], int]:
     return [one["code"] for one in found["complaints"]], found["ignored"]
 
 
+def test_nothing_is_said_of_comments_beside_errors(tmp_path: Path) -> None:
+    """Where a manifest has errors it is not judged, so nobody can tell that a comment is idle."""
+    ignored = "Errors  # reconciler: ignore[L201] nobody is called"
+    wrong = alert(ignored).replace("name: errors", "name: errors, exempt: {L99: x}")
+    workspace = project_at(tmp_path / "work", PROJECT, alert=wrong)
+
+    assert told(workspace) == (["M210"], 0)
+    workspace.write("alert.yaml", alert(ignored))
+    assert told(workspace) == ([], 1)
+
+
 @pytest.mark.parametrize(
     ("comment", "codes", "ignored"),
     [

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from wrong import FILE, PROJECT, SLI, Wrong, board, board_of, policies, slo, text, view
 
+from reconciler.manifests.expressions import NOT_DECLARED
+
 _BOARD = '{"name": "Shop"}'
 
 
@@ -77,9 +79,9 @@ EXPRESSIONS = [
     text("a variable far from any", "M501", "9:19", "there is no variable `owner`: known are team", slo("description: by ${var:owner}"), suggests="declare it in reconciler.yaml, environments.local.variables"),
     text("an escaped expression", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}"'), suggests="declare it in reconciler.yaml, environments.local.variables"),
     text("an unknown resource", "M503", "9:16", "there is no `SLO/checkuot`", slo("description: ${ref:SLO/checkuot}"), "${ref:SLO/checkout}"),
-    text("the first of two unknown", "M503", "9:17", "there is no `SLO/lost`", slo('description: "${ref:SLO/lost} ${ref:SLO/checkout}"'), suggests="declare it, or write the id of the one that the service has"),
+    text("the first of two unknown", "M503", "9:17", "there is no `SLO/lost`", slo('description: "${ref:SLO/lost} ${ref:SLO/checkout}"'), suggests=NOT_DECLARED),
     text("a resource of another environment", "M503", "9:16", "limited to other environments than `local`", slo("description: ${ref:SLO/other}") + "---\n" + slo().replace("name: checkout", "name: other\n  environments: [production]")),
-    text("the second of two unknown", "M503", "9:41", "there is no `SLO/lost`", slo('description: "${ref:SLO/checkout} and ${ref:SLO/lost}"'), suggests="declare it, or write the id of the one that the service has"),
+    text("the second of two unknown", "M503", "9:41", "there is no `SLO/lost`", slo('description: "${ref:SLO/checkout} and ${ref:SLO/lost}"'), suggests=NOT_DECLARED),
     text("the second of two that read the same", "M504", "11:5", "`${var:}` is malformed", slo("description: |", "  $${var:} is text", "  ${var:}")),
     text("an expression in block text", "M501", "11:8", "no variable `owner`", slo("description: >-", "  owned", "  by ${var:owner}, and # ${var:owner}"), suggests="declare it in reconciler.yaml, environments.local.variables"),
     text("an expression in a quoted comment", "M501", "9:16", "no variable `owner`", slo('description: "\\u0024{var:owner}" # ${var:owner}'), suggests="declare it in reconciler.yaml, environments.local.variables"),
