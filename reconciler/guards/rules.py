@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from reconciler.advice import on_journal
+from reconciler.advice import on_journal, on_service
 from reconciler.document import value_at
 from reconciler.foreign import quoted
 from reconciler.guards.freeze import FROZEN
@@ -304,9 +304,10 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Obj
 
 def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment: str) -> Objection:
     who = f" (live was last changed {edit})" if edit.told else ""
+    adopt = on_service("adopt", str(change.ref))
     ways_out = (
         REVIEW,
-        "declare what is live, and plan again",
+        f"declare what is live, and plan again: `{adopt}`",
         allowing(code, environment),
         OVERRIDE,
     )

@@ -15,7 +15,7 @@ from reconciler.report.complaints.document import fix_diff
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
-from reconciler.report.spoken import spoken_place, spoken_value
+from reconciler.report.spoken import place_in, spoken_value
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import plural, selection_words, value
 from reconciler.resource import (
@@ -167,9 +167,7 @@ def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
 
 
 def _place(one: Adoption, path: Sequence[str | int]) -> str:
-    kind = BY_NAME.get(one.ref.kind)
-    unsaid = kind.unsaid if kind is not None else frozenset()
-    return spoken_place(tuple(path), one.live, one.applied, unsaid=unsaid).words
+    return place_in(BY_NAME.get(one.ref.kind), tuple(path), one.live, one.applied).words
 
 
 def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -99,12 +100,17 @@ def find_files(
     return found
 
 
+_REF = re.compile(r"[A-Z][A-Za-z]+/[a-z0-9][a-z0-9._-]*")
+
+
 def _files_under(path: Path, found: Files) -> Iterator[File]:
     name = display_name(path, found.root)
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises for a name that is too long
         yield from _files_in(path, found)
     elif not os.path.lexists(path):
-        found.complaints.append(Complaint(name, 0, 0, "M112", "there is no such file or folder"))
+        said = "there is no such file or folder"
+        meant = Advice(f"`--select {name}` chooses a resource") if _REF.fullmatch(name) else ""
+        found.complaints.append(Complaint(name, 0, 0, "M112", said, suggestion=meant))
     elif path.name != PROJECT_FILE:
         yield File(path, name, named=True)
 
