@@ -21,8 +21,9 @@ from reconciler.document import (
     turned,
 )
 from reconciler.errors import AnotherRecord, ExitCode, ReconcilerError
-from reconciler.journal.entries import Rewritten, Stored
+from reconciler.journal.entries import Stored
 from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import Rewritten
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind, Sending, observe
 from reconciler.resource import (

@@ -6,35 +6,20 @@ default is left out of a line where it has that value. Source: docs/journal.md.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
-from pydantic import BeforeValidator, ConfigDict, GetPydanticSchema, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import GetPydanticSchema, model_validator
 
-from reconciler.document import ABSENT
 from reconciler.document.packed import let_open
 from reconciler.journal import line_fields as of
 from reconciler.resource import NOTHING_TOLD
 
 FORMAT = 1
-_LISTED = BeforeValidator(lambda value: value if isinstance(value, list) else [])
 _ADOPTED_BEFORE = "live was already as declared"
 
 
-def in_lines(name: str) -> str:
-    """Give what a field is called in lines."""
-    return "from" if name == "origin" else to_camel(name)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """What all lines have: fields whose names are in camel case there."""
-
-    __pydantic_config__: ClassVar = ConfigDict(alias_generator=in_lines)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header(Line):
+class Header(of.Line):
     """The first line: what the journal is of.
 
     A journal that was compacted or moved `continues` one that ended with that sum.
@@ -49,20 +34,8 @@ class Header(Line):
     sealed_for: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten(Line):
-    """A field that the service stored otherwise than it was sent (docs/plan.md)."""
-
-    path: of.PathField
-    sent: of.Value = ABSENT
-    got: of.Value = ABSENT
-
-
-_Pairs = Annotated[tuple[Rewritten, ...], _LISTED]
-
-
 @dataclass(frozen=True, kw_only=True)
-class LastWrite(Line):
+class LastWrite(of.Line):
     """The last write that the service acknowledged.
 
     `revision` is what a read shows until somebody writes again, where it was told, and
@@ -73,36 +46,14 @@ class LastWrite(Line):
     remote_id: of.MaybeId
     at: of.Text
     declared: of.Object
-    rewritten: _Pairs
+    rewritten: of.Pairs
     revision: of.Said = ""
     origin: of.Said = ""
     told: of.ToldField = NOTHING_TOLD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownVersion(Line):
-    """A version of a resource that a write made, and when that was journaled."""
-
-    version: of.Text
-    at: of.Text
-
-
-_Versions = Annotated[tuple[KnownVersion, ...], _LISTED]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownSeal(Line):
-    """A value that a secret had: the secret's name, and the seal that stands for the value."""
-
-    name: of.Text
-    seal: of.Text
-
-
-_Seals = Annotated[tuple[KnownSeal, ...], _LISTED]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry(Line):
+class _Entry(of.Line):
     at: of.Text
 
 
@@ -211,7 +162,7 @@ class Stored(_OfWrite):
     """What a read after the write showed: the fields that are not as they were sent."""
 
     entry: Literal["stored"] = "stored"
-    rewritten: _Pairs
+    rewritten: of.Pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,8 +229,8 @@ class Kept(_OfResource):
     instead_of: of.MaybeId = None
     # What is left out is None here, and null is refused.
     last: Annotated[LastWrite | None, GetPydanticSchema(lambda _, read: read(LastWrite))] = None
-    versions: _Versions = ()
-    seals: _Seals = ()
+    versions: of.Versions = ()
+    seals: of.Seals = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,19 +278,6 @@ class Arrived(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenDrift(Line):
-    """What drifted: of which resource, a digest of how, and since when that is known."""
-
-    ref: of.NamedRef
-    how: of.Text
-    since: of.Text
-
-
-_Drifts = Annotated[tuple[SeenDrift, ...], _LISTED]
-_Refs = Annotated[tuple[of.NamedRef, ...], _LISTED]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Drifted(_Entry):
     """Somebody looked for drift, and what is not as it was at the look before.
 
@@ -348,19 +286,8 @@ class Drifted(_Entry):
     """
 
     entry: Literal["drifted"] = "drifted"
-    found: _Drifts = ()
-    over: _Refs = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenVerdict(Line):
-    """What was found of one alert: quieter, same, noisier or unknown."""
-
-    ref: of.NamedRef
-    verdict: of.Text
-
-
-_Verdicts = Annotated[tuple[SeenVerdict, ...], _LISTED]
+    found: of.Drifts = ()
+    over: of.Refs = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,7 +300,7 @@ class Watched(_Entry):
     entry: Literal["watched"] = "watched"
     run: of.Text
     until: of.Text
-    found: _Verdicts = ()
+    found: of.Verdicts = ()
 
 
 AboutWrites: TypeAlias = (

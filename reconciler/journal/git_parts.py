@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from reconciler.errors import JournalError
 from reconciler.journal.content import line_of
 
 WHOLE = 1 << 20
@@ -14,6 +15,7 @@ _IN_PARTS = b'{"journal":2,"lines":"in parts"'
 LINES = "journal.jsonl"
 PART = f"{LINES}."
 _DIGITS = 15
+_EARLIER = "the commit before has it whole (docs/journal.md)"
 
 
 def in_parts(size: int) -> bytes:
@@ -59,3 +61,37 @@ def kept_parts(parts: Sequence[Part], size: int) -> list[Part]:
         if part.size <= size - part.begins - part.size:
             return list(parts[:at])
     return list(parts)
+
+
+def joined(
+    place: str, blobs: Mapping[str, str], content: Callable[[str], bytes], size: int | None
+) -> tuple[bytes, list[Part]]:
+    """Read all parts of the journal at a place, of which the file beside them tells the size.
+
+    `blobs` are those of the commit's files, `content` reads one, and a size of 0 is not told, as
+    by older programs. Raises JournalError where a part is missing, or is not where it belongs,
+    or where that file is missing (None).
+    """
+    if size is None:
+        raise JournalError(
+            f"{place}: {LINES} is missing beside the parts of the journal: {_EARLIER}"
+        )
+    found, parts = bytearray(), []
+    for name in sorted(name for name in blobs if name.startswith(PART)):
+        lines = content(blobs[name])
+        part = Part(len(found), len(lines), blobs[name])
+        if part.name != name:
+            raise JournalError(f"{place}: a part of the journal is missing before {name}")
+        parts.append(part)
+        found += lines
+    if not found:
+        raise JournalError(
+            f"{place}: all parts of the journal are missing, as where a program of before there "
+            f"were parts took its lock: {_EARLIER}"
+        )
+    if size and size != len(found):
+        raise JournalError(
+            f"{place}: the parts of the journal have {len(found):,} bytes, and should have "
+            f"{size:,}: {_EARLIER}"
+        )
+    return bytes(found), parts

@@ -19,6 +19,7 @@ from reconciler.journal.git_parts import (
     WHOLE,
     Part,
     in_parts,
+    joined,
     kept_parts,
     size_of_parts,
 )
@@ -288,7 +289,7 @@ class GitStore:
             self._parts = []
             size = size_of_parts(lines)
             if size is not None or (not lines and any(name.startswith(PART) for name in blobs)):
-                lines = self._joined(blobs, size)
+                lines, self._parts = joined(self._place, blobs, self._content, size)
             self._lines = bytearray(lines)
             self._tip = tip
 
@@ -300,36 +301,6 @@ class GitStore:
 
     def _content(self, blob: str) -> bytes:
         return self._remote.git.run("cat-file", "blob", blob)
-
-    def _joined(self, blobs: Mapping[str, str], size: int | None) -> bytes:
-        """Read all parts, of which the file beside them tells the size, 0 for an older one.
-
-        Raises JournalError where one is missing, or is not where it belongs, or that file is.
-        """
-        if size is None:
-            raise JournalError(
-                f"{self.place}: {LINES} is missing beside the parts of the journal: the commit "
-                "before has it (docs/journal.md)"
-            )
-        found = bytearray()
-        for name in sorted(name for name in blobs if name.startswith(PART)):
-            content = self._content(blobs[name])
-            part = Part(len(found), len(content), blobs[name])
-            if part.name != name:
-                raise JournalError(f"{self.place}: a part of the journal is missing before {name}")
-            self._parts.append(part)
-            found += content
-        if not found:
-            raise JournalError(
-                f"{self.place}: all parts of the journal are missing, as where a program of before "
-                "there were parts took its lock: the commit before has them (docs/journal.md)"
-            )
-        if size and size != len(found):
-            raise JournalError(
-                f"{self.place}: the parts of the journal have {len(found):,} bytes, and should "
-                f"have {size:,}: the commit before has them (docs/journal.md)"
-            )
-        return bytes(found)
 
     def _commit(self, before: bytearray, more: bytes, lease: Lease | None, note: Note) -> None:
         """Push one commit after the last, with these lines and more.

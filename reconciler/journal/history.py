@@ -17,14 +17,12 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
-    KnownVersion,
     LastWrite,
     Moved,
     Override,
     RefusedEntry,
     Renamed,
     RunEntry,
-    SeenDrift,
     Settled,
     Started,
     Stored,
@@ -32,6 +30,7 @@ from reconciler.journal.entries import (
     Watched,
     WrittenEntry,
 )
+from reconciler.journal.line_fields import KnownVersion, SeenDrift
 from reconciler.resource import Ref, RemoteId
 
 MOST_VERSIONS = 100

@@ -4,13 +4,15 @@ A reader of a field raises ValueError where it cannot, or JournalError with word
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeAlias, Union
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, Union
 
-from pydantic import Field, GetPydanticSchema
+from pydantic import BeforeValidator, ConfigDict, Field, GetPydanticSchema
+from pydantic.alias_generators import to_camel
 from pydantic_core import core_schema
 
 from reconciler.addresses import is_part
-from reconciler.document import Json, Missing, Path
+from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.errors import JournalError
 from reconciler.resource import NOTHING_TOLD, Ref, RemoteId, Told
 
@@ -98,3 +100,66 @@ Value = Annotated[Union[Json, Missing], _instance_of(object)]  # noqa: UP007 - `
 PathField = Annotated[Path, _read_by(_path)]
 ToldField = Annotated[Told, _read_by(_told)]
 PathsField = Annotated[tuple[Path, ...], _read_by(_paths)]
+
+
+def in_lines(name: str) -> str:
+    """Give what a field is called in lines."""
+    return "from" if name == "origin" else to_camel(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What all lines have: fields whose names are in camel case there."""
+
+    __pydantic_config__: ClassVar = ConfigDict(alias_generator=in_lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten(Line):
+    """A field that the service stored otherwise than it was sent (docs/plan.md)."""
+
+    path: PathField
+    sent: Value = ABSENT
+    got: Value = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownVersion(Line):
+    """A version of a resource that a write made, and when that was journaled."""
+
+    version: Text
+    at: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSeal(Line):
+    """A value that a secret had: the secret's name, and the seal that stands for the value."""
+
+    name: Text
+    seal: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenDrift(Line):
+    """What drifted: of which resource, a digest of how, and since when that is known."""
+
+    ref: NamedRef
+    how: Text
+    since: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenVerdict(Line):
+    """What was found of one alert: quieter, same, noisier or unknown."""
+
+    ref: NamedRef
+    verdict: Text
+
+
+_LISTED = BeforeValidator(lambda value: value if isinstance(value, list) else [])
+Versions = Annotated[tuple[KnownVersion, ...], _LISTED]
+Seals = Annotated[tuple[KnownSeal, ...], _LISTED]
+Drifts = Annotated[tuple[SeenDrift, ...], _LISTED]
+Verdicts = Annotated[tuple[SeenVerdict, ...], _LISTED]
+Pairs = Annotated[tuple[Rewritten, ...], _LISTED]
+Refs = Annotated[tuple[NamedRef, ...], _LISTED]

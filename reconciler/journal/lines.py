@@ -12,7 +12,8 @@ from pydantic import Field, TypeAdapter
 from reconciler.document.packed import Packed, held, pack
 from reconciler.errors import JournalError
 from reconciler.journal import line_fields as of
-from reconciler.journal.entries import DOCUMENTS, FORMAT, Entry, Header, Kept, Line, in_lines
+from reconciler.journal.entries import DOCUMENTS, FORMAT, Entry, Header, Kept
+from reconciler.journal.line_fields import Line, in_lines
 from reconciler.resource import Ref, Told
 
 

@@ -18,7 +18,6 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
-    KnownSeal,
     Moved,
     Override,
     RefusedEntry,
@@ -32,6 +31,7 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import KnownSeal
 from reconciler.journal.seals import Sealed, ToldSeals, seals_in
 from reconciler.resource import Ref
 

@@ -22,8 +22,8 @@ from reconciler.document import (
     stored_name,
     value_at,
 )
-from reconciler.journal.entries import Rewritten
 from reconciler.journal.history import Memory
+from reconciler.journal.line_fields import Rewritten
 from reconciler.kinds.kind import Kind
 from reconciler.resource import (
     Action,

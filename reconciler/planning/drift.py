@@ -21,8 +21,9 @@ from reconciler.document import (
     stored_name,
     turned,
 )
-from reconciler.journal.entries import Drifted, SeenDrift
+from reconciler.journal.entries import Drifted
 from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import SeenDrift
 from reconciler.kinds import BY_NAME
 from reconciler.planning.consequences import unexpected, unseen_in
 from reconciler.planning.deciding import without_own_secrets

@@ -16,8 +16,9 @@ from reconciler.advice import from_journal
 from reconciler.errors import UsageError
 from reconciler.evidence.noise import alerts_of_run, watch
 from reconciler.journal.before import is_compacted
-from reconciler.journal.entries import SeenVerdict, Watched
+from reconciler.journal.entries import Watched
 from reconciler.journal.journal import Journal
+from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import RunSummary
 from reconciler.journal.store import Patience
 from reconciler.report.safe import safe

@@ -26,7 +26,8 @@ from harness.sites import (
 from reconciler.document import ABSENT, Json
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import worst
-from reconciler.journal.entries import Rewritten, Stored
+from reconciler.journal.entries import Stored
+from reconciler.journal.line_fields import Rewritten
 from reconciler.resource import Manifest, OverwritesEdit, Unconfirmed
 
 Drop = Callable[[dict[str, Any]], None]

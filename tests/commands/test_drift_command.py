@@ -13,9 +13,10 @@ import pytest
 from harness.routes import API_ROOT
 from harness.workspaces import Shop
 
-from reconciler.journal.entries import Drifted, SeenDrift
+from reconciler.journal.entries import Drifted
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
+from reconciler.journal.line_fields import SeenDrift
 from reconciler.resource import Ref
 
 NAME = "manifests/checkout.yaml"

@@ -16,11 +16,11 @@ from reconciler.journal.entries import (
     Imported,
     Renamed,
     RunEntry,
-    SeenVerdict,
     Started,
     Watched,
     WrittenEntry,
 )
+from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import compacted
 from reconciler.report.stats import stats_json, stats_text
 from reconciler.report.stats_page import stats_html

@@ -20,7 +20,7 @@ from reconciler.emulator.alert_events import keep_alert_event
 from reconciler.emulator.models.alert_event import AlertEvent
 from reconciler.evidence.listings import MOST_REQUESTS
 from reconciler.evidence.track_record import touched_alerts, track_records
-from reconciler.journal.entries import KnownVersion
+from reconciler.journal.line_fields import KnownVersion
 from reconciler.report.signals.track_record import record_words
 from reconciler.resource import Manifest, Ref, SignalsUnread, TrackRecord
 from reconciler.signals.record import Span

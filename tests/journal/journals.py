@@ -17,17 +17,12 @@ from reconciler.journal.entries import (
     Identified,
     Imported,
     Kept,
-    KnownSeal,
-    KnownVersion,
     LastWrite,
     Moved,
     Override,
     RefusedEntry,
     Renamed,
-    Rewritten,
     RunEntry,
-    SeenDrift,
-    SeenVerdict,
     Settled,
     Started,
     Stored,
@@ -36,6 +31,13 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.journal import Journal
+from reconciler.journal.line_fields import (
+    KnownSeal,
+    KnownVersion,
+    Rewritten,
+    SeenDrift,
+    SeenVerdict,
+)
 from reconciler.journal.runs import OUTCOMES
 from reconciler.resource import Ref, Told
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from journals import WRITE, refused
 
 from reconciler.errors import JournalError
 from reconciler.journal.content import read_content
-from reconciler.journal.git_parts import LINES, Part, in_parts, kept_parts, size_of_parts
+from reconciler.journal.git_parts import LINES, Part, in_parts, joined, kept_parts
 
 SMALL = 400
 
@@ -63,31 +65,30 @@ def test_parts_are_read_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert git(remote, "ls-tree", "--name-only", REF).split() == [LINES]
 
 
-def test_missing_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_part() -> None:
     """A journal that lacks a part is refused, never read as a shorter one."""
-    monkeypatch.setattr("reconciler.journal.git_store.WHOLE", SMALL)
-    checkout = repository(tmp_path / "git")
-    journal = journal_on(git_store(checkout))
-    with journal.locked():
-        for _ in range(9):
-            journal.append([*WRITE, refused()])
-    store = git_store(checkout)
-    blobs = store._remote.fetch()
-    files = store._blobs(blobs)
-    size = size_of_parts(store._content(files[LINES]))
-    parts = sorted(name for name in files if name != LINES)
-    assert size == len(store._joined(files, size)) > 0
+    contents = ("one\n" * 100, "two\n" * 20, "three\n")
+    begins = (0, *accumulate(map(len, contents)))
+    names = [Part(at, 0, "").name for at in begins[:-1]]
+    files = dict(zip(names, contents, strict=True))
+    size = begins[-1]
 
+    def read(left: Iterable[str], told: int | None) -> bytes:
+        there = {name: name for name in left}
+        lines, _ = joined("here", there, lambda one: files[one].encode(), told)
+        return lines
+
+    assert read(names, size) == "".join(contents).encode()
     for left, told in (
-        (parts[1:], "a part of the journal is missing"),
-        (parts[:-1], "and should have"),
-        (parts[:1], "and should have"),
-        ([], "all parts of the journal are missing"),
+        (names[1:], "is missing before"),
+        (names[:-1], "should have"),
+        (names[:1], "should have"),
+        ([], "all parts"),
     ):
         with pytest.raises(JournalError, match=told):
-            store._joined({name: files[name] for name in left}, size)
+            read(left, size)
     # One of before the size was told is read as it stands.
-    assert len(store._joined(files, 0)) == size
+    assert len(read(names, 0)) == size
 
 
 @pytest.mark.parametrize("command", ["load", "begin"])

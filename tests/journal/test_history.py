@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, refused, started, written
 
 from reconciler.document import Json
-from reconciler.journal.entries import Entry, Identified, Override, Rewritten, Settled, Stored
+from reconciler.journal.entries import Entry, Identified, Override, Settled, Stored
 from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import Rewritten
 from reconciler.resource import Ref
 
 Step = Literal["create", "replace", "identify", "write", "refuse", "settle", "never", "override"]

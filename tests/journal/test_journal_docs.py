@@ -27,10 +27,7 @@ from reconciler.journal.entries import (
     Override,
     RefusedEntry,
     Renamed,
-    Rewritten,
     RunEntry,
-    SeenDrift,
-    SeenVerdict,
     Settled,
     Started,
     Stored,
@@ -38,6 +35,7 @@ from reconciler.journal.entries import (
     Watched,
     WrittenEntry,
 )
+from reconciler.journal.line_fields import Rewritten, SeenDrift, SeenVerdict
 from reconciler.journal.lines import entry_document
 from reconciler.resource import Ref
 

@@ -23,13 +23,13 @@ from reconciler.journal.entries import (
     LastWrite,
     Override,
     RefusedEntry,
-    Rewritten,
     RunEntry,
     Settled,
     Started,
     Stored,
     WrittenEntry,
 )
+from reconciler.journal.line_fields import Rewritten
 from reconciler.journal.lines import entry_document, header_document, parse_entry, parse_header
 from reconciler.journal.store import (
     RENEWED_AFTER,

@@ -8,17 +8,9 @@ import pytest
 from journals import AT, RUN, VIEW, refused, started, written
 
 from reconciler.document import Json
-from reconciler.journal.entries import (
-    Entry,
-    Identified,
-    Imported,
-    Kept,
-    LastWrite,
-    Rewritten,
-    Settled,
-    Stored,
-)
+from reconciler.journal.entries import Entry, Identified, Imported, Kept, LastWrite, Settled, Stored
 from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import Rewritten
 from reconciler.journal.runs import compacted
 
 BODY: dict[str, Json] = {"name": "Errors"}

@@ -19,10 +19,10 @@ from reconciler.journal.entries import (
     Override,
     Renamed,
     RunEntry,
-    SeenDrift,
     WrittenEntry,
 )
 from reconciler.journal.history import History, once_written
+from reconciler.journal.line_fields import SeenDrift
 from reconciler.journal.runs import last_backups, runs_of, words_of
 from reconciler.resource import Ref
 

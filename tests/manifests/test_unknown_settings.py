@@ -8,8 +8,7 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from reconciler.project import project_findings
-from reconciler.project.settings import ProjectFile
+from reconciler.project import ProjectFile, project_findings
 
 # An object whose keys are names of a team's own: one stands here for all.
 NAMED = {"environments": "local", "kinds": "SLO"}

@@ -21,8 +21,9 @@ from harness.sites import (
 from reconciler.api.client import Api
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.errors import NotAuthorised
-from reconciler.journal.entries import LastWrite, SeenDrift, Started
+from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import SeenDrift
 from reconciler.kinds import BY_NAME
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.planning.drift import find_drift, remembered

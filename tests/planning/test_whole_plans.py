@@ -9,8 +9,9 @@ from harness.routes import SLOS
 from harness.sites import SALT, SLO_SPEC, VIEW_SPEC, Site, codes_of, dashboard, manifest
 
 from reconciler.document import ABSENT, ANY, Difference, Json, Missing
-from reconciler.journal.entries import LastWrite, Rewritten, Started
+from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import Rewritten
 from reconciler.planning.consequences import blocked, unexpected, with_blocked_dependants
 from reconciler.planning.drift import find_drift
 from reconciler.planning.plan import Place, make_plan, plan_digest

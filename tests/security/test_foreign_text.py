@@ -241,6 +241,7 @@ ALLOWED = {
     "reconciler/session/opening.py": "a pattern of names in manifests",
     "reconciler/importing/hiding.py": "a pattern of secrets",
     "reconciler/forge/owners.py": "a pattern of paths",
+    "reconciler/forge/pull_requests.py": "a branch as one part of a path",
     "reconciler/manifests/querying.py": "a pattern of what expressions give",
     "reconciler/source/parsed.py": "a pattern of an expression as it is written",
 }
