@@ -22,7 +22,7 @@ from reconciler.source.text import (
     spoken_collection_key,
     spoken_problem,
 )
-from reconciler.source.unquoted import braced, marked, misplaced, unquoted
+from reconciler.source.unquoted import braced, marked, misplaced, never_closed, unquoted
 
 
 @dataclass(slots=True)
@@ -257,7 +257,11 @@ class Flaws:
         here = self.text[offset : offset + 2]
         begun = error.context_mark
         meant = unquoted(self.text, offset, error.problem or "")
-        wrong = meant or misplaced(self.text, offset, error.problem or "")
+        wrong = (
+            meant
+            or never_closed(self.text, offset)
+            or misplaced(self.text, offset, error.problem or "")
+        )
         if wrong is not None:
             self.note("M101", wrong.offset, wrong.message, wrong.text)
             return

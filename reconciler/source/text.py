@@ -184,6 +184,11 @@ def _short(text: str) -> str:
 _BRACE: Final = re.compile(r"\{\s*$")
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
 
+_NO_TAGS: Final = "tags are not supported: remove it"
+_NO_DIRECTIVES: Final = (
+    "a line that begins with `%` is a directive of YAML: remove it, or quote the text"
+)
+_NO_TABS: Final = "a tab cannot indent YAML: use spaces"
 _PROBLEMS: Final = {
     "mapping values are not allowed in this context": (
         "a `: ` is not expected here: indent the line like its neighbours, or quote the text"
@@ -200,6 +205,7 @@ _PROBLEMS: Final = {
     ),
     "did not find expected ',' or '}'": "a `,` or the closing `}` is missing before this place",
     "did not find expected ',' or ']'": "a `,` or the closing `]` is missing before this place",
+    "did not find expected node content": "a value is missing before this place",
     "did not find expected '-' indicator": (
         "an item of this list must begin with `- ` at the same indentation"
     ),
@@ -222,7 +228,37 @@ _PROBLEMS: Final = {
     ),
     "found incompatible YAML document": "this version of YAML is not known: remove the line",
     "found duplicate %YAML directive": "the line `%YAML` stands twice",
-    "found undefined tag handle": "tags are not supported: remove it",
+    "found undefined tag handle": _NO_TAGS,
+    "found duplicate %TAG directive": _NO_TAGS,
+    "did not find expected tag URI": _NO_TAGS,
+    "did not find the expected '>'": _NO_TAGS,
+    "did not find expected '!'": _NO_TAGS,
+    "did not find URI escaped octet": _NO_TAGS,
+    "found an incorrect leading UTF-8 octet": _NO_TAGS,
+    "found an incorrect trailing UTF-8 octet": _NO_TAGS,
+    "could not find expected directive name": _NO_DIRECTIVES,
+    "found unexpected non-alphabetical character": _NO_DIRECTIVES,
+    "found unknown directive name": _NO_DIRECTIVES,
+    "did not find expected version number": _NO_DIRECTIVES,
+    "did not find expected digit or '.' character": _NO_DIRECTIVES,
+    "found extremely long version number": _NO_DIRECTIVES,
+    "did not find expected whitespace": _NO_DIRECTIVES,
+    "did not find expected whitespace or line break": _NO_DIRECTIVES,
+    "did not find expected alphabetic or numeric character": (
+        "an anchor is `&` and a name of letters and digits: add it, or quote the text"
+    ),
+    "found an indentation indicator equal to 0": (
+        "a text cannot be indented by 0: write `|` alone, and indent the text below it"
+    ),
+    "found a tab character where an indentation space is expected": _NO_TABS,
+    "found a tab character that violates indentation": _NO_TABS,
+    "did not find expected hexdecimal number": (
+        "this escape lacks digits: `\\xFF`, `\\uFFFF` and `\\UFFFFFFFF` have two, four and eight"
+    ),
+    "mapping keys are not allowed in this context": (
+        "a key cannot begin here: start a new line, indented like its neighbours"
+    ),
+    "found unexpected ':'": "a plain text between brackets cannot hold this `:`: quote the text",
 }
 
 
@@ -254,7 +290,7 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
     `before` is the text from the bracket on that the place stands in; "{line}" is for its line.
     """
     if here[:1] == "\t":
-        return "a tab cannot indent YAML: use spaces"
+        return _NO_TABS
     if before[:1] in _CLOSING and "\n" in before and problem.startswith(_NOT_CLOSED):
         opening, closing = before[0], _CLOSING[before[0]]
         return f"the closing `{closing}` is missing: its `{opening}` stands on line {{line}}"
@@ -293,6 +329,17 @@ def departure_from_json(text: str) -> NotJson | None:
     return None
 
 
+_JSON_PROBLEMS: Final = {
+    "Expecting property name": "a key between double quotes is expected here",
+    "Expecting ':'": "a `:` is missing before this place",
+    "Expecting ','": "a `,` or a closing bracket is missing before this place",
+    "Expecting value": "a value is expected here: a text stands between double quotes",
+    "Unterminated string": "the quote that opens here is never closed",
+    "Invalid control character": "a text stands on one line: write a line break as `\\n`",
+    "Invalid \\": "this escape is not known to JSON: double the backslash",
+}
+"""By how the messages of the library's parser begin: it has no codes."""
+
 NO_COMMENTS: Final = "this is not JSON, which has no comments"
 
 
@@ -312,4 +359,7 @@ def _spoken_json(error: json.JSONDecodeError, text: str) -> str:
         return f"{NO_COMMENTS}: remove it"
     if error.msg == "Extra data":
         return "this is not JSON: a file holds one value, and more follows it"
-    return f"this is not JSON: {error.msg[0].lower()}{error.msg[1:]}"
+    if here[:1] == "'":
+        return "this is not JSON, where texts stand between double quotes"
+    spoken = (said for begins, said in _JSON_PROBLEMS.items() if error.msg.startswith(begins))
+    return f"this is not JSON: {next(spoken, 'no value can begin here')}"

@@ -10,6 +10,15 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from yaml import (
+    FlowMappingEndToken,
+    FlowMappingStartToken,
+    FlowSequenceEndToken,
+    FlowSequenceStartToken,
+    YAMLError,
+)
+from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
+
 from reconciler.expressions import OPEN
 
 LONGEST: Final = 200
@@ -57,19 +66,17 @@ def unquoted(text: str, offset: int, problem: str) -> Unquoted | None:
 def _why_quoted(problem: str, begins: str, behind: int) -> str:
     """Say why a value must be quoted that a parser stopped at, `behind` its first character."""
     is_late = behind > 0
-    match problem:
-        case "did not find expected key" if is_late and begins in "\"'":
-            return "this text goes on behind its quotes: quote all of it"
-        case "did not find expected key" if is_late and begins in "{[*&":
-            return _begun(begins)
-        case "found character that cannot start any token" if behind == 0:
-            return _begun(begins)
-        case "did not find expected alphabetic or numeric character" if begins in "*&":
-            return _begun(begins)
-        case _ if problem == _LATER and is_late:
-            return "a text with `: ` in it must be quoted"
-        case _:
-            return ""
+    if problem == _LATER and is_late:
+        return "a text with `: ` in it must be quoted"
+    if problem == "did not find expected key" and is_late and begins in "\"'":
+        return "this text goes on behind its quotes: quote all of it"
+    is_begun = {
+        "did not find expected key": is_late and begins in "{[*&",
+        "did not find expected node content": behind == 0 and begins in "]},",
+        "found character that cannot start any token": behind == 0,
+        "did not find expected alphabetic or numeric character": begins in "*&",
+    }
+    return _begun(begins) if is_begun.get(problem) else ""
 
 
 _CURLY: Final = "\u201c\u201d\u201e\u2018\u2019"
@@ -126,6 +133,28 @@ class Misplaced:
     offset: int
     message: str
     text: str = ""
+
+
+_OPENINGS: Final = {FlowMappingStartToken: "{}", FlowSequenceStartToken: "[]"}
+
+
+def never_closed(text: str, offset: int) -> Misplaced | None:
+    """Give the last bracket that is open where a text ends, if a parser stopped at that end."""
+    if text[offset:].strip():
+        return None
+    scanner, opened = CParser(text), list[tuple[int, str]]()
+    try:
+        while (token := scanner.get_token()) is not None:
+            if brackets := _OPENINGS.get(type(token)):
+                opened.append((token.start_mark.index, brackets))
+            elif opened and isinstance(token, FlowMappingEndToken | FlowSequenceEndToken):
+                opened.pop()
+    except YAMLError:
+        return None
+    if not opened:
+        return None
+    place, brackets = opened[-1]
+    return Misplaced(place, f"this `{brackets[0]}` is never closed: add its `{brackets[1]}`")
 
 
 _ENTRY: Final = re.compile(r"(?P<indent>[ \t\u00a0]*)(?P<dashes>(?:- +)*)(?P<rest>\S.*)")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import yaml
@@ -32,6 +33,7 @@ _DOCUMENT: st.SearchStrategy[Json] = st.recursive(
 _MARKUP = st.text(
     st.sampled_from("ab01 \n\t-:?,[]{}#&*!|>'\"%@`~<=.\\\r\x00\x1b\x85\u2028\u202e\ufeffé")
 )
+PARSERS_WORDS = re.compile(r"\b(?:while|expecting|did not find|could not find|found)\b", re.I)
 
 
 def same(left: Json, right: Json) -> bool:
@@ -328,3 +330,21 @@ def test_a_missing_field_is_placed_at_its_parent() -> None:
     assert read.locate(("a", "lost")) == (2, 3)
     assert read.locate(("a", "b", 7, "lost"), at_key=True) == (2, 3)
     assert read.locate(("a", "b", "x")) == (2, 6)
+
+
+@given(
+    st.one_of(
+        _MARKUP, st.from_regex(r"(a: )?[\[{\"'%!&*|>][ab01%:,\]}\"'!<>\\ ]*", fullmatch=True)
+    ),
+    st.booleans(),
+)
+@settings(max_examples=1_500, deadline=None)
+def test_in_own_words(text: str, is_json: bool) -> None:
+    """What is not well-formed is told in words of the reader's own, at a line that is there."""
+    written = f"a: b\n{text}\n"
+    flaws = read_text(written, is_json=is_json).flaws
+
+    lines = len(re.findall("\r\n|[\r\n\x85\u2028\u2029]", written))
+    for flaw in flaws:
+        assert not PARSERS_WORDS.search(flaw.message), flaw.message
+        assert flaw.line <= lines, flaw

@@ -70,7 +70,7 @@ SAMPLES = [
     _sampled("a ConfigMap for samples", "1:1", "this one a `ConfigMap`", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {}\n", _WAY),
     _sampled("an empty file for samples", "1:1", "this one is empty", "", _WAY),
     _sampled("samples in two documents", "3:1", "this one has 2 documents", f"- {_ROW}\n---\n- {_ROW}\n", "keep one list in it"),
-    Wrong("samples that are not well-formed", "M101", "logs.yaml:2:1", "", {"reconciler.yaml": _SAMPLED, "logs.yaml": "- {\n", FILE: slo()}),
+    Wrong("samples that are not well-formed", "M101", "logs.yaml:1:3", "", {"reconciler.yaml": _SAMPLED, "logs.yaml": "- {\n", FILE: slo()}),
 ]  # fmt: skip
 
 EXPRESSIONS = [
@@ -174,7 +174,7 @@ REUSE = [
     _including("nothing included", f"{FILE}:9:16", "it holds no documents", "a.yaml", **{"a.yaml": ""}),
     _including("a file that includes itself", "a.yaml:1:3", "files include each other: checkout.yaml → a.yaml → a.yaml, included by checkout.yaml:9", "a.yaml", **{"a.yaml": "- ${file:a.yaml}\n"}),
     Wrong("a wrong value in an included file", "M301", "a.yaml:1:1", "must be text, not the number 5, included by checkout.yaml:9", {FILE: slo("description: ${file:a.yaml}"), "a.yaml": "5\n"}, '"5"'),
-    Wrong("an included file that is broken", "M101", "a.yaml:2:1", "included by checkout.yaml", {FILE: slo("description: ${file:a.yaml}"), "a.yaml": "a: [\n"}),
+    Wrong("an included file that is broken", "M101", "a.yaml:1:4", "included by checkout.yaml", {FILE: slo("description: ${file:a.yaml}"), "a.yaml": "a: [\n"}),
     Wrong("an included file linked out", "M512", f"{FILE}:9:16", "leads out of the project folder", {FILE: slo("description: ${file:out.yaml}")}, links={"out.yaml": "/etc/hostname"}),
 ]  # fmt: skip
 
