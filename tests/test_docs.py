@@ -11,6 +11,7 @@ from harness.doors import typed
 from harness.workspaces import examples_at
 
 from reconciler.commands.overview import COMMANDS
+from reconciler.commands.schema import schemas
 from reconciler.kinds import BY_NAME
 from reconciler.project import Environment, ProjectFile
 
@@ -40,6 +41,15 @@ def test_every_command_is_documented() -> None:
     text = (DOCS / "commands.md").read_text(encoding="utf-8")
 
     assert set(re.findall(r"^## (\w+)$", text, re.MULTILINE)) == set(COMMANDS)
+
+
+def test_every_schema_is_documented() -> None:
+    """docs/commands.md names each schema that there is, but those of kinds, by their rule."""
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    section = text.partition("\n## schema\n")[2].partition("\n## ")[0]
+    known = {*schemas()} - {*BY_NAME} - {"manifest", "project"}
+
+    assert known <= set(re.findall(r"`([\w-]+)`", section))
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ _DOCUMENT: st.SearchStrategy[Json] = st.recursive(
 _MARKUP = st.text(
     st.sampled_from("ab01 \n\t-:?,[]{}#&*!|>'\"%@`~<=.\\\r\x00\x1b\x85\u2028\u202e\ufeffé")
 )
-PARSERS_WORDS = re.compile(r"\b(?:while|expecting|did not find|could not find|found)\b", re.I)
+PARSERS_WORDS = re.compile(r"\b(?:[Ww]hile|[Ee]xpecting|did not find|could not find|found)\b")
 
 
 def same(left: Json, right: Json) -> bool:

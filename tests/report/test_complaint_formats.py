@@ -337,7 +337,7 @@ def test_validate_as_sarif(project: Workspace) -> None:
     places = [one["locations"][0]["physicalLocation"] for one in ran.json["runs"][0]["results"]]
     assert [(one["artifactLocation"]["uri"], one["region"]["startLine"]) for one in places] == [
         ("ops/b.yaml", 15),
-        ("ops/c.yaml", 2),
+        ("ops/c.yaml", 1),
         ("ops/b.yaml", 7),
     ]
 

@@ -28,7 +28,10 @@ from sample_plans import (
     rewritten,
 )
 
+from reconciler.report.changes.fields import GOES_ON
+from reconciler.report.changes.text import broken_to
 from reconciler.report.plan.text import plan_text
+from reconciler.report.safe import columns
 from reconciler.report.table import Style
 from reconciler.report.words import summary
 from reconciler.resource import Action, Objection, Plan
@@ -45,6 +48,7 @@ PLANS = {
 }
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 NARROW = Style(width=60)
+COPIED = re.compile("Digest sha256:| +reconciler ")
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -179,6 +183,33 @@ def test_a_log_has_the_counts_on_one_line() -> None:
 
     assert log.splitlines()[0].endswith(": " + summary(plan))
     assert max(map(len, screen.splitlines()[:3])) <= 60
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("name", PLANS)
+def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
+    """On a terminal only what is copied whole, a digest or a command, may be wider than it."""
+    style = Style(width=width, terminal=True)
+    shown = plan_text(PLANS[name](), style) + plan_text(PLANS[name](), replace(style, verbose=True))
+    wider = [line for line in shown.splitlines() if columns(line) > width]
+
+    assert [one for one in wider if not COPIED.match(one)] == []
+
+
+TEXTS = st.text(st.sampled_from("ab ,(漢e\u0301 "), max_size=200)
+
+
+@given(TEXTS, st.integers(20, 90), st.booleans())
+def test_pieces_of_a_broken_line(text: str, room: int, goes_on: bool) -> None:
+    """Each piece has room and tells whether the line goes on; the pieces say all its words."""
+    text = text.strip(" ") + (GOES_ON if goes_on else "")
+    *first, last = broken_to(text, room)
+
+    assert all(columns(one) <= room for one in (*first, last))
+    assert all(one.endswith(GOES_ON) for one in first)
+    assert last.endswith(GOES_ON) is goes_on
+    said = "".join(one.removesuffix(GOES_ON) for one in (*first, last))
+    assert said.replace(" ", "") == text.removesuffix(GOES_ON).replace(" ", "")
 
 
 @pytest.mark.parametrize("width", [100, 200])

@@ -33,6 +33,9 @@ CONTEXT = 2
 LONGEST_PIECE = 88
 MOST_COMPARED = 1_500
 
+GOES_ON = " ↩"
+"""What stands at the end of a piece of a line that goes on below it."""
+
 # Where a query or a sentence may be broken: before an operator or a clause, and behind a comma.
 _BREAKS = re.compile(
     r"(?= (?:[-+*/|]|and|or|unless|by|on|AND|OR|NOT|WHERE|FROM|GROUP BY|filter) )|(?<=, )|(?<=\. )"
@@ -40,7 +43,10 @@ _BREAKS = re.compile(
 
 
 class Line(NamedTuple):
-    """One line of a diff, safe. `…` stands for lines that are the same, and counts them."""
+    """One line of a diff, safe. `…` stands for lines that are the same, and counts them.
+
+    One that ends in `GOES_ON` is not at its end: the next piece of it stands below.
+    """
 
     sign: Literal["-", "+", " ", "…"]
     text: str
@@ -76,23 +82,25 @@ def _broken(line: str) -> Iterator[str]:
 
 
 def _lines_of(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Line]:
+    was, now = _shown(old), _shown(new)
     for tag, first, last, new_first, new_last in _opcodes(old, new):
         if tag == "equal":
             starts, ends = first == new_first == 0, (last, new_last) == (len(old), len(new))
-            yield from _same(old[first:last], 0 if starts else context, 0 if ends else context)
+            around = (0 if starts else context, 0 if ends else context)
+            yield from _same(now[new_first:new_last], *around)
             continue
-        yield from (Line("-", _shown(piece)) for piece in old[first:last])
-        yield from (Line("+", _shown(piece)) for piece in new[new_first:new_last])
+        yield from (Line("-", one) for one in was[first:last])
+        yield from (Line("+", one) for one in now[new_first:new_last])
 
 
 def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[Line]:
     hidden = len(lines) - head - tail
     if hidden <= 1:
-        yield from (Line(" ", _shown(piece)) for piece in lines)
+        yield from (Line(" ", one) for one in lines)
         return
-    yield from (Line(" ", _shown(piece)) for piece in lines[:head])
+    yield from (Line(" ", one) for one in lines[:head])
     yield Line("…", f"{plural(hidden, 'line')} the same")
-    yield from (Line(" ", _shown(piece)) for piece in lines[len(lines) - tail :])
+    yield from (Line(" ", one) for one in lines[len(lines) - tail :])
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
@@ -105,10 +113,17 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
     return [("equal", 0, head, 0, head), ("replace", head, len(old), head, len(new))]
 
 
-def _shown(piece: str) -> str:
-    """Show a line without its break, and what it has at its end where that cannot be seen."""
-    bare = piece.removesuffix("\n")
-    return safe(bare)
+def _shown(broken: Sequence[str]) -> list[str]:
+    """Show pieces without the breaks of their lines, and mark those behind which a line goes on."""
+    last = len(broken) - 1
+    return [
+        safe(piece.removesuffix("\n")) + (GOES_ON if at < last and _goes_on(piece) else "")
+        for at, piece in enumerate(broken)
+    ]
+
+
+def _goes_on(piece: str) -> bool:
+    return piece.splitlines() == [piece]
 
 
 LONGEST_ON_ONE_LINE = 100

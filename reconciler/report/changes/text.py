@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from reconciler.report.changes.fields import (
+    GOES_ON,
     FieldChange,
     Leaf,
     Line,
@@ -17,7 +19,7 @@ from reconciler.report.changes.fields import (
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns, safe
-from reconciler.report.table import INDENT, Colour, Style
+from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import around_difference, plural
 from reconciler.resource import Change
 
@@ -66,7 +68,7 @@ def subject_lines(found: Sequence[FieldChange], style: Style) -> Iterator[str]:
                 margin = INDENT + "  "
                 continue
             if subject and margin == INDENT:
-                yield f"{INDENT}{style.paint(subject, Colour.BOLD)}"
+                yield from wrapped(subject, style, Colour.BOLD, hang="  ")
                 margin = INDENT + "  "
             yield from _lines(change, change.field, margin, style)
 
@@ -86,7 +88,7 @@ def _lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterat
     head = _Head(f"{margin}{style.paint(sign, colour)} {words}", columns(f"{margin}  {words}"))
     match change.operation:
         case "move":
-            yield f"{head.text}: moves {change.stands}"
+            yield from fitted(f"{head.text}: moves {change.stands}", style).split("\n")
         case "add":
             yield from _whole_lines(head, change.after, change.leaves, colour, style)
         case "remove":
@@ -100,12 +102,12 @@ def _whole_lines(
 ) -> Iterator[str]:
     """Yield a value that comes or goes: on one line where it fits, else one line an end."""
     if not leaves and not text:
-        yield head.text
+        yield from fitted(head.text, style).split("\n")
         return
     if text and head.width + 2 + columns(text) <= style.width:
         yield f"{head.text}: {text}"
         return
-    yield f"{head.text}:"
+    yield from fitted(f"{head.text}:", style).split("\n")
     ends = leaves or (Leaf("", "", text),)
     most = len(ends) if style.verbose else MOST_LEAVES
     subject = ""
@@ -127,7 +129,7 @@ def _changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[s
     if short and head.width + columns(before) + columns(after) + 5 <= style.width:
         yield f"{head.text}: {before} → {after}"
         return
-    yield f"{head.text}:"
+    yield from fitted(f"{head.text}:", style).split("\n")
     if change.lines:
         yield from _line_diff(change.lines, style)
         return
@@ -145,9 +147,22 @@ def _line_diff(lines: Sequence[Line], style: Style) -> Iterator[str]:
     colours = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM, "…": Colour.DIM}
     widest = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)
     for sign, text in lines[:most]:
-        room = widest if style.terminal else max(1, len(text))
-        for at in range(0, max(1, len(text)), room):
-            yield DEEPER + style.paint(f"{sign} {text[at : at + room]}".rstrip(), colours[sign])
+        for part in broken_to(text, widest) if style.terminal else (text,):
+            yield DEEPER + style.paint(f"{sign} {part}".rstrip(), colours[sign])
     if len(lines) > most:
         more = f"and {plural(len(lines) - most, 'line')} more (-v shows them)"
         yield DEEPER + style.paint(more, Colour.DIM)
+
+
+def broken_to(text: str, room: int) -> Iterator[str]:
+    """Break a line of a diff into pieces of so many columns, between words where it has them."""
+    end = GOES_ON if text.endswith(GOES_ON) else ""
+    rest = text.removesuffix(GOES_ON)
+    while columns(rest) + len(end) > room:
+        ends = accumulate(map(columns, rest))
+        fits = max(1, sum(one <= room - len(GOES_ON) for one in ends))
+        blank = rest.rfind(" ", fits // 2, fits)
+        at = fits if blank < 0 else blank + 1
+        yield rest[:at].rstrip(" ") + GOES_ON
+        rest = rest[at:]
+    yield rest + end

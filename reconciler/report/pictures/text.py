@@ -14,6 +14,7 @@ from reconciler.report.words import plural
 
 WIDTH = 96
 NARROWEST_CELL = 12
+FEWEST_IN_CELL = 5
 MOST_LINES = 40
 FEWEST_FOLDED = 3
 
@@ -78,12 +79,14 @@ def _rows(section: Section, room: int, *, whole: bool) -> Iterator[str]:
 def _row(row: Row, number: int, room: int) -> str:
     note = f"  {row.note}" if row.note else ""
     inside = room - len(f"  {number:>2} ") - columns(note)
-    cells = "".join(_cell(cell, inside) for cell in row.cells)
+    each = inside // max(1, len(row.cells))
+    narrowest = max(FEWEST_IN_CELL, min(NARROWEST_CELL, each))
+    cells = "".join(_cell(cell, inside, narrowest) for cell in row.cells)
     return f"  {number:>2} {cells or '[]'}{note}"
 
 
-def _cell(cell: Cell, room: int) -> str:
-    inside = max(NARROWEST_CELL, int(cell.share * room)) - 2
+def _cell(cell: Cell, room: int, narrowest: int) -> str:
+    inside = max(narrowest, int(cell.share * room)) - 2
     signs = "".join(mark.value for mark in cell.marks)
     return "[" + _fitted(f"{signs} {cell.title or cell.chart}".lstrip(), inside) + "]"
 

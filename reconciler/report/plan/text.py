@@ -12,7 +12,7 @@ from reconciler.report.changes.fields import FieldChange, essentials_of, field_c
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.reasons import telling_notes
 from reconciler.report.remarks import remark_words
-from reconciler.report.safe import safe
+from reconciler.report.safe import columns, safe
 from reconciler.report.signals.beside_base import base_lines
 from reconciler.report.signals.policy_impact import policy_impact_lines
 from reconciler.report.signals.track_record import track_record_lines
@@ -164,7 +164,7 @@ def _group_lines(
 ) -> Iterator[str]:
     first = alike[0]
     if len(alike) == 1:
-        yield _head(first, widest, style)
+        yield from _head(first, widest, style)
         yield from details
         return
     count = style.paint(f"{first.action.value} {len(alike):,} alike", _COLOURS[first.action])
@@ -175,11 +175,15 @@ def _group_lines(
     yield from wrapped(names, replace(style, terminal=True), Colour.DIM)
 
 
-def _head(change: Change, widest: int, style: Style) -> str:
+def _head(change: Change, widest: int, style: Style) -> Iterator[str]:
     name = safe(change.ref.name).ljust(widest)
-    sign = style.paint(f"{change.action.value} {name}", _COLOURS[change.action])
+    sign = f"{change.action.value} {name}"
     where = f"{evidence(change):7}  {safe(str(change.manifest.source))}"
-    return f"  {sign}  {style.paint(where, Colour.DIM)}"
+    if style.terminal and columns(f"  {sign}  {where}") > style.width:
+        yield f"  {style.paint(sign.rstrip(), _COLOURS[change.action])}"
+        yield from wrapped(" ".join(where.split()), style, Colour.DIM)
+        return
+    yield f"  {style.paint(sign, _COLOURS[change.action])}  {style.paint(where, Colour.DIM)}"
 
 
 def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[str]:
@@ -228,7 +232,8 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
         return
     yield style.paint("Unsettled: nothing can be applied before these are", Colour.RED, Colour.BOLD)
     for one in plan.unsettled:
-        yield safe(f"  ? {one.ref}: a create was sent {one.since}, and its answer was lost")
+        said = f"? {one.ref}: a create was sent {one.since}, and its answer was lost"
+        yield from wrapped(said, style, margin="  ", hang="    ")
         settle = on_journal("settle", str(one.ref), environment=plan.environment)
         yield f"      {safe(settle)} --id ID | --never-happened"
     yield ""
