@@ -39,14 +39,15 @@ def shortened(word: str, known: Iterable[str]) -> str:
     """Give the one known name that people shorten to `word`, or else the nearest; "" for none.
 
     Shortened is what leaves letters out behind the first (`prod`, `stg`), or words before the
-    last (`View` of SavedView). That is too much for names of fields, of which there are hundreds.
+    last (`View` of SavedView); one letter may be another (`teem`). That is too much for names of
+    fields, of which there are hundreds.
     """
     choices = {_letters(choice): choice for choice in known}
     letters = _letters(word)
     near = nearest(word, choices.values())
     if near or len(letters) < SHORTEST_SHORT:
         return near
-    for is_short in (_is_head, _leaves_out, _is_tail):
+    for is_short in (_is_head, _leaves_out, _is_tail, _is_beside):
         found = [choice for folded, choice in choices.items() if is_short(letters, folded)]
         if len(found) == 1:
             return found[0]
@@ -55,6 +56,11 @@ def shortened(word: str, known: Iterable[str]) -> str:
 
 def _is_head(short: str, name: str) -> bool:
     return name.startswith(short)
+
+
+def _is_beside(word: str, name: str) -> bool:
+    differ = [one != other for one, other in zip(word, name, strict=False)]
+    return len(word) == len(name) > SHORTEST_SHORT and sum(differ) == 1
 
 
 def _is_tail(short: str, name: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import TypeGuard, assert_never
 
 from reconciler.addresses import steps_in
@@ -13,7 +14,7 @@ from reconciler.document import Json, Path, value_at
 from reconciler.expressions import OPEN, Word, form_of, is_open
 from reconciler.kinds.fields import AtMost, Choosing, Formed, Keyed, Known, Listing, Part, ReadOnly
 from reconciler.kinds.shape import Facts, facts_of
-from reconciler.kinds.type_errors import name_of, type_findings
+from reconciler.kinds.type_errors import MOST_ERRORS, name_of, type_findings
 from reconciler.slips import is_slip, nearest
 from reconciler.source.diagnostic import Advice, Finding, warning
 
@@ -94,8 +95,10 @@ def lint(document: Json, model: type[Part], path: Path = ()) -> Iterator[Finding
 
     Variables are filled in by now; secrets and references still stand open.
     """
-    yield from type_findings(document, model, path)
-    yield from _part_findings(document, model, path)
+    parts = [*islice(_part_findings(document, model, path), MOST_ERRORS + 1)]
+    misspelt = {(*one.path[:-1], one.suggestion) for one in parts if one.code == "M303"}
+    yield from type_findings(document, model, path, misspelt)
+    yield from parts
     yield from key_findings(document, path)
 
 

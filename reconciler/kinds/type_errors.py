@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -28,8 +28,13 @@ _TEXT_BOOLEANS = {
 }
 
 
-def type_findings(document: Json, model: type[Part], path: Path) -> Iterator[Finding]:
-    """Yield the wrong types, missing fields and broken bounds of the API document."""
+def type_findings(
+    document: Json, model: type[Part], path: Path, misspelt: Collection[Path]
+) -> Iterator[Finding]:
+    """Yield the wrong types, missing fields and broken bounds of the API document.
+
+    Fields that are `misspelt` are not missing: that they have another name is told of them.
+    """
     try:
         model.__pydantic_validator__.validate_python(document)
     except ValidationError as invalid:
@@ -42,6 +47,8 @@ def type_findings(document: Json, model: type[Part], path: Path) -> Iterator[Fin
             if not _is_open(error["type"], error["input"]):
                 facts = facts_at(model, error["loc"])
                 wrong = Wrong(error["type"], (*path, *error["loc"]), error["input"], facts)
+                if wrong.kind == "missing" and wrong.path in misspelt:
+                    continue
                 yield _finding(wrong, error.get("ctx", {}))
 
 

@@ -24,6 +24,8 @@ from reconciler.resource import API_VERSION, Exemption, RemoteId
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import REMOVE, Advice, Finding
 
+UNKNOWN = "M208"
+
 FIELDS = tuple(name for name, field in MANIFEST.items() if field.required)
 """Those of which a document that is a manifest has at least one."""
 
@@ -94,7 +96,7 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
 
 def _is_misspelt(key: str, envelope: Envelope) -> bool:
     """Tell a field that stands there under a slip of its name, of which the complaint says so."""
-    return any(one.code == "M208" and one.suggestion == key for one in envelope.findings)
+    return any(one.code == UNKNOWN and one.suggestion == key for one in envelope.findings)
 
 
 def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
@@ -127,13 +129,13 @@ def _unknown_fields(
     for key in document:
         if path and key in MANIFEST:
             said = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
-            yield Finding("M208", (*path, key), said, at_key=True)
+            yield Finding(UNKNOWN, (*path, key), said, at_key=True)
         elif not path and key in METADATA and key not in known:
             yield _beside_metadata(document, key)
         elif key not in known:
             near = nearest(key, known)
             said = f"unknown field `{key}` in {place} (known: {', '.join(known)})"
-            yield Finding("M208", (*path, key), said, suggestion=near, at_key=True)
+            yield Finding(UNKNOWN, (*path, key), said, suggestion=near, at_key=True)
 
 
 def _beside_metadata(document: dict[str, Json], key: str) -> Finding:
@@ -143,14 +145,15 @@ def _beside_metadata(document: dict[str, Json], key: str) -> Finding:
     if "metadata" not in document:
         said = f"`{key}` belongs inside `metadata`, which is missing"
         repair = "write a line `metadata:` above it, and indent it by two blanks"
-    return Finding("M208", (key,), said, suggestion=Advice(repair), at_key=True)
+    return Finding(UNKNOWN, (key,), said, suggestion=Advice(repair), at_key=True)
 
 
 def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
     version = document.get("apiVersion")
     if version is None:
         said = f"`apiVersion: {API_VERSION}` is required"
-        yield Finding("M202", (), said, suggestion=Advice("add it as the first line"))
+        if not _is_misspelt("apiVersion", envelope):
+            yield Finding("M202", (), said, suggestion=Advice("add it as the first line"))
     elif version != API_VERSION:
         said = f"unknown apiVersion {_shown(version)}"
         yield Finding("M202", ("apiVersion",), said, suggestion=API_VERSION)
@@ -159,7 +162,8 @@ def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Findin
         meant = kind_hinted(document.get("spec"))
         repair = Advice(f"add `kind: {meant.name}`" if meant else "add the one that is meant")
         said = f"`kind` is required: one of {', '.join(BY_NAME)}"
-        yield Finding("M203", (), said, suggestion=repair)
+        if not _is_misspelt("kind", envelope):
+            yield Finding("M203", (), said, suggestion=repair)
     elif isinstance(kind, str) and kind in BY_NAME:
         envelope.kind = BY_NAME[kind]
     else:
@@ -177,13 +181,15 @@ def _read_metadata(
             said = f"`metadata` must be a mapping with a `name`, not {_shown(metadata)}"
             repair = NO_ITEMS if is_mappings(metadata) else ""
             yield Finding("M204", ("metadata",), said, suggestion=repair)
-        elif document.keys().isdisjoint(METADATA):
+        elif document.keys().isdisjoint(METADATA) and not _is_misspelt("metadata", envelope):
             repair = Advice(f"add `metadata: {{name: {_name_for(document)}}}`")
             said = "`metadata` with a `name` is required"
             yield Finding("M204", (), said, suggestion=repair)
         return
-    yield from _unknown_fields(metadata, METADATA_FIELDS, ("metadata",))
-    if "name" in metadata or "name" not in document:
+    strange = list(_unknown_fields(metadata, METADATA_FIELDS, ("metadata",)))
+    yield from strange
+    is_misspelt = any(one.suggestion == "name" for one in strange)
+    if "name" in metadata or not ("name" in document or is_misspelt):
         yield from _read_name(metadata, document, envelope)
     yield from _read_labels(metadata, envelope)
     yield from _read_environments(metadata, around.environments, envelope)

@@ -25,7 +25,7 @@ from reconciler.manifests.withholding import WITHHELD, Withheld
 from reconciler.project import Variable
 from reconciler.resource import Ref
 from reconciler.sealed import SecretHole, named_values, seal
-from reconciler.slips import nearest
+from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Advice, Finding
 from reconciler.source.parsed import Graft
 
@@ -72,13 +72,17 @@ class Reference:
 
 @dataclass(slots=True)
 class Filled:
-    """A document after its expressions were read."""
+    """A document after its expressions were read.
+
+    What is `unfilled` still holds one, and why is told of an item and not of that place.
+    """
 
     document: Json
     findings: list[Finding] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     grafts: dict[Path, Graft] = field(default_factory=dict)
     inside: Inside | None = None
+    unfilled: set[Path] = field(default_factory=set)
 
 
 def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
@@ -87,7 +91,7 @@ def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> J
     found = along(scope.variables, name)
     if found is not None:
         return found[1]
-    near = nearest(name, scope.variables)
+    near = shortened(name, scope.variables)
     if scope.variables:
         said = f"there is no variable `{name}`: known are {', '.join(sorted(scope.variables))}"
     else:

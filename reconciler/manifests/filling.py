@@ -143,6 +143,7 @@ def _value(part: Expression, scope: Scope, path: Path, filled: Filled, *, is_who
     found = along(each.values, part.name)
     if found is None:
         filled.findings.append(_not_in_item(part, each, path))
+        filled.unfilled.add(path)
         return part.spot.written
     steps, value = found
     each.used.add(str(steps[0]))
@@ -155,7 +156,12 @@ def _not_in_item(part: Expression, each: Each, path: Path) -> Finding:
     name = part.name
     if name in each.keys:
         said = f"this item has no `{name}`, which others have and the manifest names"
-        return Finding(OF_ITEM, each.path, said)
+        near = nearest(name, each.values.keys() - each.named)
+        if not near:
+            return Finding(OF_ITEM, each.path, said)
+        # A slip of a key is told as such, and not as a key that nothing names too.
+        each.used.add(near)
+        return Finding(OF_ITEM, (*each.path, near), said, suggestion=name, at_key=True)
     near = nearest(name, each.keys)
     said = f"no item of `forEach` has `{name}` (they have {', '.join(sorted(each.keys))})"
     meant = near and expression(Word.EACH, near)

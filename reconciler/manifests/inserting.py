@@ -66,7 +66,8 @@ _PART = 8
 class Each:
     """One item of a `forEach`: its values, and where it stands.
 
-    `keys` are those of all items, and those that were named are noted in `used`.
+    `keys` are those of all items, and those that were named are noted in `used`; `named` are
+    those of which that was known before.
     """
 
     values: Mapping[str, Json]
@@ -75,6 +76,7 @@ class Each:
     member: Member
     keys: frozenset[str]
     used: set[str]
+    named: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

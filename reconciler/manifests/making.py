@@ -152,7 +152,7 @@ class Making(Complaining):
         kind = envelope.kind
         if kind is None or not envelope.name:
             # What is wrong with an expression is not told again of the text that it is.
-            told = {one.path for one in filled.findings}
+            told = filled.unfilled | {one.path for one in filled.findings}
             around = [one for one in envelope.findings if one.path not in told]
             envelope = replace(envelope, findings=around)
         if kind is None:

@@ -39,6 +39,7 @@ class Items:
 
     def each(self, used: set[str], first: str) -> Iterator[Each]:
         """Yield the items; the key that is `first` says what each is called."""
+        named = frozenset(used)
         for nth, values in self.values:
             member = Member(nth + 1, _label(values, first), self.total)
             yield Each(
@@ -48,6 +49,7 @@ class Items:
                 member=member,
                 keys=self.keys,
                 used=used,
+                named=named,
             )
 
 
