@@ -77,7 +77,8 @@ WORKSPACE_CODES: Final = (
     diagnostic(
         "M406",
         "A row of the file that `policySamples` names is no sample of a log: `application`, "
-        "`subsystem` and `severity` are needed, `policy` may stand beside them, and all are text.",
+        "`subsystem` and `severity` are needed, `policy` may stand beside them, and all are text. "
+        "One that expects a policy which the declared list does not have is a warning.",
         "What a change of log policies does is told by the samples, so each has to mean something.",
         _sampled("- {application: shop, subsystem: checkout, severity: eror}\n"),
         _sampled("- {application: shop, subsystem: checkout, severity: error, policy: errors}\n"),

@@ -6,22 +6,24 @@ Source: docs/policy-impact.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as File
 
-from reconciler.document import Json, Path, value_at
+from reconciler.document import Json, Path, stored_name, value_at
 from reconciler.kinds.judging import Judged
 from reconciler.project.samples import PolicySamples
+from reconciler.resource import Manifest
 from reconciler.resource.policy_impact import PolicySample, Samples
 from reconciler.signals.log_policies import SEVERITIES
-from reconciler.slips import nearest
-from reconciler.source.diagnostic import Advice, Complaint, Finding, Severity
+from reconciler.slips import nearest, shortened
+from reconciler.source.diagnostic import Advice, Complaint, Finding, Severity, warning
 from reconciler.source.files import Sources
 from reconciler.source.parsed import Document, Reading, Text, complaints_of_text
 from reconciler.source.shown import display_name
 
 MALFORMED = "M406"
+LIST = "LogPolicySet"
 MOST_SAMPLES = 1_000
 """Rows of one file: each plan asks the service about all of them, a hundred in a request."""
 
@@ -36,11 +38,16 @@ _WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
 
 
 def read_samples(
-    setting: PolicySamples, root: File, sources: Sources[Judged], named: Named
+    setting: PolicySamples,
+    root: File,
+    sources: Sources[Judged],
+    named: Named,
+    declared: Collection[str] | None,
 ) -> tuple[Samples, list[Complaint]]:
     """Read the samples of an environment, and everything that is wrong with them.
 
-    A file that cannot be read is told where the project file names it.
+    A file that cannot be read is told where the project file names it. `declared` are the names
+    of all policies that there will be, None where no manifest says so.
     """
     file = root / setting.file
     name = display_name(file, root)
@@ -50,7 +57,7 @@ def read_samples(
     complaints = [*complaints_of_text(name, reading)]
     rows: list[PolicySample] = []
     if not reading.has_errors:
-        for one in _rows(reading, name):
+        for one in _rows(reading, name, declared):
             if isinstance(one, Complaint):
                 complaints.append(one)
             else:
@@ -97,7 +104,21 @@ def _no_list(documents: Sequence[Document], name: str) -> Complaint:
     return Text(name, documents[0]).complaint(Finding(MALFORMED, (), said, suggestion=_WAY))
 
 
-def _rows(reading: Reading, name: str) -> Iterator[PolicySample | Complaint]:
+def policies_of(manifests: Iterable[Manifest]) -> set[str] | None:
+    """Name the policies of the list that is among manifests, None where there is none."""
+    lists = [one for one in manifests if one.ref.kind == LIST]
+    names = (
+        value_at(item, ("policy", "name"))
+        for one in lists
+        if isinstance(items := one.spec.get("policies"), list)
+        for item in items
+    )
+    return {stored_name(one) for one in names if isinstance(one, str)} if lists else None
+
+
+def _rows(
+    reading: Reading, name: str, declared: Collection[str] | None
+) -> Iterator[PolicySample | Complaint]:
     """Yield the rows, and complaints in the place of those that are wrong."""
     documents = [one for one in reading.documents if one.value is not None]
     value = documents[0].value if len(documents) == 1 else None
@@ -111,6 +132,8 @@ def _rows(reading: Reading, name: str) -> Iterator[PolicySample | Complaint]:
         return
     for index, row in enumerate(value):
         findings = [*_findings(row, index)]
+        if declared is not None and not findings:
+            findings = [*_undeclared(row, index, declared)]
         yield from (place.complaint(one) for one in findings)
         if isinstance(row, dict) and not any(one.severity is Severity.ERROR for one in findings):
             yield _sample(row)
@@ -132,6 +155,18 @@ def _findings(row: Json, index: int) -> Iterator[Finding]:
     for name in FIELDS:
         if name in row and (name != "policy" or row[name] is not None):
             yield from _value_findings(row[name], name, (index, name))
+
+
+def _undeclared(row: Json, index: int, declared: Collection[str]) -> Iterator[Finding]:
+    """Warn of a sample that can only fail, as the list will have no such policy."""
+    expected = row.get("policy") if isinstance(row, dict) else None
+    if not isinstance(expected, str) or not expected.strip():
+        return
+    folded = {one.casefold() for one in declared}
+    if expected.strip().casefold() not in folded:
+        near = shortened(expected, declared)
+        said = f"no policy of the list that is declared is called `{expected}`"
+        yield warning(MALFORMED, (index, "policy"), said, near)
 
 
 def _value_findings(value: Json, name: str, path: Path) -> Iterator[Finding]:

@@ -337,10 +337,15 @@ def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
     setting = environment.policy_samples if environment is not None else None
     if setting is None:
         return None
-    from reconciler.manifests.sampling import Named, read_samples  # noqa: PLC0415 - if there are some
+    from reconciler.manifests.sampling import (  # noqa: PLC0415 - if there are some
+        Named,
+        policies_of,
+        read_samples,
+    )
 
+    declared = None if loader.unusable else policies_of(one.manifest for one in loader.declared)
     named = Named(settings.written, loader.scope.environment, setting.file)
-    samples, complaints = read_samples(setting, loader.root, loader.sources, named)
+    samples, complaints = read_samples(setting, loader.root, loader.sources, named, declared)
     all(map(loader.keep, complaints))
     return samples
 

@@ -108,3 +108,18 @@ def test_hostile_names(tmp_path: Path) -> None:
     for line in workspace.run("plan", "--format", "markdown").out.splitlines():
         assert "@team" not in re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
     assert workspace.apply().code == 11
+
+
+@pytest.mark.parametrize(
+    ("policy", "found"), [("a", []), ('" A "', []), ("null", []), ("aa", ["a"]), ("other", [""])]
+)
+def test_a_policy_that_nobody_declares(tmp_path: Path, policy: str, found: list[str]) -> None:
+    """A sample that can only fail is a warning at its policy, as far as the list is declared."""
+    workspace = sampled(tmp_path)
+    workspace.write("deep/logs.yaml", f"- {ROW.replace('policy: a', f'policy: {policy}')}\n")
+    told = workspace.run("validate", "--format", "json").json["complaints"]
+    workspace.write("policies.yaml", "")
+    without = workspace.run("validate", "--format", "json").json["complaints"]
+
+    assert [(one["code"], one["suggestion"]) for one in told] == [("M406", one) for one in found]
+    assert "M406" not in [one["code"] for one in without]

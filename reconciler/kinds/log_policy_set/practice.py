@@ -66,7 +66,7 @@ class Taken:
     application: Names | None
     subsystem: Names | None
 
-    def coversnames_of(self, other: Taken) -> bool:
+    def covers_names_of(self, other: Taken) -> bool:
         """Tell whether both rules let in all that the other's do, with capitals and without."""
         pairs = (self.application, other.application), (self.subsystem, other.subsystem)
         return all(
@@ -86,7 +86,7 @@ def shadowing(before: Sequence[Taken | None], one: Taken) -> list[int]:
     left = set(one.severities)
     taking: list[int] = []
     for index, other in enumerate(before):
-        if other is not None and left & other.severities and other.coversnames_of(one):
+        if other is not None and left & other.severities and other.covers_names_of(one):
             left -= other.severities
             taking.append(index)
     return [] if left else taking
