@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
+
+from yaml import SafeLoader, YAMLError, compose
 
 from reconciler.document import Json, identical
 from reconciler.source.reading import read_text
@@ -15,6 +18,7 @@ from reconciler.source.written import Node, Written
 STEP = 2
 _KEY_SEPARATOR = re.compile(r'"[ \t]*:([ \t]*)')
 _ITEM_SEPARATOR = re.compile(r"[^\s,],([ \t]*)(?=[^\s])")
+_TEXT = "tag:yaml.org,2002:str"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 
@@ -65,8 +69,10 @@ class Layout:
             candidate = "'" + value.replace("'", "''") + "'"
         elif style == '"':
             return _double(value)
-        else:
+        elif _is_text_to_all(value):
             candidate = value
+        else:
+            return _double(value)
         return candidate if _reads_as(candidate, value, in_flow=in_flow) else _double(value)
 
     def key(self, name: str, like: Node | None = None, *, in_flow: bool) -> str:
@@ -234,6 +240,16 @@ def rewrapped(source: Sequence[str], value: str) -> list[str] | None:
 def _double(value: str) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+@lru_cache(maxsize=4096)
+def _is_text_to_all(value: str) -> bool:
+    """Tell a plain scalar that is text to readers of YAML 1.1 too, as tools beside this one are."""
+    try:
+        node = compose(value, SafeLoader)
+    except YAMLError:
+        return False
+    return node is not None and node.tag == _TEXT
 
 
 def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 
 from reconciler.document import Json, Path, stored_name, value_at
+from reconciler.kinds import BY_NAME
 from reconciler.kinds.judging import Judged
 from reconciler.project.samples import PolicySamples
 from reconciler.resource import Manifest
@@ -23,7 +24,6 @@ from reconciler.source.parsed import Document, Reading, Text, complaints_of_text
 from reconciler.source.shown import display_name
 
 MALFORMED = "M406"
-LIST = "LogPolicySet"
 MOST_SAMPLES = 1_000
 """Rows of one file: each plan asks the service about all of them, a hundred in a request."""
 
@@ -106,7 +106,7 @@ def _no_list(documents: Sequence[Document], name: str) -> Complaint:
 
 def policies_of(manifests: Iterable[Manifest]) -> set[str] | None:
     """Name the policies of the list that is among manifests, None where there is none."""
-    lists = [one for one in manifests if one.ref.kind == LIST]
+    lists = [one for one in manifests if BY_NAME[one.ref.kind].singleton]
     names = (
         value_at(item, ("policy", "name"))
         for one in lists

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reconciler.advice import on_journal
+from reconciler.foreign import quoted
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.words import plural, selection_words
@@ -46,8 +47,9 @@ def notices(plan: Plan) -> Iterator[Notice]:
     for one in plan.unsettled:
         words = "the answer to its create was lost, and nothing can be applied before it is settled"
         settle = on_journal("settle", str(one.ref), environment=plan.environment)
-        way, never = f"{settle} --id ID", f"{settle} --never-happened"
-        yield Notice("in doubt", words, (one.ref,), ways=(way, never))
+        ways = (f"{settle} --id ID", f"{settle} --never-happened")
+        commands = tuple(quoted(way, len(way)) for way in ways)
+        yield Notice("in doubt", words, (one.ref,), ways=commands)
     base = plan.signals.base
     if base is not None and base.strayed:
         words = "not live as the base branch declares it, so this change meets something else"

@@ -122,7 +122,8 @@ def plan_and_apply(
 ) -> tuple[Plan, Applied | None]:
     """Plan, check what was agreed to, ask where nothing was, and apply, all under the lock.
 
-    Where a person who was asked says no, nothing was applied, which is None.
+    A plan that nobody would see is shown, unless `quiet`. Where a person who was asked says no,
+    nothing was applied, which is None.
     `agree` is shown the plan before that, and `begin` is called when nothing
     stands in the way any more. `command` is what the journal calls it. Raises
     Locked, and what planning, `agree` and `check` raise; nothing was applied then.
@@ -135,6 +136,8 @@ def plan_and_apply(
             consent = agree(made)
             check(made, consent, bench.voice, verbose=verbose)
             does_work = made.has_changes or made.is_noted
+            if does_work and consent.given and not (consent.is_reviewed or quiet):
+                bench.voice.show(made, verbose=verbose)
             if not consent.given and does_work and not bench.voice.confirm(made, verbose=verbose):
                 return made, None
         except KeyboardInterrupt:

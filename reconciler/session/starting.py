@@ -106,8 +106,13 @@ def start(asked: Asked, folder: Path, wanted: Start, schemas: Mapping[str, str])
     for name, text in texts.items():
         (created if _write(folder, name, text) else kept).append(name)
     remarks = (*_remarks(folder, texts, created), *(_strangers(folder, created) if is_new else ()))
-    environment = EMULATED if is_new else ""
+    environment = EMULATED if is_new or _is_emulated(folder) else ""
     return Made(folder, tuple(created), tuple(kept), remarks, _next(asked, folder, environment))
+
+
+def _is_emulated(folder: Path) -> bool:
+    project, _ = load_project(folder / PROJECT_FILE)
+    return project is not None and EMULATED in project.settings.environments
 
 
 def known_target(folder: Path) -> Start:

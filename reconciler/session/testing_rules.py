@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reconciler.document import ANY, Json, Path, differences
+from reconciler.errors import UsageError
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.ruling import flaws_in_rules
 from reconciler.project import ProjectFile
@@ -60,8 +62,11 @@ class _Example:
 def run_rule_tests(asked: Asked) -> Tested:
     """Hold each rule of the project file against its examples, whatever its `until` says.
 
-    Raises UsageError for a project file that is not there, and MissingExtra.
+    Raises UsageError for a path or a project file that is not there, and MissingExtra.
     """
+    lost = next((path for path in asked.paths if not os.path.lexists(path)), None)
+    if lost is not None:
+        raise UsageError(f"there is no {lost}, from where a project file could be looked for")
     project, complaints = read_project(asked)
     if project is None:
         return Tested((), tuple(complaints))

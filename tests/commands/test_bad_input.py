@@ -22,6 +22,7 @@ BAD: dict[str, tuple[int, str]] = {
     "init broken.yaml": (64, "is no folder"),
     "graph --format xml": (64, "'xml' is not one of"),
     "rules test --format xml": (64, "'xml' is not one of"),
+    "rules test nowhere": (64, "there is no nowhere"),
     "completion tcsh": (64, "'tcsh' is not one of"),
     "fmt nowhere.yaml": (4, "there is no such file"),
     "fmt broken.yaml": (4, "broken.yaml"),

@@ -99,7 +99,7 @@ def test_broken_beside_good(workspace: Workspace) -> None:
 
     assert ran.code == InvalidInput.exit_code
     assert "error[M101]" in ran.err
-    assert "broken.yaml:2:1" in ran.err
+    assert "broken.yaml:1:4" in ran.err
     assert "error[M118]" in ran.err
     assert text_of(workspace, "slo.yaml") == TIDY
     assert text_of(workspace, "broken.yaml") == BROKEN

@@ -96,7 +96,7 @@ def test_all_files_in_one_run(project: Workspace) -> None:
         ("a.yaml", 5, "M301"),
         ("a.yaml", 7, "M303"),
         ("a.yaml", 9, "M201"),
-        ("b.yaml", 2, "M101"),
+        ("b.yaml", 1, "M101"),
         ("c/d.yaml", 3, "M205"),
     ]
 

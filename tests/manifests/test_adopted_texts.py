@@ -7,7 +7,10 @@ from random import Random
 from typing import Any
 
 import pytest
+import yaml
 from adopted_texts import CASES, case
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reconciler.document import Edit, Gone, Item, Items, Put, Within
 from reconciler.manifests.adopting import Script, text_after
@@ -136,3 +139,20 @@ def test_an_edit_that_does_not_fit_is_refused() -> None:
 
     assert text_after(script, {0: Within({"a": Within({"b": Put(1)})})}) is None
     assert text_after(script, {0: Put({"b": 1})}) is None
+
+
+@pytest.mark.parametrize("text", ["<<", "=", "on", "No", "12:30", "2024-01-01", "1_000", "~", ".5"])
+def test_other_readers_read_the_same(text: str) -> None:
+    """What YAML 1.1 takes for something else stands in quotes, so that each tool reads a text."""
+    made = after("a: x\nb: [c]\n", Within({"a": Put(text), "b": Put([text])}))
+
+    assert yaml.safe_load(made) == {"a": text, "b": [text]}
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"])))
+@settings(deadline=None)
+def test_any_text_is_read_the_same(text: str) -> None:
+    """Whatever text comes into a plain field or list, both readers give it back."""
+    made = after("a: x\nb: [c]\n", Within({"a": Put(text), "b": Put([text])}))
+
+    assert yaml.safe_load(made) == {"a": text, "b": [text]} == read_text(made).documents[0].value

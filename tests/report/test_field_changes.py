@@ -24,14 +24,8 @@ from reconciler.document import ABSENT, Json, differences, turned
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.fields import Unit
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
-from reconciler.report.changes.fields import (
-    FieldChange,
-    Line,
-    drift_changes,
-    field_changes,
-    line_diff,
-    pieces,
-)
+from reconciler.report.changes.fields import FieldChange, drift_changes, field_changes
+from reconciler.report.changes.line_diff import Line, line_diff, pieces
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.safe import safe
 from reconciler.report.spoken import duration, spoken_value

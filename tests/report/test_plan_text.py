@@ -28,7 +28,7 @@ from sample_plans import (
     rewritten,
 )
 
-from reconciler.report.changes.fields import GOES_ON
+from reconciler.report.changes.line_diff import GOES_ON
 from reconciler.report.changes.text import broken_to
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import columns

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from reconciler.report.changes.fields import (
-    GOES_ON,
     FieldChange,
     Leaf,
-    Line,
     by_subject,
     essentials_of,
     field_changes,
     packed,
 )
+from reconciler.report.changes.line_diff import GOES_ON, Line
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns, safe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from reconciler.advice import on_manifests
@@ -33,18 +34,25 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
 
 
 def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
-    """Give every error and the first three warnings, and where the other warnings are told.
+    """Give every error and three warnings, of more one of a code, and where the others are told.
 
     For commands whose answer would be lost among warnings; `verbose` shows them all.
     """
     ordered = worst_first(complaints)
-    most = sum(one.is_error for one in ordered) + MOST_WARNED
-    shown = ordered if style.verbose else ordered[:most]
+    errors = [one for one in ordered if one.is_error]
+    warnings = [one for one in ordered if not one.is_error]
+    first = {one.code: one for one in reversed(warnings)}
+    is_few = style.verbose or len(warnings) <= MOST_WARNED
+    different = [one for one in warnings if one is first[one.code]][:MOST_WARNED]
+    told = warnings if is_few else different
+    shown = [*errors, *told]
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
-    rest = len(ordered) - len(shown)
-    if rest:
-        more = plural(rest, "more warning")
-        lines.extend((fitted(f"and {more}: `{on_manifests('validate')}` shows them", style), ""))
+    rest = Counter(one.code for one in warnings)
+    rest.subtract(one.code for one in told)
+    if rest.total():
+        codes = ", ".join(f"{count:,} {code}" for code, count in rest.items() if count)
+        more = f"and {plural(rest.total(), 'more warning')} ({codes})"
+        lines.extend((fitted(f"{more}: `{on_manifests('validate')}` shows them", style), ""))
     lines.extend(_hint(shown, style))
     return "\n".join((*lines, ""))
 

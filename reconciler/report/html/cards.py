@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from reconciler.report.changes.fields import FieldChange, Leaf, Line, by_subject
+from reconciler.report.changes.fields import FieldChange, Leaf, by_subject
+from reconciler.report.changes.line_diff import Line
 from reconciler.report.html.element import (
     NOTHING,
     Markup,
