@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from reconciler.addresses import steps_in
 from reconciler.document import Json
+from reconciler.strict import STRICT
 
 POLICIES = "/dataplans/policies/v1"
 """The list of log policies. It is always there, so that asking for it proves target and key."""
@@ -28,7 +29,7 @@ REQUESTS_AT_ONCE = 16
 
 Parameters: TypeAlias = list[tuple[str, str]]
 
-_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=to_camel)
+_STRICT = ConfigDict(**STRICT, alias_generator=to_camel)
 
 Spelling: TypeAlias = Annotated[str, Field(min_length=1)]
 
@@ -199,7 +200,7 @@ class Listing(BaseModel):
 class Reads(BaseModel):
     """Reads that the API document does not show, by kind; none is ever tried that is not here."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(**{**STRICT, "extra": "allow"})
     __pydantic_extra__: dict[str, Read]
 
     lists: Annotated[dict[str, Listing], Field(description="Lists of all there is, by kind.")] = {}

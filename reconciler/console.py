@@ -13,16 +13,6 @@ from reconciler.errors import worst
 from reconciler.report.complaints.text import complaints_beside
 from reconciler.report.safe import columns, hide_with, json_text, safe
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
-from reconciler.report.words import summary
-from reconciler.resource import (
-    Action,
-    InDoubt,
-    Outcome,
-    Plan,
-    Refused,
-    Skipped,
-    Unconfirmed,
-)
 from reconciler.source.diagnostic import Complaint
 from reconciler.streams import line_or_signal, output_lost, write
 
@@ -30,6 +20,7 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.applying.applied import Applied
     from reconciler.project import Project
+    from reconciler.resource import Outcome, Plan
 
 MOST_SKIPPED = 20
 
@@ -174,6 +165,8 @@ class Console:
     def confirm(self, plan: Plan, *, verbose: bool) -> bool:
         """Show the plan, and tell whether the answer is `yes`."""
         self.show(plan, verbose=verbose)
+        from reconciler.report.counts import summary  # noqa: PLC0415 - not for validate
+
         style = stderr_style(verbose=verbose)
         where = safe(f"{plan.environment} ({plan.target})")
         asking, taken = f"Apply to {where}: {summary(plan)}?", "Only `yes` is taken: "
@@ -210,6 +203,8 @@ class Writing:
     """Says what became of each change, as soon as that is known."""
 
     def __init__(self, made: Plan, *, quiet: bool) -> None:
+        from reconciler.resource import Action  # noqa: PLC0415 - not for validate
+
         self.quiet = quiet
         self.total = sum(change.action is not Action.KEEP for change in made.changes)
         self.done = self.skipped = 0
@@ -220,6 +215,9 @@ class Writing:
 
         Why a write was refused, or nobody knows of it, stands nowhere else, and is always said.
         """
+        from reconciler.report.applied.text import outcome_line  # noqa: PLC0415 - not for validate
+        from reconciler.resource import InDoubt, Refused, Skipped, Unconfirmed  # noqa: PLC0415 - as above
+
         self.done += 1
         self.skipped += isinstance(outcome, Skipped)
         needed = isinstance(outcome, Refused | Unconfirmed | InDoubt)
@@ -228,30 +226,32 @@ class Writing:
         if isinstance(outcome, Skipped) and self.skipped > MOST_SKIPPED:
             return
         count = f"[{self.done:>{len(str(self.total))}}/{self.total}]"
-        from reconciler.report.applied.text import outcome_line  # noqa: PLC0415 - not for validate
-
         words(f"{count}{outcome_line(outcome, self.style)[1:]}")
 
 
 def plan_words(made: Plan, form: str, project: Project, *, verbose: bool) -> str:
     """Give a plan in a format by its name."""
-    from reconciler.report.plan.document import plan_json, plan_jsonl  # noqa: PLC0415 - not for validate
-    from reconciler.report.plan.markdown import plan_markdown  # noqa: PLC0415 - as above
-    from reconciler.report.plan.text import plan_text  # noqa: PLC0415 - as above
-
     match form:
         case "json":
+            from reconciler.report.plan.document import plan_json  # noqa: PLC0415 - for this format
+
             return plan_json(made)
         case "jsonl":
+            from reconciler.report.plan.document import plan_jsonl  # noqa: PLC0415 - as above
+
             return plan_jsonl(made)
         case "markdown":
+            from reconciler.report.plan.markdown import plan_markdown  # noqa: PLC0415 - as above
+
             return plan_markdown(made)
         case "html":
-            from reconciler.report.html import plan_html  # noqa: PLC0415 - for this format only
+            from reconciler.report.html import plan_html  # noqa: PLC0415 - as above
             from reconciler.session.projects import made_now  # noqa: PLC0415 - with it
 
             return plan_html(made, made_now(project))
         case _:
+            from reconciler.report.plan.text import plan_text  # noqa: PLC0415 - as above
+
             return plan_text(made, stdout_style(verbose=verbose))
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -398,3 +399,12 @@ def test_offline_is_light() -> None:
 
     assert loaded & {"httpx", "aiohttp", "starlette", "deepdiff", "uvicorn"} == set()
     assert "reconciler.manifests.workspace" in loaded
+
+
+def test_each_noun_is_found() -> None:
+    """Every name that the face of the nouns offers is that of one of its files, and no other."""
+    face = import_module("reconciler.resource")
+
+    assert [name for name in face.__all__ if not hasattr(face, name)] == []
+    with pytest.raises(AttributeError):
+        _ = face.Nothing

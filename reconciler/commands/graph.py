@@ -9,9 +9,9 @@ from reconciler.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds import BY_NAME
 from reconciler.report.complaints.text import complaints_text
+from reconciler.report.counts import selection_words
 from reconciler.report.graph import graph_dot, graph_json, graph_mermaid, graph_text
 from reconciler.report.safe import safe
-from reconciler.report.words import selection_words
 from reconciler.resource import Ref, Selected
 from reconciler.resource.graph import Graph
 from reconciler.session.graphing import read_graph

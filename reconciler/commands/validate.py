@@ -12,9 +12,9 @@ from reconciler.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
 from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.counts import selection_words
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import unheeded_words
-from reconciler.report.words import selection_words
 from reconciler.session.checking import Checked, check, check_in
 from reconciler.session.projects import Asked, manifest_paths, read_project
 from reconciler.source.diagnostic import Severity

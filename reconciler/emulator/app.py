@@ -23,7 +23,6 @@ from reconciler.emulator.fault_injection import FaultInjection
 from reconciler.emulator.fault_rules import FaultRules
 from reconciler.emulator.faults import Faults
 from reconciler.emulator.log_file import LogFile
-from reconciler.emulator.openapi import openapi_document
 from reconciler.emulator.page import page
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.refusing import REFUSALS
@@ -142,4 +141,6 @@ async def _health(_: Request) -> Response:
 
 async def _openapi(request: Request) -> Response:
     """Describe the endpoints, those that only the profile gives too; needs no key."""
+    from reconciler.emulator.openapi import openapi_document  # noqa: PLC0415 - few ask for it
+
     return JSONResponse(openapi_document(request.app.state.profile))

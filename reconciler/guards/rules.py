@@ -93,13 +93,17 @@ def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[Objection]:
 
     Creates do not count, nor does what is neither seen nor remembered and is not weakened.
     """
-    for kind in KINDS:
+    of_kinds: dict[str, list[Change]] = {}
+    for change in plan.changes:
+        of_kinds.setdefault(change.ref.kind, []).append(change)
+    # A kind that nothing is of is not loaded.
+    for name in (one for one in BY_NAME if one in of_kinds):
+        kind = BY_NAME[name]
         # Of a list its members are known, and one beside a part tells of none.
         known = 0 if kind.destroyable else _beside(plan.beside, kind)
         figures = _Figures(known, _beside(plan.perhaps_beside, kind))
-        for change in plan.changes:
-            if change.ref.kind == kind.name:
-                figures.add(kind, change)
+        for change in of_kinds[name]:
+            figures.add(kind, change)
         limits = guards.of(kind.name)
         if figures.changed.total() > _allowed(figures, limits):
             yield _objection(kind, figures, limits, plan.environment)
@@ -147,13 +151,6 @@ PROTECTED = "protected"
 NEW_JOURNAL = "new-journal"
 LOOKS_LIKE_RENAME = "looks-like-rename"
 
-GUARD_CODES = (
-    *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
-    *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES, FROZEN),
-    *(code for kind in KINDS for code in kind.consents),
-)
-"""Every code of an objection; docs/guards.md explains each."""
-
 MOST_NAMED = 5
 _FILE = "reconciler.yaml"
 REVIEW = (
@@ -161,6 +158,15 @@ REVIEW = (
     "or answer `yes` on a terminal"
 )
 OVERRIDE = "apply with `--override-guard REASON`, which the journal keeps"
+
+
+def guard_codes() -> tuple[str, ...]:
+    """Give every code of an objection, of all kinds; docs/guards.md explains each."""
+    return (
+        *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
+        *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES, FROZEN),
+        *(code for kind in KINDS for code in kind.consents),
+    )
 
 
 def splitting(ref: Ref) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from reconciler.resource import Change
+if TYPE_CHECKING:
+    from reconciler.resource import Change
 
 
 def _takes_no_logs(_: Change, __: str, ___: str) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from reconciler.resource import Manifest, Ref
+if TYPE_CHECKING:
+    from reconciler.resource import Manifest, Ref
 
 
 @dataclass(frozen=True, slots=True)

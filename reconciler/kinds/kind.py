@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -10,16 +9,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.advice import on_journal
-from reconciler.document import Json, Shape
 from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
-from reconciler.journal.history import Memory
 from reconciler.kinds.bearing import UNKNOWN_BEARING, Bearing
-from reconciler.kinds.endpoints import Endpoint
-from reconciler.kinds.fields import Part
 from reconciler.kinds.hanging import Foreseen, Watched, nothing_foreseen, watches_nothing
-from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.shape import exact_shape_of, shape_of
-from reconciler.queries import Query
 from reconciler.resource import (
     Change,
     Manifest,
@@ -30,13 +23,19 @@ from reconciler.resource import (
     RemoteId,
     Unconfirmed,
 )
-from reconciler.source.diagnostic import Finding
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.assumptions import Assumptions
+    from reconciler.document import Json, Shape
+    from reconciler.journal.history import Memory
+    from reconciler.kinds.endpoints import Endpoint
+    from reconciler.kinds.fields import Part
     from reconciler.kinds.hygiene import Check
+    from reconciler.kinds.id_forms import IdForm
     from reconciler.kinds.practice import Practice
+    from reconciler.queries import Query
+    from reconciler.source.diagnostic import Finding
 
 ANY_STEP: Final = "*"
 """In a path, every field of an object and every item of a list."""
@@ -148,6 +147,8 @@ async def side_by_side(
             return await write_one(sending)
         except ReconcilerError as error:
             return error
+
+    import asyncio  # noqa: PLC0415 - most runs of a manifest send nothing
 
     return list(await asyncio.gather(*map(answer, sendings)))
 

@@ -43,9 +43,13 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
 
 def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
     """Yield the kinds under `api: reads:` that there are not, or that are read anyway."""
+    environments = settings.environments.items()
+    if not any(one.api.reads.of_kinds or one.api.reads.lists for _, one in environments):
+        # Most projects say nothing of it, and to ask a kind loads it.
+        return
     unread = [kind.name for kind in KINDS if not kind.readable]
     listed = [kind.name for kind in KINDS if not kind.singleton]
-    for name, environment in settings.environments.items():
+    for name, environment in environments:
         reads, path = environment.api.reads, ("environments", name, "api", "reads")
         for kind in reads.of_kinds:
             if kind in BY_NAME and kind not in unread:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from reconciler.source.files import LARGEST_WORKSPACE, MOST_FILES
+from reconciler.strict import STRICT
 
 _MB = 1 << 20
 
@@ -18,7 +19,7 @@ _MB = 1 << 20
 class Extent(BaseModel):
     """How many files a workspace may have, and how large they may be together."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
     files: Annotated[int, Field(ge=1, description="How many files are read in one run.")] = (
         MOST_FILES

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.slips import nearest
+from reconciler.strict import STRICT
 
 FIELDS: Final = "minute hour day month weekday, as `0 18 * * 5`"
 LONGEST: Final = timedelta(days=366)
@@ -41,7 +42,7 @@ def duration(text: str) -> timedelta:
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
 
 def _refused(said: str, near: str | None = None) -> PydanticCustomError:

@@ -7,10 +7,11 @@ from contextlib import suppress
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.source.parsed import Text
+from reconciler.strict import STRICT
 
 LONGEST_EXPRESSION = 4_000
 MOST_RULES = 500
@@ -25,7 +26,7 @@ Example = dict[str, Any]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
 
 class Examples(_Strict):

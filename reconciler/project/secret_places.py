@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from reconciler.strict import STRICT
 
 
 class SecretPlace(BaseModel):
     """Where the value of one secret is: a variable, a file, or what a command prints."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
     environment: Annotated[
         str | None,

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.assumptions import Assumptions
@@ -22,6 +22,7 @@ from reconciler.project.samples import SampleSetting
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.sharding import first_filled
 from reconciler.project.watching import MOST_TRACKED_DAYS, TRACKED_DAYS, Watching
+from reconciler.strict import STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ Variable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
 
 class Limits(_Strict):

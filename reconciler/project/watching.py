@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from reconciler.strict import STRICT
 
 TRACKED_DAYS: Final = 14
 MOST_TRACKED_DAYS: Final = 90
@@ -14,7 +16,7 @@ MOST_TRACKED_DAYS: Final = 90
 class Watching(BaseModel):
     """What `watch` does here beside its report."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
     on_noisier: Annotated[
         Literal["report", "rollback"],

@@ -12,12 +12,13 @@ from reconciler.report.changes.fields import FieldChange, drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.complaints.document import fix_diff
+from reconciler.report.counts import selection_words
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
 from reconciler.report.spoken import place_in, spoken_value
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import plural, selection_words, value
+from reconciler.report.words import plural, value
 from reconciler.resource import (
     Adopted,
     Adoption,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from reconciler.advice import on_journal
 from reconciler.foreign import quoted
+from reconciler.report.counts import selection_words
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
-from reconciler.report.words import plural, selection_words
+from reconciler.report.words import plural
 from reconciler.resource import Action, Change, Plan, Ref, RenamedFrom
 
 MOST_NAMED = 5

@@ -21,12 +21,13 @@ from reconciler.report.changes.document import (
 from reconciler.report.changes.fields import drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
+from reconciler.report.counts import drift_summary
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, folds_markdown
 from reconciler.report.reasons import WAYS, drift_age, drift_note, look_notes, way_out_words
 from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import drift_summary, plural
+from reconciler.report.words import plural
 from reconciler.resource import Drift, LastEdit, Look
 from reconciler.resource.plan import Cause, State
 

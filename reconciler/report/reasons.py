@@ -8,8 +8,8 @@ from typing import TypeAlias, assert_never
 from reconciler.advice import on_journal
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
+from reconciler.report.counts import selection_words
 from reconciler.report.spoken import Place, facts_of_kind, places_in, spoken_place
-from reconciler.report.words import selection_words
 from reconciler.resource import (
     Action,
     AnotherId,

@@ -14,8 +14,8 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.fields import Known, Part, Unit
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_within
+from reconciler.report.counts import live_document
 from reconciler.report.safe import safe
-from reconciler.report.words import live_document
 from reconciler.resource import Change
 from reconciler.sealed import references_in
 

@@ -1,35 +1,13 @@
-"""Values, counts and actions in words that a person can read. Pure."""
+"""Values and counts in words that a person can read. Pure."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.report.safe import ELLIPSIS, safe
-from reconciler.resource import Action, Change, Evidence, Look, Plan, Remembered, Seen, Selected
 from reconciler.sealed import references_in
-
-VERBS = {
-    Action.CREATE: "create",
-    Action.UPDATE: "update",
-    Action.ASSERT: "assert",
-    Action.BLOCKED: "blocked",
-    Action.KEEP: "unchanged",
-}
-
-SHOWN_COMMIT = 12
-WORST_FIRST = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE, Action.KEEP)
-"""In which order a report shows changes: what may hurt comes first."""
-
-
-EVIDENCE_MEANINGS = {
-    "live": "the service was asked just now",
-    "journal": "the API cannot show it, so it is compared with the last write",
-    "base": "nothing live was asked: compared with what the revision declares",
-    "unseen": "the API cannot show it, and the journal has no write of it",
-}
 
 
 def place(path: Path) -> str:
@@ -78,84 +56,6 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
     return safe(head + before[start:], room), safe(head + after[start:], room)
 
 
-def live_document(change: Change) -> Json | Missing:
-    """Give what a change was compared with, as it may be shown, where anything was."""
-    match change.observation:
-        case Seen(document=document) | Remembered(document=document):
-            return document if change.before is None else change.before
-        case _:
-            return ABSENT
-
-
-def evidence(change: Change) -> str:
-    """Say what a change rests on."""
-    match change.evidence:
-        case Evidence.LIVE:
-            return "live"
-        case Evidence.JOURNAL:
-            return "journal"
-        case Evidence.NONE:
-            return "unseen"
-        case Evidence.BASE:
-            return "base"
-
-
-def heading(plan: Plan) -> str:
-    """Say what a plan is for, and where it leads."""
-    if plan.against is None:
-        return f"Plan for {plan.environment} ({plan.target})"
-    commit = plan.against.commit[:SHOWN_COMMIT]
-    return f"Plan against {commit} (nothing live was asked) for {plan.environment}"
-
-
-def summary(plan: Plan) -> str:
-    """Give the counts of a plan in one line, without those that are zero."""
-    words = []
-    for action in (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.BLOCKED, Action.KEEP):
-        count = plan.count(action)
-        if count:
-            plain = action in (Action.BLOCKED, Action.KEEP)
-            words.append(f"{count:,} {'' if plain else 'to '}{VERBS[action]}")
-    destroyed = sum(len(change.destroys) for change in plan.changes)
-    if destroyed:
-        words.append(f"{destroyed:,} destroyed for good")
-    if words or plan.changed_since:
-        return ", ".join(words) or "nothing changed"
-    return "nothing is selected" if plan.selected is not None else "nothing is declared"
-
-
-def selection_words(selected: Selected) -> str:
-    """Say what a run was limited to, and how much it left out; foreign text, not yet safe."""
-    given = (("--select", selected.select), ("--exclude", selected.exclude))
-    flags = " ".join(f"{flag} {one}" for flag, some in given for one in some)
-    return f"limited by {flags}: {plural(selected.left_out, 'resource')} left out"
-
-
 def plural(count: int, noun: str, several: str = "") -> str:
     """Give `1 field` or `2 fields`; `several` is the plural of a noun that takes more than an s."""
     return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
-
-
-def lost_json(change: Change) -> str:
-    """Give whole what a write destroys, so that it can be restored by hand."""
-    return json.dumps(list(change.lost), ensure_ascii=True)
-
-
-def drift_summary(look: Look) -> str:
-    """Give the counts of a comparison with live in one line, the worst first."""
-    counts = Counter(drift.state for drift in look.found)
-    drifted = counts["drifted"] + counts["gone"]
-    words = [
-        f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",
-        *([f"{look.new:,} new since the last look"] if look.new else []),
-        f"{counts['same']:,} as applied",
-    ]
-    if counts["unread"]:
-        words.append(f"{counts['unread']:,} that could not be read")
-    if counts["unseen"]:
-        words.append(f"{counts['unseen']:,} that the API cannot show")
-    if counts["unapplied"]:
-        words.append(f"{counts['unapplied']:,} never applied")
-    if look.ignored:
-        words.append(f"{plural(look.ignored, 'difference')} ignored")
-    return ", ".join(words)

@@ -16,12 +16,12 @@ from reconciler.guards import FROZEN, Agreed, unmet
 from reconciler.journal.entries import Override, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
+from reconciler.report.counts import lost_json
 from reconciler.report.plan.document import PlanDocument
 from reconciler.report.plan.stale import changed_since
 from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
 from reconciler.report.spoken import places_in
-from reconciler.report.words import lost_json
 from reconciler.resource import LostUnseen, Objection, Plan
 from reconciler.session.interrupts import interrupts
 from reconciler.session.opening import Bench, known_secrets, open_api

@@ -30,10 +30,10 @@ from sample_plans import (
 
 from reconciler.report.changes.line_diff import GOES_ON
 from reconciler.report.changes.text import broken_to
+from reconciler.report.counts import summary
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import columns
 from reconciler.report.table import Style
-from reconciler.report.words import summary
 from reconciler.resource import Action, Objection, Plan
 
 GOLDEN = Path(__file__).parent / "golden"

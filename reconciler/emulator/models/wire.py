@@ -33,6 +33,8 @@ class WireObject(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel,
         allow_inf_nan=False,
+        # An embedded emulator of a short run reads few of them.
+        defer_build=True,
         extra="allow",
         strict=True,
         validate_by_alias=True,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from reconciler.api.retrying import Request
 from reconciler.document import Json, Missing, value_at
 from reconciler.errors import ReconcilerError, ServiceRefused
-from reconciler.journal.history import Memory
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
 from reconciler.kinds.answers import any_members, text, texts
 from reconciler.kinds.assumed_reads import Found, read_record
@@ -46,6 +45,7 @@ from reconciler.sealed import references_in
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+    from reconciler.journal.history import Memory
 
 SILENCED = "alert-silenced"
 DELETED = "alert-deleted"

@@ -18,7 +18,6 @@ from reconciler.errors import (
     ServiceRefused,
     UnreadableReply,
 )
-from reconciler.journal.history import Memory
 from reconciler.kinds.answers import given_id, member, text, without
 from reconciler.kinds.dashboard.model import DashboardSpec
 from reconciler.kinds.dashboard.nested_ids import with_nested_ids
@@ -51,6 +50,7 @@ from reconciler.resource import (
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+    from reconciler.journal.history import Memory
 
 
 def from_export(content: dict[str, Json]) -> dict[str, Json]:
@@ -226,6 +226,8 @@ async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
 
 
 async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
+    from reconciler.journal.history import Memory  # noqa: PLC0415 - only for a lost answer
+
     try:
         observed = await observe(api, sending.change.manifest, Memory())
     except ReconcilerError as error:

@@ -32,7 +32,6 @@ from reconciler.errors import (
     UnreadableReply,
     Unsettled,
 )
-from reconciler.journal.history import Memory
 from reconciler.kinds.answers import all_members, text
 from reconciler.kinds.kind import Identified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
@@ -52,6 +51,7 @@ from reconciler.slips import nearest
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
     from reconciler.api.client import Api
+    from reconciler.journal.history import Memory
 
 
 OVERWRITE = f"{POLICIES}/atomicOverwriteLogPolicies"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from reconciler.api.retrying import Request
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
-from reconciler.journal.history import Memory
 from reconciler.kinds.answers import without
 from reconciler.kinds.assumed_reads import Found, read_record
 from reconciler.kinds.id_forms import INT32
@@ -30,6 +29,7 @@ from reconciler.resource import (
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
     from reconciler.api.client import Api
+    from reconciler.journal.history import Memory
 
 
 NAME = "SavedView"

@@ -10,7 +10,6 @@ from reconciler.addresses import is_part
 from reconciler.api.retrying import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
-from reconciler.journal.history import Memory
 from reconciler.kinds.answers import any_members, member, text, texts
 from reconciler.kinds.hanging import Foreseen
 from reconciler.kinds.id_forms import UUID
@@ -44,6 +43,7 @@ from reconciler.resource import (
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
+    from reconciler.journal.history import Memory
 
 TARGET_LOWERED = "slo-target-lowered"
 _TARGET = ("targetThresholdPercentage",)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from reconciler.advice import on_journal
 from reconciler.forge.comments import State
 from reconciler.report.applied.document import WORDS, counts_of, word
+from reconciler.report.counts import selection_words
 from reconciler.report.markdown import code, fenced
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe
 from reconciler.report.signals.watchers import (
     told_markdown,
 )
-from reconciler.report.words import selection_words
 from reconciler.resource import (
     InDoubt,
     Outcome,

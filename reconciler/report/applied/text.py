@@ -8,13 +8,14 @@ from types import MappingProxyType
 from reconciler.advice import on_journal
 from reconciler.document import Difference
 from reconciler.report.applied.document import WORDS, OutcomeWord, counts_of, word
+from reconciler.report.counts import selection_words
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe
 from reconciler.report.signals.watchers import (
     told_text,
 )
 from reconciler.report.table import Colour, Style, fitted, wrapped
-from reconciler.report.words import place, plural, selection_words, value
+from reconciler.report.words import place, plural, value
 from reconciler.resource import (
     InDoubt,
     Outcome,

@@ -13,6 +13,7 @@ from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.report.changes.line_diff import Line, line_diff
+from reconciler.report.counts import live_document
 from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
 from reconciler.report.spoken import (
     BETWEEN,
@@ -23,7 +24,7 @@ from reconciler.report.spoken import (
     spoken_value,
     standing,
 )
-from reconciler.report.words import leaves, live_document
+from reconciler.report.words import leaves
 from reconciler.resource import Action, Change, Drift
 from reconciler.sealed import references_in
 

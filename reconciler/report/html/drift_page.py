@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from reconciler.report.changes.fields import drift_changes
+from reconciler.report.counts import drift_summary
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
 from reconciler.report.html.page import Made, page, page_head, skip_link
 from reconciler.report.reasons import drift_note, look_notes, way_out_words
-from reconciler.report.words import drift_summary, plural
+from reconciler.report.words import plural
 from reconciler.resource import Drift, Look
 from reconciler.resource.plan import State
 

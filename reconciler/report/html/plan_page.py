@@ -8,6 +8,14 @@ from typing import assert_never
 
 from reconciler.report.attention import Notice, notices
 from reconciler.report.changes.fields import essentials_of, field_changes
+from reconciler.report.counts import (
+    EVIDENCE_MEANINGS,
+    VERBS,
+    WORST_FIRST,
+    evidence,
+    heading,
+    summary,
+)
 from reconciler.report.html.cards import (
     TEAM,
     Card,
@@ -27,15 +35,7 @@ from reconciler.report.html.signals import signals_of
 from reconciler.report.pictures.grid import Sides
 from reconciler.report.pictures.sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import notes_of
-from reconciler.report.words import (
-    EVIDENCE_MEANINGS,
-    VERBS,
-    WORST_FIRST,
-    evidence,
-    heading,
-    plural,
-    summary,
-)
+from reconciler.report.words import plural
 from reconciler.resource import Action, Change, Plan, Ref
 
 

@@ -13,10 +13,10 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import Grid, Objective, Ranking
 from reconciler.kinds.shape import Facts, facts_at
+from reconciler.report.counts import live_document
 from reconciler.report.pictures.grid import Mark, Sides, grid_sides
 from reconciler.report.safe import safe
 from reconciler.report.spoken import duration, number_of, plain_number, spoken_value
-from reconciler.report.words import live_document
 from reconciler.resource import Change
 
 WHOLE = 100.0

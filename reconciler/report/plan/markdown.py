@@ -15,6 +15,7 @@ from textwrap import wrap
 from reconciler.report.attention import Notice, emptiness, notices
 from reconciler.report.changes.fields import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
+from reconciler.report.counts import EVIDENCE_MEANINGS, SHOWN_COMMIT, WORST_FIRST, evidence, summary
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
@@ -26,14 +27,7 @@ from reconciler.report.signals.policy_impact import policy_impact_markdown
 from reconciler.report.signals.track_record import track_record_markdown
 from reconciler.report.signals.watchers import watchers_markdown
 from reconciler.report.spoken import BETWEEN
-from reconciler.report.words import (
-    EVIDENCE_MEANINGS,
-    SHOWN_COMMIT,
-    WORST_FIRST,
-    evidence,
-    plural,
-    summary,
-)
+from reconciler.report.words import plural
 from reconciler.resource import Action, Change, Plan
 
 MOST_ROWS = 50

@@ -10,6 +10,7 @@ from reconciler.advice import on_journal
 from reconciler.report.attention import emptiness, partial_words
 from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
+from reconciler.report.counts import WORST_FIRST, evidence, heading, summary
 from reconciler.report.reasons import telling_notes
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import columns, safe
@@ -18,7 +19,7 @@ from reconciler.report.signals.policy_impact import policy_impact_lines
 from reconciler.report.signals.track_record import track_record_lines
 from reconciler.report.signals.watchers import watchers_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
-from reconciler.report.words import WORST_FIRST, evidence, heading, plural, summary
+from reconciler.report.words import plural
 from reconciler.resource import Action, Change, Evidence, Objection, Plan
 
 _COLOURS = {

@@ -9,10 +9,11 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.kinds import BY_NAME
+from reconciler.report.counts import WORST_FIRST
 from reconciler.report.markdown import code
 from reconciler.report.signals.items import listed_items
 from reconciler.report.table import Colour, Style, wrapped
-from reconciler.report.words import WORST_FIRST, plural
+from reconciler.report.words import plural
 from reconciler.resource import Change, Plan, TrackRecord
 
 LONGEST_NAME = 80
