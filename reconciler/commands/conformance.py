@@ -84,7 +84,7 @@ def _bench(asked: Asked, base_url: str | None) -> Bench:
         name,
         chosen,
         target,
-        Workspace((), ()),
+        Workspace(),
         whole=False,
         named=named,
         waits=asked.waits,

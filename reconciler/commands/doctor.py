@@ -100,7 +100,7 @@ def _checks(asked: Asked) -> list[Check]:
         name,
         environment,
         target,
-        Workspace((), ()),
+        Workspace(),
         whole=False,
         named=named,
         waits=asked.waits,

@@ -38,20 +38,53 @@ class _Missed(Exception):
     """What was kept is not about what there is now."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What a workspace is made of, but for the files that were read."""
+    """What a workspace is made of, but for the files that were read.
 
-    manifests: tuple[Manifest, ...]
-    complaints: tuple[Complaint, ...]
-    elsewhere: tuple[Ref, ...]
-    suppressed: tuple[Suppressed, ...]
-    idle: tuple[Complaint, ...]
-    left_out: tuple[Manifest, ...]
-    unheeded: int
-    files: int
-    samples: Samples | None
-    unselected: tuple[Ref, ...]
+    `elsewhere` are the manifests that `metadata.environments` limits to others. `suppressed` is
+    what is not complained of, with the reason, and `idle` are comments that ignore nothing here.
+    `left_out` was not selected, and `unheeded` is how many errors are about that. `samples` are
+    logs that policies are held against, None where the environment has none. `unselected`
+    are those of `elsewhere` that would not be selected there either.
+    """
+
+    manifests: tuple[Manifest, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
+    elsewhere: tuple[Ref, ...] = ()
+    files: int = 0
+    suppressed: tuple[Suppressed, ...] = ()
+    idle: tuple[Complaint, ...] = ()
+    left_out: tuple[Manifest, ...] = ()
+    unheeded: int = 0
+    samples: Samples | None = None
+    unselected: tuple[Ref, ...] = ()
+
+
+LEFT_OUT = frozenset(("salt", "today", "why_unset"))
+"""Of a scope, what no key holds: seals are made anew, an entry tells its day, and where a secret
+cannot be had there is a complaint, which nothing is kept of."""
+
+
+def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
+    """Give each field of a scope but those of `LEFT_OUT`.
+
+    Of secrets it tells that there are some: they are looked at one by one.
+    """
+    withheld = scope.withheld
+    values: dict[str, Json] = {
+        name: cache.sign(f"{name}\0{value}") for name, value in sorted(withheld.values.items())
+    }
+    return {
+        "environment": scope.environment,
+        "variables": dict(scope.variables),
+        "secrets": scope.secrets is not None,
+        "withheld": [list[Json](withheld.prefixes), values],
+        "ruled": scope.ruled,
+        "selection": list[Json](scope.selection.flags()),
+        "unread": list[Json](sorted(scope.unread)),
+        "may_lack": scope.may_lack,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,32 +112,13 @@ class Lookup:
             "settings": self.settings.model_dump(mode="json", by_alias=True),
             # Complaints of rules stand in the project file's own lines.
             "written": _text_of(self.settings),
-            "scopes": [self._scope(one) for one in self.scopes],
+            "scopes": [about_scope(one, self.cache) for one in self.scopes],
         }
         return digest(about)
 
     @property
     def _days(self) -> list[str]:
         return [one.today.isoformat() for one in self.scopes]
-
-    def _scope(self, scope: Scope) -> Json:
-        """Give all of a scope but its day, and secrets, which are looked at one by one."""
-        withheld = scope.withheld
-        about: dict[str, Json] = {
-            "environment": scope.environment,
-            "variables": dict(scope.variables),
-            "secrets": scope.secrets is not None,
-            "withheld": list[Json](withheld.prefixes),
-            "values": {
-                name: self.cache.sign(f"{name}\0{value}")
-                for name, value in sorted(withheld.values.items())
-            },
-            "ruled": scope.ruled,
-            "selection": list[Json](scope.selection.flags()),
-            "unread": list[Json](sorted(scope.unread)),
-            "lacking": scope.may_lack,
-        }
-        return about
 
     def get(self) -> tuple[Mapping[str, Kept], tuple[Path, ...]] | None:
         """Give what the files were, by environment, and what was read; None where it changed."""
@@ -243,17 +257,18 @@ class _Opening:
     specs: bytes
 
     def kept(self, held: Held) -> Kept:
+        suppressed = held["suppressed"]
         return Kept(
-            tuple(map(self._manifest, held["manifests"])),
-            tuple(map(_complained, held["complaints"])),
-            tuple(Ref(*ref) for ref in held["elsewhere"]),
-            tuple(Suppressed(_complained(one), why, at) for one, why, at in held["suppressed"]),
-            tuple(map(_complained, held["idle"])),
-            tuple(map(self._manifest, held["leftOut"])),
-            held["unheeded"],
-            held["files"],
-            _sampled(held["samples"]),
-            tuple(Ref(*ref) for ref in held["unselected"]),
+            manifests=tuple(map(self._manifest, held["manifests"])),
+            complaints=tuple(map(_complained, held["complaints"])),
+            elsewhere=tuple(Ref(*ref) for ref in held["elsewhere"]),
+            files=held["files"],
+            suppressed=tuple(Suppressed(_complained(one), why, at) for one, why, at in suppressed),
+            idle=tuple(map(_complained, held["idle"])),
+            left_out=tuple(map(self._manifest, held["leftOut"])),
+            unheeded=held["unheeded"],
+            samples=_sampled(held["samples"]),
+            unselected=tuple(Ref(*ref) for ref in held["unselected"]),
         )
 
     def _manifest(self, held: Held) -> Manifest:

@@ -37,12 +37,14 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
     limited = {ref: None for one in workspaces.values() for ref in one.elsewhere}
     files = max((one.files for one in workspaces.values()), default=0)
     return Workspace(
-        tuple(sorted(manifests.values(), key=lambda one: (one.source.file, one.source.line))),
-        tuple(sorted((*_merged(workspaces), *idle))),
-        tuple(ref for ref in limited if ref not in manifests),
-        files,
-        tuple({path for one in workspaces.values() for path in one.read}),
-        tuple(sorted({one for workspace in workspaces.values() for one in workspace.suppressed})),
+        manifests=tuple(
+            sorted(manifests.values(), key=lambda one: (one.source.file, one.source.line))
+        ),
+        complaints=tuple(sorted((*_merged(workspaces), *idle))),
+        elsewhere=tuple(ref for ref in limited if ref not in manifests),
+        files=files,
+        read=tuple({path for one in workspaces.values() for path in one.read}),
+        suppressed=tuple(sorted({one for each in workspaces.values() for one in each.suppressed})),
         left_out=tuple(left.values()),
         unheeded=max((one.unheeded for one in workspaces.values()), default=0),
         unselected=tuple({ref: None for one in workspaces.values() for ref in one.unselected}),

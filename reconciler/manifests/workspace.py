@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -23,9 +23,9 @@ from reconciler.manifests.ruling import rule_complaints
 from reconciler.manifests.sharding import with_homes
 from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
-from reconciler.resource import Manifest, Ref
+from reconciler.resource import Ref
 from reconciler.resource.policy_impact import Samples
-from reconciler.source.diagnostic import Complaint, Finding, Suppressed, warning
+from reconciler.source.diagnostic import Complaint, Finding, warning
 from reconciler.source.files import LARGEST_WORKSPACE, File, Files, Sources, find_files
 from reconciler.source.shown import display_name
 from reconciler.waits import Deed, Waits
@@ -155,29 +155,11 @@ NOTHING: Mapping[Path, str] = MappingProxyType({})
 NO_SETTINGS = ProjectFile()
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """Everything under the paths of a run.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace(Kept):
+    """Everything under the paths of a run; `read` is every file that was read, exports too."""
 
-    `elsewhere` are the manifests that `metadata.environments` limits to others, and
-    `read` is every file that was read, exports too. `suppressed` is what is not
-    complained of, with the reason, and `idle` are comments that ignore nothing here.
-    `left_out` was not selected, and `unheeded` is how many errors are about that. `samples` are
-    logs that policies are held against, None where the environment has none. `unselected`
-    are those of `elsewhere` that would not be selected there either.
-    """
-
-    manifests: tuple[Manifest, ...]
-    complaints: tuple[Complaint, ...]
-    elsewhere: tuple[Ref, ...] = ()
-    files: int = 0
     read: tuple[Path, ...] = ()
-    suppressed: tuple[Suppressed, ...] = ()
-    idle: tuple[Complaint, ...] = ()
-    left_out: tuple[Manifest, ...] = ()
-    unheeded: int = 0
-    samples: Samples | None = None
-    unselected: tuple[Ref, ...] = ()
 
     @property
     def known(self) -> Iterator[Ref]:
@@ -241,7 +223,7 @@ def load_workspaces(
         return {name: _workspace(one, read) for name, one in kept.items()}
     sources.digests = {}
     made = {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
-    packed = lookup.put([_kept(one) for one in made.values()], sources.digests) or {}
+    packed = lookup.put([*made.values()], sources.digests) or {}
     return {
         name: replace(one, manifests=packed[name].manifests, left_out=packed[name].left_out)
         if name in packed
@@ -250,35 +232,8 @@ def load_workspaces(
     }
 
 
-def _kept(made: Workspace) -> Kept:
-    return Kept(
-        made.manifests,
-        made.complaints,
-        made.elsewhere,
-        made.suppressed,
-        made.idle,
-        made.left_out,
-        made.unheeded,
-        made.files,
-        made.samples,
-        made.unselected,
-    )
-
-
 def _workspace(kept: Kept, read: tuple[Path, ...]) -> Workspace:
-    return Workspace(
-        kept.manifests,
-        kept.complaints,
-        kept.elsewhere,
-        kept.files,
-        read,
-        kept.suppressed,
-        kept.idle,
-        kept.left_out,
-        kept.unheeded,
-        kept.samples,
-        kept.unselected,
-    )
+    return Workspace(**{one.name: getattr(kept, one.name) for one in fields(Kept)}, read=read)
 
 
 def sources_of(
@@ -317,17 +272,17 @@ def _load(
         one for one in said.suppressed if loader.taken.is_about(one.complaint, scope.selection)
     ]
     return Workspace(
-        tuple(one.manifest for one in declared if one.selected),
-        tuple(about),
-        tuple(loader.elsewhere),
-        len(found.files) - loader.samples,
-        tuple(sources.paths),
-        tuple(silenced),
-        said.idle,
-        tuple(one.manifest for one in declared if not one.selected),
-        sum(one.is_error for one in said.complaints) - sum(one.is_error for one in about),
-        samples,
-        tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
+        manifests=tuple(one.manifest for one in declared if one.selected),
+        complaints=tuple(about),
+        elsewhere=tuple(loader.elsewhere),
+        files=len(found.files) - loader.samples,
+        read=tuple(sources.paths),
+        suppressed=tuple(silenced),
+        idle=said.idle,
+        left_out=tuple(one.manifest for one in declared if not one.selected),
+        unheeded=sum(one.is_error for one in said.complaints) - sum(one.is_error for one in about),
+        samples=samples,
+        unselected=tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
     )
 
 

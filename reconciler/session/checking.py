@@ -57,7 +57,7 @@ def check(
     project, complaints = read_project(asked)
     if project is None:
         root = (project_file(asked) or Path()).parent.resolve()
-        return Checked(Workspace((), tuple(complaints)), "", folder_in_repository(root))
+        return Checked(Workspace(complaints=tuple(complaints)), "", folder_in_repository(root))
     return check_in(project, asked, secrets, in_all=in_all)
 
 

@@ -212,7 +212,7 @@ def open_target(asked: Asked) -> Bench:
         name,
         environment,
         target,
-        Workspace((), ()),
+        Workspace(),
         whole=False,
         named=named,
         early=cache(lambda: loaded(unread(), asked.waits, asked.voice)),

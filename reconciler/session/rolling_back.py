@@ -85,7 +85,7 @@ def before_of(bench: Bench, journal: Journal, wanted: ToRollBack) -> Bench:
     beside = _beside(journal.history, found)
     return replace(
         bench,
-        workspace=Workspace(manifests, ()),
+        workspace=Workspace(manifests=manifests),
         others=tuple(beside),
         restoring=Restoring(
             remark=_remark(

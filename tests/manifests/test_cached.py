@@ -307,8 +307,8 @@ DECLARED = Manifest(
     exempt={"L201": Exemption("why", date(2025, 1, 31)), "L202": Exemption("why")},
 )
 WHOLE = Made(
-    (DECLARED,),
-    (WARNED, replace(WARNED, file="b.yaml", suggestion="text", excerpt=None, item=None)),
+    manifests=(DECLARED,),
+    complaints=(WARNED, replace(WARNED, file="b.yaml", suggestion="text", excerpt=None, item=None)),
     elsewhere=(Ref("SLO", "c"), Ref("SLO", "d")),
     files=3,
     read=(Path("a.yaml"),),
@@ -384,3 +384,12 @@ def _happen(world: Workspace, events: random.Random) -> None:
     # What a change would be about may not be there any more.
     with suppress(AssertionError, OSError):
         CHANGES[events.choice([*CHANGES])](world)
+
+
+def test_no_part_of_a_scope_is_forgotten(tmp_path: Path) -> None:
+    """Each field of what a reading depends on is in the key, or is known to be left out."""
+    scope = Scope("local")
+    about = cached.about_scope(scope, open_cache({VARIABLE: str(tmp_path)}, tmp_path))
+
+    assert about.keys() | cached.LEFT_OUT == {one.name for one in fields(Scope)}
+    assert about.keys().isdisjoint(cached.LEFT_OUT)
