@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from reconciler.evidence.looking_back import Told
+from reconciler.evidence.looking_back import LookedBack
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.hygiene import Check, Happened, Record, Rest, Trace, Unjudged
 from reconciler.kinds.practice import Neighbours
@@ -52,7 +52,7 @@ def checks_of(declared: Declared, levels: Mapping[str, Level]) -> list[tuple[str
     ]
 
 
-def counted(told: Told, span: Span, declared: Iterable[Manifest]) -> Record:
+def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Record:
     """Give what was told as a record, and what it cannot say with the reason."""
     lacks = dict(told.lacks)
     days = (span.until - span.since).days
@@ -101,7 +101,7 @@ def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
         lacks[Rest.EVENTS] = "no event says whether its alert began to fire"
 
 
-def _happened(told: Told, declared: Iterable[Manifest]) -> dict[str, Happened]:
+def _happened(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, Happened]:
     fired: dict[str, dict[str, datetime]] = defaultdict(dict)
     over: dict[str, dict[str, datetime]] = defaultdict(dict)
     unclear: Counter[str] = Counter()
@@ -131,7 +131,7 @@ def _lasted(fired: Mapping[str, datetime], over: Mapping[str, datetime]) -> list
     return [over[key] - at for key, at in fired.items() if key in over and over[key] >= at]
 
 
-def _open_since(told: Told, declared: Iterable[Manifest]) -> dict[str, list[datetime]]:
+def _open_since(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, list[datetime]]:
     """Map alerts to when their open incidents began: by events, else by a name that one bears."""
     by_name = _ids_by_name(declared)
     found: dict[str, list[datetime]] = defaultdict(list)

@@ -57,7 +57,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(slots=True)
-class Told:
+class LookedBack:
     """What was told, and under `lacks` what was not, and why. `behind` maps incidents to alerts.
 
     `has_older` says that an event from before the span is told too. `failures` are the errors
@@ -78,13 +78,13 @@ class Told:
 
 async def look_back(
     api: Api, span: Span, wanted: Collection[Rest], samples: Sequence[Row] = ()
-) -> Told:
+) -> LookedBack:
     """Ask for what is wanted.
 
     `samples` are logs that are asked about beside those that events tell of. Raises
     NotAuthorised where the key is refused, and Unavailable where nothing at all was told.
     """
-    told = Told()
+    told = LookedBack()
     if Rest.EVENTS in wanted:
         events = list_alert_events(api, EventFilter(span=span), MOST_EVENTS, whole=True)
         told.events = await _all(events, Rest.EVENTS, told)
@@ -104,7 +104,7 @@ async def look_back(
     return told
 
 
-async def _all(listing: AsyncIterator[Found], rest: Rest, told: Told) -> list[Found]:
+async def _all(listing: AsyncIterator[Found], rest: Rest, told: LookedBack) -> list[Found]:
     """Give all of a listing; nothing, and why, where that is not to be had."""
     told.asked += 1
     try:
@@ -127,7 +127,7 @@ async def _has_older(api: Api, span: Span) -> bool:
     return False
 
 
-def _note(error: ReconcilerError, rest: Rest, told: Told) -> None:
+def _note(error: ReconcilerError, rest: Rest, told: LookedBack) -> None:
     """Keep why something cannot be told. Raises what is about the run as a whole."""
     if isinstance(error, NotAuthorised) and not error.known:
         raise error
@@ -142,7 +142,7 @@ def _note(error: ReconcilerError, rest: Rest, told: Told) -> None:
     told.lacks[rest] = f"{kind}: {error}"
 
 
-async def _alerts_behind(api: Api, told: Told) -> dict[str, str]:
+async def _alerts_behind(api: Api, told: LookedBack) -> dict[str, str]:
     """Map open incidents to the alerts that their events name; an incident itself names none."""
     incident_of = {event.id: one.id for one in told.incidents for event in one.events if event.id}
     listing = list_incident_events(api, IncidentEventFilter(), MOST_INCIDENT_EVENTS)
@@ -163,7 +163,7 @@ async def _alerts_behind(api: Api, told: Told) -> dict[str, str]:
     return behind
 
 
-async def _take_logs(api: Api, told: Told, samples: Sequence[Row]) -> None:
+async def _take_logs(api: Api, told: LookedBack, samples: Sequence[Row]) -> None:
     """Find out which policies the logs meet that are known here."""
     rows = [*dict.fromkeys((*logs_in(told.events), *samples))]
     if not rows:

@@ -5,14 +5,14 @@ Source: docs/evidence.md.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from reconciler.document import value_at
 from reconciler.errors import NotAuthorised, ServiceRefused, UnreadableReply
+from reconciler.evidence.finding import Finder, KnownAlert
 from reconciler.evidence.small_counts import Tails, corrected, tails
 from reconciler.evidence.spans import SHORTEST, Spans, joined, spans_of
 from reconciler.journal.entries import Entry
@@ -40,19 +40,13 @@ _HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
+class Touched(KnownAlert):
     """One alert that a run wrote, at `at`; `until` is when another run wrote it, or the end.
 
-    `written` is when it was written before, None where that is not known. `versions` are
-    those that it had since the spans begin, as far as the journal knows, and `all_versions`
-    says that these are all.
+    `written` is when it was written before, None where that is not known. Its versions are those
+    that it had since the spans begin.
     """
 
-    ref: Ref
-    remote_id: str
-    names: frozenset[str]
-    versions: frozenset[str]
-    all_versions: bool
     at: datetime
     until: datetime
     written: datetime | None
@@ -66,7 +60,7 @@ class Alert:
 
 def alerts_of_run(
     entries: Sequence[Entry], history: History, run: RunSummary, until: datetime
-) -> list[Alert]:
+) -> list[Touched]:
     """Give the alerts that a run changed, by their names by now."""
     found = []
     for ref, writes in sorted(writes_of(entries).items()):
@@ -78,7 +72,7 @@ def alerts_of_run(
     return found
 
 
-def _alert(ref: Ref, writes: Sequence[Write], at: int, memory: Memory, until: datetime) -> Alert:
+def _alert(ref: Ref, writes: Sequence[Write], at: int, memory: Memory, until: datetime) -> Touched:
     write = writes[at]
     begun = moment(write.at) or until
     later = moment(writes[at + 1].at) if at + 1 < len(writes) else None
@@ -92,7 +86,7 @@ def _alert(ref: Ref, writes: Sequence[Write], at: int, memory: Memory, until: da
         for one in writes
         if one.declared is not None
     )
-    return Alert(
+    return Touched(
         ref=ref,
         remote_id=str(memory.remote_id or "").lower(),
         names=frozenset(title for title in titles if isinstance(title, str) and title),
@@ -105,10 +99,12 @@ def _alert(ref: Ref, writes: Sequence[Write], at: int, memory: Memory, until: da
     )
 
 
-async def watch(api: Api, run: RunSummary, alerts: Sequence[Alert], until: datetime) -> NoiseWatch:
+async def watch(
+    api: Api, run: RunSummary, alerts: Sequence[Touched], until: datetime
+) -> NoiseWatch:
     """Ask once for all that the alerts did, and judge it at the level of one per cent."""
     spans = [span for alert in alerts if alert.spans is not None for span in alert.spans.all]
-    told = await _asked(api, joined(spans), alerts) if spans else Told()
+    told = await _asked(api, joined(spans), alerts) if spans else ToldEvents()
     return NoiseWatch(
         run=run.run,
         command=run.command or "apply",
@@ -123,7 +119,7 @@ async def watch(api: Api, run: RunSummary, alerts: Sequence[Alert], until: datet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ToldEvents:
     """The events that a service told; `unread` is why it told none, and `cut` that it had more."""
 
     events: tuple[AlertEvent, ...] = ()
@@ -136,7 +132,7 @@ class Told:
         return not (self.unread or self.cut)
 
 
-async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Alert]) -> Told:
+async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Touched]) -> ToldEvents:
     pages = Allowance(MOST_REQUESTS)
     events: list[AlertEvent] = []
     try:
@@ -147,20 +143,22 @@ async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Alert]) -> To
     except NotAuthorised as error:
         if not error.known:
             raise
-        return Told(events=tuple(events), unread=str(error))
+        return ToldEvents(events=tuple(events), unread=str(error))
     except (ServiceRefused, UnreadableReply) as error:
-        return Told(events=tuple(events), unread=str(error))
-    return Told(events=tuple(events), cut=pages.cut)
+        return ToldEvents(events=tuple(events), unread=str(error))
+    return ToldEvents(events=tuple(events), cut=pages.cut)
 
 
-def _batches(alerts: Sequence[Alert]) -> list[tuple[str, ...]]:
+def _batches(alerts: Sequence[Touched]) -> list[tuple[str, ...]]:
     """Give the versions to ask for; one empty batch where not all are known, which asks for all."""
     if not all(alert.all_versions for alert in alerts):
         return [()]
     return in_batches(sorted({version for alert in alerts for version in alert.versions}))
 
 
-def judged(alerts: Sequence[Alert], told: Told, level: float = LEVEL) -> Iterator[WatchedAlert]:
+def judged(
+    alerts: Sequence[Touched], told: ToldEvents, level: float = LEVEL
+) -> Iterator[WatchedAlert]:
     """Say of each alert whether it is noisier, at a level that holds for all of them together."""
     moments, untold = _moments(alerts, told.events)
     counted = [_counted(alert, moments.get(alert.ref, []), told, untold) for alert in alerts]
@@ -195,7 +193,9 @@ class _Counted:
         return "same"
 
 
-def _counted(alert: Alert, moments: Sequence[datetime], told: Told, untold: int) -> _Counted:
+def _counted(
+    alert: Touched, moments: Sequence[datetime], told: ToldEvents, untold: int
+) -> _Counted:
     found = WatchedAlert(
         ref=alert.ref,
         until=stamp(alert.until),
@@ -231,7 +231,7 @@ def _counted(alert: Alert, moments: Sequence[datetime], told: Told, untold: int)
     )
 
 
-def _cause(alert: Alert, spans: Spans | None, told: Told, untold: int) -> Cause | None:
+def _cause(alert: Touched, spans: Spans | None, told: ToldEvents, untold: int) -> Cause | None:
     """Say why nothing can be told of an alert, None where something can."""
     if spans is None or alert.until - alert.at < SHORTEST:
         return "too-soon"
@@ -247,21 +247,21 @@ def _cause(alert: Alert, spans: Spans | None, told: Told, untold: int) -> Cause 
 
 
 def _moments(
-    alerts: Sequence[Alert], events: Iterable[AlertEvent]
+    alerts: Sequence[Touched], events: Iterable[AlertEvent]
 ) -> tuple[dict[Ref, list[datetime]], int]:
     """Give when each alert fired, and how many events may be of any of them.
 
     An event whose type does not say whether an alert fired counts as one that did, once for all
     that share its key of duplicates.
     """
-    finder = _Finder.of(alerts)
+    finder = Finder.of(alerts)
     moments: dict[Ref, list[datetime]] = {alert.ref: [] for alert in alerts}
     seen: set[tuple[str, str]] = set()
     untold = 0
     for event in events:
         if event.is_trigger is False or _is_known(event, seen):
             continue
-        at, ref = moment(event.cx_event_timestamp), finder.alert_of(event)
+        at, (ref, _) = moment(event.cx_event_timestamp), finder.alert_of(event)
         if ref is None or at is None:
             untold += at is None or finder.may_be_ours(event)
         else:
@@ -277,39 +277,3 @@ def _is_known(event: AlertEvent, seen: set[tuple[str, str]]) -> bool:
     known = any(key in seen for key in keys)
     seen.update(keys)
     return known
-
-
-@dataclass(frozen=True, slots=True)
-class _Finder:
-    """Finds the alert that an event is of: by its id, by its version, and last by its name.
-
-    A name that several bear tells none of them.
-    """
-
-    ids: Mapping[str, Ref]
-    versions: Mapping[str, Ref]
-    names: Mapping[str, Ref]
-    all_versions: bool
-
-    @classmethod
-    def of(cls, alerts: Sequence[Alert]) -> _Finder:
-        bearers = Counter(name for alert in alerts for name in alert.names)
-        return cls(
-            {alert.remote_id: alert.ref for alert in alerts if alert.remote_id},
-            {version: alert.ref for alert in alerts for version in alert.versions},
-            {name: alert.ref for alert in alerts for name in alert.names if bearers[name] == 1},
-            all(alert.all_versions for alert in alerts),
-        )
-
-    def alert_of(self, event: AlertEvent) -> Ref | None:
-        if event.alert_id:
-            return self.ids.get(event.alert_id)
-        if event.alert_version_id:
-            return self.versions.get(event.alert_version_id)
-        return self.names.get(event.alert_name)
-
-    def may_be_ours(self, event: AlertEvent) -> bool:
-        """Tell whether an event of no alert that is known here may be of one of them."""
-        if event.alert_id:
-            return False
-        return not self.all_versions if event.alert_version_id else not event.alert_name

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json, value_at
+from reconciler.evidence.finding import Finder, KnownAlert
 from reconciler.evidence.listings import Asker, Happened
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
@@ -32,26 +33,10 @@ from reconciler.signals.record import Span, moment, stamp
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
     from reconciler.api.client import Api
-    from reconciler.signals.alert_events import AlertEvent
 
 ACKNOWLEDGED = "INCIDENT_EVENT_TYPE_ACKNOWLEDGE"
 OTHER = "other"
 DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
-    """An alert that is asked about: its id, what it is called, and its versions of the span.
-
-    `all_versions` says that those are all that the span can have seen: the journal has one
-    that was there when it began.
-    """
-
-    ref: Ref
-    remote_id: str
-    names: frozenset[str]
-    versions: frozenset[str]
-    all_versions: bool
 
 
 async def track_records(
@@ -82,7 +67,7 @@ def _remark(happened: Happened, untold: int) -> SignalsUnread | None:
     return SignalsUnread(*map(tuple, zip(*unread, strict=True)))
 
 
-def touched_alerts(plan: Plan, history: History, span: Span) -> list[Alert]:
+def touched_alerts(plan: Plan, history: History, span: Span) -> list[KnownAlert]:
     """Give the alerts that a plan touches and that the service has."""
     return [
         _alert(change, history.of(change.ref), span)
@@ -93,11 +78,11 @@ def touched_alerts(plan: Plan, history: History, span: Span) -> list[Alert]:
     ]
 
 
-def _alert(change: Change, memory: Memory, span: Span) -> Alert:
+def _alert(change: Change, memory: Memory, span: Span) -> KnownAlert:
     known = [(one.version.lower(), moment(one.at)) for one in memory.versions]
     before = [version for version, at in known if at is not None and at <= span.since]
     within = [version for version, at in known if at is None or at > span.since]
-    return Alert(
+    return KnownAlert(
         ref=change.ref,
         remote_id=str(change.remote_id).lower(),
         names=frozenset(_names(change)),
@@ -117,7 +102,7 @@ def _names(change: Change) -> Iterator[str]:
             yield name
 
 
-def _with_versions_of(alert: Alert, cases: Iterable[Case]) -> Alert:
+def _with_versions_of(alert: KnownAlert, cases: Iterable[Case]) -> KnownAlert:
     """Add the versions that cases tell: somebody may have edited it in the web interface."""
     told = {
         indicator.alert_version_id.lower()
@@ -129,10 +114,10 @@ def _with_versions_of(alert: Alert, cases: Iterable[Case]) -> Alert:
 
 
 def records_of(
-    alerts: Sequence[Alert], happened: Happened, days: int
+    alerts: Sequence[KnownAlert], happened: Happened, days: int
 ) -> tuple[dict[Ref, TrackRecord], int]:
     """Count what happened by the alert that it is of, and the events that tell of none."""
-    finder = _Finder.of(alerts)
+    finder = Finder.of(alerts)
     counts = {alert.ref: _Count() for alert in alerts}
     untold = _count_events(finder, counts, happened)
     _count_incidents(finder, counts, happened)
@@ -165,35 +150,13 @@ class _Count:
             self.acknowledged = when
 
 
-@dataclass(frozen=True, slots=True)
-class _Finder:
-    """Finds the alert that something is of: by its id, by its version, and last by its name.
-
-    A name that several bear tells none of them.
-    """
-
-    ids: Mapping[str, Ref]
-    versions: Mapping[str, Ref]
-    names: Mapping[str, Ref]
-
-    @classmethod
-    def of(cls, alerts: Sequence[Alert]) -> _Finder:
-        """Make one for these alerts."""
-        bearers = Counter(name for alert in alerts for name in alert.names)
-        return cls(
-            {alert.remote_id: alert.ref for alert in alerts},
-            {version: alert.ref for alert in alerts for version in alert.versions},
-            {name: alert.ref for alert in alerts for name in alert.names if bearers[name] == 1},
-        )
-
-
-def _count_events(finder: _Finder, counts: Mapping[Ref, _Count], happened: Happened) -> int:
+def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: Happened) -> int:
     """Count triggers by alert; gives how many events tell of no alert at all."""
     untold = 0
     for event in happened.events:
         if event.is_trigger is False:
             continue
-        ref, by_name = _alert_of(event, finder)
+        ref, by_name = finder.alert_of(event)
         if ref is None:
             told = event.alert_id or event.alert_version_id or event.alert_name
             untold += not told
@@ -208,15 +171,7 @@ def _count_events(finder: _Finder, counts: Mapping[Ref, _Count], happened: Happe
     return untold
 
 
-def _alert_of(event: AlertEvent, finder: _Finder) -> tuple[Ref | None, bool]:
-    if event.alert_id:
-        return finder.ids.get(event.alert_id), False
-    if event.alert_version_id:
-        return finder.versions.get(event.alert_version_id), False
-    return finder.names.get(event.alert_name), True
-
-
-def _count_incidents(finder: _Finder, counts: Mapping[Ref, _Count], happened: Happened) -> None:
+def _count_incidents(finder: Finder, counts: Mapping[Ref, _Count], happened: Happened) -> None:
     alert_of: dict[str, str] = {}
     for event in happened.incident_events.records:
         inner, known = event.incident_event, event.incident_event_extended_metadata
@@ -240,7 +195,7 @@ def _count_incidents(finder: _Finder, counts: Mapping[Ref, _Count], happened: Ha
 
 
 def _alert_behind(
-    incident: Incident, alert_of: Mapping[str, str], finder: _Finder
+    incident: Incident, alert_of: Mapping[str, str], finder: Finder
 ) -> tuple[Ref | None, bool]:
     """Find the alert that one of an incident's events names, else the one whose name it bears."""
     for event in incident.events:
@@ -249,7 +204,7 @@ def _alert_behind(
     return finder.names.get(incident.name), True
 
 
-def _count_cases(finder: _Finder, counts: Mapping[Ref, _Count], happened: Happened) -> None:
+def _count_cases(finder: Finder, counts: Mapping[Ref, _Count], happened: Happened) -> None:
     for case in happened.cases.records:
         refs, by_name = _alerts_of(case, finder)
         for ref in refs:
@@ -266,7 +221,7 @@ def _priority(case: Case) -> str:
     return told if told in PRIORITIES.known else OTHER
 
 
-def _alerts_of(case: Case, finder: _Finder) -> tuple[set[Ref], bool]:
+def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
     if not case.alert_indicators:
         ref = finder.names.get(case.title)
         return (set() if ref is None else {ref}), True
@@ -280,7 +235,7 @@ def _alerts_of(case: Case, finder: _Finder) -> tuple[set[Ref], bool]:
 
 
 def _record(
-    alert: Alert, count: _Count, happened: Happened, days: int, *, untold: int
+    alert: KnownAlert, count: _Count, happened: Happened, days: int, *, untold: int
 ) -> TrackRecord:
     events_told, events_whole = _events_of(alert, happened)
     incidents, opened, cases = happened.incidents, happened.open_incidents, happened.cases
@@ -300,7 +255,7 @@ def _record(
     )
 
 
-def _events_of(alert: Alert, happened: Happened) -> tuple[bool, bool]:
+def _events_of(alert: KnownAlert, happened: Happened) -> tuple[bool, bool]:
     """Tell whether events of an alert were told, and whether all of them were."""
     every = [one for one in happened.batches if not one.versions]
     own = [one for one in happened.batches if one.versions & alert.versions]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.loading import Loader
-from reconciler.manifests.silencing import Silencing, Told
+from reconciler.manifests.silencing import Silenced, Silencing
 from reconciler.manifests.workspace import sources_of
 from reconciler.project import ProjectFile
 from reconciler.resource import Ref
@@ -21,7 +21,7 @@ def placed(
     root: Path,
     scope: Scope,
     settings: ProjectFile,
-) -> Told:
+) -> Silenced:
     """Place findings about the `spec` of resources, and leave out what is not to be told.
 
     The files are read once more, as nothing else keeps their texts.

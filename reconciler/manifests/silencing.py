@@ -36,7 +36,7 @@ SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Silenced:
     """What is told, what is not, and the comments that ignore what nobody complains of."""
 
     complaints: tuple[Complaint, ...]
@@ -74,7 +74,7 @@ class Silencing:
             if asked.codes and asked.reason:
                 self._comments[file, asked.about].append(_Comment(file, lines, asked))
 
-    def told(self, complaints: Iterable[Complaint], manifests: Iterable[Manifest]) -> Told:
+    def told(self, complaints: Iterable[Complaint], manifests: Iterable[Manifest]) -> Silenced:
         """Part what is told from what is not, by comments and by what manifests are exempted from.
 
         An exemption goes before a level: what is off is not told anyway.
@@ -100,7 +100,7 @@ class Silencing:
             else:
                 told.extend(self._levelled(one))
         idle = [*self._idle(used, unjudged)]
-        return Told(tuple(told), tuple(suppressed), tuple(idle))
+        return Silenced(tuple(told), tuple(suppressed), tuple(idle))
 
     def _ignoring(self, one: Complaint) -> _Comment | None:
         if not self._comments:

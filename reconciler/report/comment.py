@@ -11,7 +11,12 @@ from typing import Any
 from reconciler.document import digest
 from reconciler.forge.comments import Marker, hidden_json
 from reconciler.report.applied.markdown import Result, applied_markdown
-from reconciler.report.markdown import COMMENT_BYTES, code, fenced
+from reconciler.report.markdown import (
+    COMMENT_BYTES,
+    LONGEST_NAME,
+    code,
+    fenced,
+)
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.safe import safe
@@ -80,7 +85,6 @@ def _essence(change: Change) -> str:
 
 MOST_ERRORS = 10
 LONGEST_LINE = 500
-LONGEST_NAME = 80
 COMMIT_DIGITS = 12
 
 OFFLINE = (

@@ -87,6 +87,8 @@ WHOLE = "the whole plan"
 WHOLE_DRIFT = "what `drift -v` prints"
 WHOLE_ADOPTION = "the diff of the manifests"
 NOTICE_BYTES = 200
+LONGEST_NAME = 80
+"""Of a foreign name in a sentence or a table: what identifies it stands at its beginning."""
 
 
 @dataclass(frozen=True, slots=True)

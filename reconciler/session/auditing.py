@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from reconciler.evidence.ages import Ages
 from reconciler.evidence.auditing import Declared, Judged, checks_of, counted, judged
-from reconciler.evidence.looking_back import Told, look_back
+from reconciler.evidence.looking_back import LookedBack, look_back
 from reconciler.kinds.hygiene import Audit, Audited, Rest, Unjudged
 from reconciler.manifests.auditing import placed
 from reconciler.report.words import plural
@@ -61,7 +61,7 @@ def _declared(bench: Bench) -> Declared:
     return Declared(workspace.manifests, tuple(every.values()), workspace.elsewhere)
 
 
-async def _told(bench: Bench, span: Span, wanted: set[Rest]) -> tuple[Told, int]:
+async def _told(bench: Bench, span: Span, wanted: set[Rest]) -> tuple[LookedBack, int]:
     async with open_api(bench) as api:
         return await look_back(api, span, wanted), api.sent
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from reconciler.evidence.noise import Alert, Told, judged
+from reconciler.evidence.noise import ToldEvents, Touched, judged
 from reconciler.evidence.spans import joined
 from reconciler.resource import Ref
 from reconciler.signals.alert_events import AlertEvent
@@ -41,13 +41,13 @@ def verdicts(simulated: Simulated, chance: random.Random) -> Counter[str]:
     """Give how often which verdict is said of the alerts of one run."""
     alerts = [alert(number, simulated.hours) for number in range(simulated.alerts)]
     events = [event for one in alerts for event in _events(one, simulated, chance)]
-    found = judged(alerts, Told(events=tuple(events)))
+    found = judged(alerts, ToldEvents(events=tuple(events)))
     return Counter(one.verdict for one in found)
 
 
-def alert(number: int, hours: float, written: datetime | None = None) -> Alert:
+def alert(number: int, hours: float, written: datetime | None = None) -> Touched:
     """Give an alert that a run wrote so many hours ago."""
-    return Alert(
+    return Touched(
         ref=Ref("AlertDefinition", f"alert-{number}"),
         remote_id=f"id-{number}",
         names=frozenset(),
@@ -59,7 +59,7 @@ def alert(number: int, hours: float, written: datetime | None = None) -> Alert:
     )
 
 
-def event(of: Alert, at: datetime, key: str = "") -> AlertEvent:
+def event(of: Touched, at: datetime, key: str = "") -> AlertEvent:
     """Give a trigger of an alert."""
     return AlertEvent.model_construct(
         cx_event_type="alert_triggered",
@@ -69,7 +69,7 @@ def event(of: Alert, at: datetime, key: str = "") -> AlertEvent:
     )
 
 
-def _events(of: Alert, simulated: Simulated, chance: random.Random) -> list[AlertEvent]:
+def _events(of: Touched, simulated: Simulated, chance: random.Random) -> list[AlertEvent]:
     """Make the events of every hour that anything is held against."""
     spans = of.spans
     assert spans is not None

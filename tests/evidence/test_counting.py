@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.evidence.auditing import counted
-from reconciler.evidence.looking_back import Told, logs_in
+from reconciler.evidence.looking_back import LookedBack, logs_in
 from reconciler.kinds.hygiene import Rest
 from reconciler.signals.alert_events import AlertEvent
 from reconciler.signals.record import Span
@@ -57,7 +57,7 @@ def test_each_firing_counts_once(
             events.append(event(alert.upper(), "resolved", minute + lasted, key))
     events += random.sample(events, len(events) // 2)
     random.shuffle(events)
-    record = counted(Told(events=events), SPAN, ())
+    record = counted(LookedBack(events=events), SPAN, ())
 
     for alert in "abc":
         own = [one for one in firings.values() if one[0].lower() == alert]
@@ -74,7 +74,7 @@ def test_each_firing_counts_once(
 def test_what_covers_a_span(minutes: list[int], has_older: bool) -> None:
     """A span is covered by an event of its first day, or by one from before it, and not else."""
     events = [event("a", "triggered", minute, str(minute)) for minute in minutes]
-    record = counted(Told(events=events, has_older=has_older), SPAN, ())
+    record = counted(LookedBack(events=events, has_older=has_older), SPAN, ())
     is_covered = has_older or any(minute <= 24 * 60 for minute in minutes)
 
     assert (Rest.SPAN not in record.lacks) is is_covered
@@ -86,13 +86,15 @@ def test_events_without_words() -> None:
     """Where no event says what it is, nothing that rests on events is judged."""
     mute = event("a", "changed", 5, "x")
 
-    assert Rest.EVENTS in counted(Told(events=[mute]), SPAN, ()).lacks
-    assert Rest.EVENTS in counted(Told(events=[event("", "triggered", 5, "x")]), SPAN, ()).lacks
+    assert Rest.EVENTS in counted(LookedBack(events=[mute]), SPAN, ()).lacks
+    assert (
+        Rest.EVENTS in counted(LookedBack(events=[event("", "triggered", 5, "x")]), SPAN, ()).lacks
+    )
 
 
 def test_an_event_that_says_nothing_may_be_a_firing() -> None:
     """An event of an alert that does not say what it is keeps it from having never fired."""
-    told = Told(events=[event("a", "changed", 5, "x"), event("b", "triggered", 6, "y")])
+    told = LookedBack(events=[event("a", "changed", 5, "x"), event("b", "triggered", 6, "y")])
 
     assert counted(told, SPAN, ()).of["a"].unclear == 1
 

@@ -9,7 +9,11 @@ from reconciler.advice import on_journal
 from reconciler.forge.comments import State
 from reconciler.report.applied.document import WORDS, counts_of, word
 from reconciler.report.counts import selection_words
-from reconciler.report.markdown import code, fenced
+from reconciler.report.markdown import (
+    LONGEST_NAME,
+    code,
+    fenced,
+)
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe
 from reconciler.report.signals.watchers import (
@@ -25,7 +29,6 @@ MOST_ROWS = 30
 MOST_SETTLED = 10
 MOST_LINES = 10
 LONGEST_CELL = 120
-LONGEST_NAME = 80
 LONGEST_LINE = 300
 _FIRST = ("inDoubt", "unconfirmed", "refused", "skipped", "written", "unchanged")
 _TITLES: dict[State, str] = {

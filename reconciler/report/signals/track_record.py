@@ -10,13 +10,14 @@ from typing_extensions import TypedDict
 
 from reconciler.kinds import BY_NAME
 from reconciler.report.counts import WORST_FIRST
-from reconciler.report.markdown import code
+from reconciler.report.markdown import (
+    LONGEST_NAME,
+    code,
+)
 from reconciler.report.signals.items import listed_items
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import plural
 from reconciler.resource import Change, Plan, TrackRecord
-
-LONGEST_NAME = 80
 
 
 @with_config(ConfigDict(extra="ignore"))

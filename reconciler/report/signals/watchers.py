@@ -9,7 +9,10 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.report.markdown import code
+from reconciler.report.markdown import (
+    LONGEST_NAME,
+    code,
+)
 from reconciler.report.safe import safe
 from reconciler.report.signals.items import listed_items
 from reconciler.report.table import Colour, Style, wrapped
@@ -26,7 +29,6 @@ from reconciler.resource import (
 )
 
 MOST_NAMED = 10
-LONGEST_NAME = 80
 
 
 @with_config(ConfigDict(extra="forbid"))
