@@ -12,7 +12,9 @@ ReconcilerError                1
 │   ├── Redirected                  never followed
 │   ├── WrongRoute                  the base URL does not lead to the API
 │   ├── UnreadableReply             a 2xx that cannot be parsed
-│   │   └── AnotherRecord           one about something else than was asked for
+│   │   ├── AnotherRecord           one about something else than was asked for
+│   │   ├── CutListing              a listing that announces more than it holds
+│   │   └── UnclearAbsence          a 404 that may be about something else than the resource
 │   └── OutcomeUnknown              a write whose answer was lost
 ├── NotAuthorised             10    no key, a refused key, a missing permission
 ├── ServiceRefused             3    the service said no to one request
@@ -189,7 +191,10 @@ class PipeClosed(OutputLost):
 EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.DONE: "done, or nothing to do",
     ExitCode.INTERNAL: "internal error",
-    ExitCode.DIFFERENT: "changes (`plan --exit-code`), drift, or noisier alerts (`watch`)",
+    ExitCode.DIFFERENT: (
+        "changes (`plan --exit-code`, `fmt --check`), drift, noisier alerts (`watch`), or findings "
+        "(`audit`, `conformance`)"
+    ),
     ExitCode.PARTIAL: "applied in part",
     ExitCode.INVALID: "invalid manifest or project file",
     ExitCode.LOCKED: "locked",

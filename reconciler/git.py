@@ -137,5 +137,6 @@ def _quiet(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if not name.startswith(_SECRET) and (not name.startswith("GIT_") or _KEPT.match(name))
     }
-    kept.setdefault("GIT_SSH_COMMAND", kept.get("GIT_SSH", "ssh -oBatchMode=yes"))
-    return {**kept, **proxies_beyond(environ), "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+    # In a session of its own ssh finds no terminal; how it is run is left to the settings.
+    quiet = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never"}
+    return {**kept, **proxies_beyond(environ), **quiet}

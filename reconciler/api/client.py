@@ -221,8 +221,7 @@ class Api:
         Gives "", or what the service says where the key may not list policies.
         Raises Unavailable, WrongRoute, UnreadableReply or NotAuthorised.
         """
-        params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
-        call = Call(Request.READ, "GET", self.url(POLICIES), POLICIES, params)
+        call = self._proof()
         try:
             reply = await self._deliver(call)
             if reply.status == HTTPStatus.NOT_FOUND:
@@ -236,6 +235,11 @@ class Api:
             return str(refused)
         return ""
 
+    def _proof(self) -> Call:
+        """Give the cheap read whose answer tells of the target: the one list that always is."""
+        params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
+        return Call(Request.READ, "GET", self.url(POLICIES), POLICIES, params)
+
     async def _check_route(self, reply: Reply, call: Call) -> None:
         """Raise WrongRoute where a 404 without words comes from something else than the API."""
         if meaning_of_404(reply) is NotFound.UNCLEAR:
@@ -247,12 +251,13 @@ class Api:
     async def _prove_route(self) -> bool:
         """Ask endpoint 15 once: any answer of the API itself proves the base URL."""
         try:
-            reply = await self._deliver(Call(Request.READ, "GET", self.url(POLICIES), POLICIES))
+            reply = await self._deliver(self._proof())
         except NotAuthorised:
             return True
         except WrongRoute:
             return False
-        return reply.ok
+        # A refusal in JSON is the API's own; a 404 of that list is what a wrong path gives.
+        return reply.ok or (reply.is_json and reply.status != HTTPStatus.NOT_FOUND)
 
     def _document(self, reply: Reply, call: Call) -> Json:
         if not reply.ok:

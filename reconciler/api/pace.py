@@ -38,8 +38,8 @@ class Pace:
     """A gate that learns how wide it may be.
 
     A round is as many answers as requests may be open. After one that was not slow one more
-    may be open, after a slow one a quarter less; after a 429, a 5xx or no answer in time half
-    of them, once for all that were open by then. `closed` lets none through.
+    may be open, after a slow one a quarter less; after a 429, or an answer that is lost or says
+    nothing, half of them, once for all that were open by then. `closed` lets none through.
     """
 
     most: int = REQUESTS_AT_ONCE

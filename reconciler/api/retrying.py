@@ -18,7 +18,10 @@ from typing import Literal
 from reconciler.document import Json
 
 LIMITED_STATUS = 429
-LOST_STATUSES = frozenset((408, 499, 500, 502, 503, 504, 520))
+LOST_STATUSES = frozenset((408, 499, 500, *range(502, 1000)))
+"""What says nothing of a write. Proxies have numbers of their own, as 524 for a timeout: of all
+from 500 on, 501 alone is sure that nothing was done."""
+
 _BARRED_STATUSES = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from typing import Literal
 
 from reconciler.concealing import resealed
@@ -208,6 +210,7 @@ def renaming_entries(changes: Iterable[Change], run: str, at: str) -> list[Entry
     """
     done = [change for change in changes if change.action is not Action.BLOCKED]
     was = new_names(done)
+    claims = Counter(was.values())
     entries: list[Entry] = [
         Renamed(
             at=at,
@@ -217,18 +220,24 @@ def renaming_entries(changes: Iterable[Change], run: str, at: str) -> list[Entry
         )
         for change in done
         for reason in change.reasons
-        if isinstance(reason, AnotherObject) and change.ref not in was.values()
+        if isinstance(reason, AnotherObject) and change.ref not in claims
     ]
+    place = {ref: nth for nth, ref in enumerate(was)}
+    free = [nth for ref, nth in place.items() if ref not in claims]
+    names = list(was)
     while was:
-        free = next((ref for ref in was if ref not in was.values()), None)
-        if free is None:
+        if free:
+            ref = names[heappop(free)]
+            old = was.pop(ref)
+            entries.append(Renamed(at=at, ref=ref, was=old, run=run))
+        else:
             # Names went round in a circle; one steps aside, under a name that no manifest has.
             ref, old = next(iter(was.items()))
-            aside = Ref(old.kind, f"{old.name}~")
-            entries.append(Renamed(at=at, ref=aside, was=old, run=run))
-            was[ref] = aside
-        else:
-            entries.append(Renamed(at=at, ref=free, was=was.pop(free), run=run))
+            was[ref] = Ref(old.kind, f"{old.name}~")
+            entries.append(Renamed(at=at, ref=was[ref], was=old, run=run))
+        claims[old] -= 1
+        if old in was and not claims[old]:
+            heappush(free, place[old])
     return entries
 
 

@@ -134,11 +134,15 @@ def _note(error: ReconcilerError, rest: Rest, told: LookedBack) -> None:
     if not isinstance(error, NotAuthorised | ServiceRefused | Unavailable):
         raise error
     told.failures.append(error)
-    kind = {
-        NotAuthorised: "the key may not read them",
-        WrongRoute: "this service has no such listing",
-        UnreadableReply: "the answer cannot be used",
-    }.get(type(error), "the service does not tell")
+    match error:
+        case NotAuthorised():
+            kind = "the key may not read them"
+        case WrongRoute():
+            kind = "this service has no such listing"
+        case UnreadableReply():
+            kind = "the answer cannot be used"
+        case _:
+            kind = "the service does not tell"
     told.lacks[rest] = f"{kind}: {error}"
 
 

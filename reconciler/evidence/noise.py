@@ -186,9 +186,9 @@ class _Counted:
     def verdict(self, as_many: float, as_few: float, level: float) -> Verdict:
         """Judge: beyond chance, and beyond every single span before, as events come in bursts."""
         after = self.found.after.events if self.found.after is not None else 0
-        if as_many <= level and after >= max(self.each):
+        if as_many <= level and after > max(self.each):
             return "noisier"
-        if as_few <= level and after <= min(self.each):
+        if as_few <= level and after < min(self.each):
             return "quieter"
         return "same"
 

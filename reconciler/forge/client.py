@@ -67,6 +67,7 @@ class Client:
     address: Address
     transport: httpx.BaseTransport | None = None
     sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
     _client: httpx.Client = field(init=False)
 
     def __enter__(self) -> Self:
@@ -172,11 +173,15 @@ class Client:
         request = self._client.build_request(
             method, url, params=dict(parameters) or None, json=body
         )
+        deadline = self.clock() + DEADLINE_SECONDS
         response = self._client.send(request, stream=True)
         try:
             content = bytearray()
             for part in response.iter_bytes():
                 content += part
+                if self.clock() > deadline:
+                    said = f"no whole answer within {DEADLINE_SECONDS:.0f} s"
+                    raise httpx.ReadTimeout(said, request=request)
                 if len(content) > LARGEST_REPLY:
                     raise httpx.DecodingError(
                         f"more than {LARGEST_REPLY >> 20} MB", request=request

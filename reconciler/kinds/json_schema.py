@@ -22,7 +22,6 @@ from reconciler.resource import API_VERSION
 Schema: TypeAlias = dict[str, Any]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-NAME_PATTERN: Final = "^[a-z0-9][a-z0-9._-]*$"
 MADE_NAME_PATTERN: Final = rf"^(?:[a-z0-9]|{EDITOR_PATTERN})(?:[a-z0-9._-]|{EDITOR_PATTERN})*$"
 DEFINITIONS: Final = "#/$defs/"
 FOR_EACH: Final[Schema] = {

@@ -40,7 +40,6 @@ from reconciler.resource import Ref, RemoteId
 from reconciler.source.written import Node, Written
 
 STEP = 2
-_INDENTATION = re.compile(r"^ +", re.MULTILINE)
 METADATA: Path = ("metadata",)
 
 

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 
 from reconciler.errors import UsageError
 from reconciler.project import Shard, read_shard
-from reconciler.resource import Manifest, Ref, Selected
+from reconciler.resource import Ref, Selected
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.ignoring import matches
@@ -136,10 +136,6 @@ class Selection:
         """Tell whether a manifest is selected; `file` is relative to the project."""
         wanted = not self.select or any(one.holds(ref, file, labels) for one in self.select)
         return wanted and not any(one.holds(ref, file, labels) for one in self.exclude)
-
-    def takes_manifest(self, one: Manifest) -> bool:
-        """Tell whether a manifest is selected."""
-        return self.takes(one.ref, one.source.file, one.labels)
 
     def may_take_from(self, file: str) -> bool:
         """Tell whether a file that cannot be read may hold something that is selected."""

@@ -108,7 +108,10 @@ def main() -> None:
     for one in begun["rules"]:
         wind()
         names = one["variables"]
-        environment = environments.setdefault(" ".join(names), _environment(names))
+        key = " ".join(names)
+        if key not in environments:
+            environments[key] = _environment(names)
+        environment = environments[key]
         pairs = [_compiled(environment, one[part]) for part in ("when", "check")]
         rules.append((pairs[0][0], pairs[1][0]))
         _tell([said[:WIDEST_TEXT] for _, said in pairs])

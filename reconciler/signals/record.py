@@ -166,7 +166,8 @@ async def follow(
 ) -> AsyncIterator[Kind]:
     """Yield the records that hold, of every page, until the token is empty or `limit` is reached.
 
-    `limit` is a number of records, or an allowance of pages, which it is told of.
+    `limit` is a number of records, or an allowance of pages, which is told of what is cut: what
+    it has no pages for, and what the service announces and does not hold.
     `fetch` takes `{pageSize, pageToken?}`. Raises UnreadableReply for a token
     that comes again, which would never end, and for a page of another form. With `whole`
     also for less than all: where the last page announces more than all of them held, and
@@ -174,7 +175,7 @@ async def follow(
     """
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
-    count = read = 0
+    count = read = announced = 0
     while _may_ask(limit):
         reply = await fetch(pagination)
         items = _page(reply, listing)
@@ -189,8 +190,9 @@ async def follow(
                 if count == limit and not whole:
                     return
         token = _next_token(reply)
+        announced = max(announced, _announced(reply))
         if not token:
-            _check_end(reply, read if whole else None)
+            _note_end(read, announced, limit, whole=whole)
             return
         if token in tokens:
             raise UnreadableReply(f"the page token `{token[:40]}` came twice")
@@ -198,11 +200,12 @@ async def follow(
         pagination = {**pagination, "pageToken": token}
 
 
-def _check_end(reply: Json | Missing, read: int | None) -> None:
-    """Raise UnreadableReply where a last page announces more than was read; None will do."""
-    total = value_at(reply, (PAGINATION, "totalSize"))
-    if read is not None and isinstance(total, int) and total > read:
-        raise CutListing(f"the listing ends after {read:,} of {total:,}")
+def _note_end(read: int, announced: int, limit: int | Allowance | None, *, whole: bool) -> None:
+    """Note that a listing holds less than it announces. Raises CutListing where all are wanted."""
+    if announced > read and whole:
+        raise CutListing(f"the listing ends after {read:,} of {announced:,}")
+    if announced > read and isinstance(limit, Allowance):
+        limit.cut = True
 
 
 def _may_ask(limit: int | Allowance | None) -> bool:

@@ -1,4 +1,7 @@
-"""Files written at once: whoever reads one finds all of it or what was there before."""
+"""Files written at once: whoever reads one finds all of it or what was there before.
+
+A file of several names is written in its place, as each of them must go on to name it.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from reconciler.errors import (
 DASHBOARD = f"{SERVICE}{API_ROOT}/v1/dashboards/dashboards/abc"
 PROBE = f"{SERVICE}{API_ROOT}/dataplans/policies/v1"
 HTML = "<!doctype html><title>Sign in</title>"
-LOST = [408, 499, 500, 502, 503, 504, 520]
+LOST = [408, 499, 500, 502, 503, 504, 505, 520, 524, 599]
 
 
 @pytest.mark.parametrize(

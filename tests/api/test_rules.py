@@ -30,7 +30,7 @@ ANSWERS: dict[Phase, tuple[httpx.Response | Exception, ...]] = {
         httpx.WriteError("the connection broke"),
         httpx.ReadTimeout("no answer"),
         httpx.RemoteProtocolError("no HTTP"),
-        *(httpx.Response(status) for status in (408, 499, 500, 502, 503, 504, 520)),
+        *(httpx.Response(status) for status in (408, 499, 500, 502, 503, 504, 520, 524, 599)),
         httpx.Response(200, text="<html>"),
     ),
     Phase.BARRED: (httpx.Response(401), httpx.Response(403)),
@@ -108,13 +108,15 @@ def test_no_create_goes_out_twice(request_: Request) -> None:
 
 
 def test_every_status_has_a_phase() -> None:
-    """Of all statuses only those of the table say nothing, and none below 300 is refused."""
-    phases = {status: phase_of_status(status) for status in range(200, 600)}
+    """No status of a server or a proxy is a refusal but 501; only a 4xx is one."""
+    phases = {status: phase_of_status(status) for status in range(200, 1000)}
 
     assert all(phases[status] is Phase.ANSWERED for status in range(200, 300))
     assert all(phases[status] is Phase.MISLED for status in range(300, 400))
     unclear = {status for status, phase in phases.items() if phase is Phase.LOST}
-    assert unclear == {408, 499, 500, 502, 503, 504, 520}
+    assert unclear == {408, 499, *range(500, 1000)} - {501}
+    refused = {status for status, phase in phases.items() if phase is Phase.REFUSED}
+    assert refused <= {*range(400, 500)}
 
 
 def test_ten_minutes_in_all() -> None:

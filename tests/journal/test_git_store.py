@@ -246,9 +246,23 @@ def test_environment_of_git(tmp_path: Path) -> None:
 
     names = dict(line.split("=", 1) for line in show.text("env").splitlines())
     assert names["GIT_TERMINAL_PROMPT"] == "0"
-    assert names["GIT_SSH_COMMAND"] == "ssh -oBatchMode=yes"
+    assert names["SSH_ASKPASS_REQUIRE"] == "never"
+    assert "GIT_SSH_COMMAND" not in names
     assert not {"RECONCILER_API_KEY", "GIT_TRACE_CURL"} & set(names)
     assert names.get("GIT_DIR") != "/nowhere"
+
+
+def test_the_way_to_the_server_is_that_of_the_checkout(checkout: Path, tmp_path: Path) -> None:
+    """A deploy key that a CI job put into its checkout's settings is what leads to the server."""
+    way, mark = tmp_path / "a way", tmp_path / "asked"
+    way.write_text(f'#!/bin/sh\necho "$@" > "{mark}"\nexit 1\n', encoding="utf-8")
+    way.chmod(0o755)
+    git(checkout, "remote", "set-url", "origin", "ssh://git.example.com/x.git")
+    git(checkout, "config", "core.sshCommand", f'"{way}" -i key')
+
+    with pytest.raises(JournalError):
+        git_store(checkout).read()
+    assert "-i key" in mark.read_text(encoding="utf-8")
 
 
 def test_settings_of_the_checkout_reach_the_server(checkout: Path) -> None:

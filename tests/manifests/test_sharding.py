@@ -39,7 +39,11 @@ def shards(links: list[tuple[str, str]], count: int) -> dict[str, list[int]]:
         for number in range(1, count + 1)
     ]
     return {
-        one.ref.name: [at for at, some in enumerate(bound, 1) if some.takes_manifest(one)]
+        one.ref.name: [
+            at
+            for at, some in enumerate(bound, 1)
+            if some.takes(one.ref, one.source.file, one.labels)
+        ]
         for one in manifests
     }
 

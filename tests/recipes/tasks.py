@@ -37,7 +37,13 @@ def guard(bench: Workbench) -> None:
     """Ask consent for the first SLO of a name."""
     rules = "reconciler/guards/rules.py"
     bench.after(rules, "LOOKS_LIKE_RENAME =", 'FIRST = "first-of-all"')
-    bench.replace(rules, "FROZEN),\n    *(code", "FROZEN),\n    FIRST,\n    *(code")
+    bench.replace(rules, "FROZEN),\n        *(code", "FROZEN),\n        FIRST,\n        *(code")
+    bench.replace(
+        "reconciler/explaining/guard_codes.py",
+        "GUARD_CODES: Final = (\n",
+        "GUARD_CODES: Final = (\n"
+        '    _guard("first-of-all", "a first one", "So.", "Why.", _says("So."), _says("So.")),\n',
+    )
     bench.replace(
         rules,
         "        if change.protected:\n            yield",
@@ -61,12 +67,12 @@ def guard(bench: Workbench) -> None:
 
 def retry_rule(bench: Workbench) -> None:
     """Take one more status for an answer that says nothing."""
-    bench.replace("reconciler/api/retrying.py", "504, 520))", "504, 520, 521))")
-    bench.replace("docs/network.md", "504 or 520", "504, 520 or 521")
-    bench.replace("docs/assumptions.md", " 520 and a lost", " 520, 521 and a lost")
-    bench.replace("tests/api/test_rules.py", "504, 520)", "504, 520, 521)")
-    bench.replace("tests/api/test_rules.py", "504, 520}", "504, 520, 521}")
-    bench.replace("tests/api/test_door_statuses.py", "504, 520]", "504, 520, 521]")
+    bench.replace("reconciler/api/retrying.py", "((408, 499,", "((408, 444, 499,")
+    bench.replace("docs/network.md", "is 408, 499,", "is 408, 444, 499,")
+    bench.replace("docs/assumptions.md", "| 408, 499,", "| 408, 444, 499,")
+    bench.replace("tests/api/test_rules.py", "in (408, 499,", "in (408, 444, 499,")
+    bench.replace("tests/api/test_rules.py", "{408, 499,", "{408, 444, 499,")
+    bench.replace("tests/api/test_door_statuses.py", "[408, 499,", "[408, 444, 499,")
 
 
 def expression(bench: Workbench) -> None:
@@ -205,7 +211,7 @@ def reason(bench: Workbench) -> None:
     )
     bench.after(reasons, "    | IncidentsUnread", "    | FirstOfAll")
     resource = "reconciler/resource/__init__.py"
-    bench.after(resource, "    EditedBy,", "    FirstOfAll,")
+    bench.after(resource, "        EditedBy,", "        FirstOfAll,")
     bench.after(resource, '    "EditedBy",', '    "FirstOfAll",')
     deciding, words = "reconciler/planning/deciding.py", "reconciler/report/reasons.py"
     bench.after(deciding, "    Evidence,", "    FirstOfAll,")
@@ -267,6 +273,12 @@ def exit_code(bench: Workbench) -> None:
         errors,
         "    ExitCode.OUTPUT_LOST,\n",
         "    ExitCode.INPUT_LOST,\n    ExitCode.OUTPUT_LOST,\n",
+    )
+    bench.replace(
+        "reconciler/explaining/exit_codes.py",
+        "EXIT_CODES: Final = (\n",
+        "EXIT_CODES: Final = (\n"
+        '    _exit(ExitCode.INPUT_LOST, "So.", "Why.", _NOTHING, _NOTHING),\n',
     )
     line = '    ExitCode.INPUT_LOST: "internal",'
     bench.after("reconciler/ci/result.py", '    ExitCode.USAGE: "validation"', line)

@@ -22,7 +22,6 @@ from reconciler.ci.runner import read_inputs
 from reconciler.errors import UsageError
 from reconciler.report.markdown import code, element, fenced
 from reconciler.report.safe import (
-    columns,
     for_html,
     for_workflow_data,
     for_workflow_property,
@@ -215,11 +214,6 @@ def test_no_text_escapes(holds: Callable[[str], bool]) -> None:
     escaped = [text for text in texts() if not holds(text)]
 
     assert [text[:200] for text in escaped[:5]] == []
-
-
-def test_width_is_never_negative() -> None:
-    """The columns of a safe text can be counted."""
-    assert all(columns(safe(text)) >= 0 for text in texts())
 
 
 ESCAPING = {("html", "escape"), ("shlex", "quote"), ("saxutils", "escape"), ("re", "escape")}

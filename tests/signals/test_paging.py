@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.errors import UnreadableReply
-from reconciler.signals.record import PAGE_SIZE, Listing, Record, follow
+from reconciler.signals.record import PAGE_SIZE, Allowance, Listing, Record, follow
 
 
 def followed(
@@ -63,6 +63,24 @@ def test_all_pages(sizes: list[int]) -> None:
         {"pageSize": PAGE_SIZE, **({"pageToken": f"t{index - 1}"} if index else {})}
         for index in range(len(sizes))
     ]
+
+
+@pytest.mark.parametrize("total", [3, "3", 3.0, 2.5])
+def test_less_than_announced(total: Json) -> None:
+    """A listing that announces more than it holds is cut, however the number is written."""
+    page: Json = {"items": [{}, {}], "pagination": {"totalSize": total}}
+    allowed = Allowance(9)
+
+    async def fetch(_: dict[str, Json]) -> Json:
+        return page
+
+    async def read(*, whole: bool) -> list[Record]:
+        listing = Listing("items", Record, ())
+        return await collected(follow(fetch, listing, None if whole else allowed, whole=whole))
+
+    assert (len(asyncio.run(read(whole=False))), allowed.cut) == (2, True)
+    with pytest.raises(UnreadableReply):
+        asyncio.run(read(whole=True))
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(1, 20))
