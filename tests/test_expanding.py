@@ -119,7 +119,7 @@ def test_a_broken_workspace(tmp_path: Path) -> None:
     ran = shown(made, "--expanded", "SLO/a")
 
     assert (ran.code, ran.out) == (4, "")
-    assert "sli.yaml:2:1" in ran.err
+    assert "sli.yaml:1:1" in ran.err
 
 
 def test_what_no_file_holds(tmp_path: Path, golden: Golden) -> None:

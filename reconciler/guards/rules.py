@@ -183,7 +183,7 @@ def allowing(code: str, environment: str) -> str:
 class Agreed:
     """What was agreed to: by flags, or by whoever reviewed the very plan that is applied.
 
-    `shown` are the messages that a reviewed plan file has, None where nobody kept them.
+    `samples_shown` says that who reviewed it saw the very samples that fail now.
     """
 
     allow_destroy: bool = False
@@ -191,7 +191,7 @@ class Agreed:
     override: bool = False
     break_glass: bool = False
     reviewed: bool = False
-    shown: frozenset[str] | None = None
+    samples_shown: bool = True
 
     def to(self, objection: Objection) -> bool:
         """Tell whether it lifts an objection. Freezes, and what is lost for good, have flags."""
@@ -201,10 +201,8 @@ class Agreed:
             return self.new_journal
         if objection.code == FROZEN:
             return self.break_glass
-        # What samples come to rests on settings too that no digest covers, so a file of the plan
-        # has to show the very objection.
-        is_shown = self.shown is None or objection.message in self.shown
-        told = is_shown or objection.code != POLICY_SAMPLES
+        # What samples come to rests on settings too that no digest covers.
+        told = self.samples_shown or objection.code != POLICY_SAMPLES
         return self.override or (self.reviewed and told and objection.code in REVIEWED)
 
 

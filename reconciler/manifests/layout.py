@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from yaml import SafeLoader, YAMLError, compose
+from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
 
 from reconciler.document import Json, identical
 from reconciler.source.reading import read_text
@@ -69,7 +69,7 @@ class Layout:
             candidate = "'" + value.replace("'", "''") + "'"
         elif style == '"':
             return _double(value)
-        elif _is_text_to_all(value):
+        elif _is_text_to_all(value, in_flow=in_flow):
             candidate = value
         else:
             return _double(value)
@@ -243,13 +243,14 @@ def _double(value: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _is_text_to_all(value: str) -> bool:
+def _is_text_to_all(value: str, *, in_flow: bool) -> bool:
     """Tell a plain scalar that is text to readers of YAML 1.1 too, as tools beside this one are."""
     try:
-        node = compose(value, SafeLoader)
+        node = compose(f"[{value}, b]" if in_flow else value, SafeLoader)
     except YAMLError:
         return False
-    return node is not None and node.tag == _TEXT
+    found = node.value[0] if isinstance(node, SequenceNode) and in_flow else node
+    return isinstance(found, ScalarNode) and (found.tag, found.value) == (_TEXT, value)
 
 
 def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:

@@ -26,6 +26,7 @@ EVIDENCE_MEANINGS = {
     "live": "the service was asked just now",
     "journal": "the API cannot show it, so it is compared with the last write",
     "base": "nothing live was asked: compared with what the revision declares",
+    "unread": "its live side was not looked at: its reason says why it cannot be done",
     "unseen": "the API cannot show it, and the journal has no write of it",
 }
 
@@ -41,6 +42,8 @@ def live_document(change: Change) -> Json | Missing:
 
 def evidence(change: Change) -> str:
     """Say what a change rests on."""
+    if change.action is Action.BLOCKED and change.evidence is Evidence.NONE:
+        return "unread"
     match change.evidence:
         case Evidence.LIVE:
             return "live"

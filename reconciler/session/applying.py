@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import uuid4
@@ -21,6 +21,7 @@ from reconciler.report.plan.document import PlanDocument
 from reconciler.report.plan.stale import changed_since
 from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
+from reconciler.report.signals.policy_impact import SampleFailureDocument, policy_impact_document
 from reconciler.report.spoken import places_in
 from reconciler.resource import LostUnseen, Objection, Plan
 from reconciler.session.interrupts import interrupts
@@ -52,9 +53,8 @@ class Consent:
         """Whether someone saw the very plan that would be applied."""
         return self.expect is not None or self.reviewed is not None
 
-    @property
-    def agreed(self) -> Agreed:
-        """What objections it lifts."""
+    def agreed_of(self, made: Plan) -> Agreed:
+        """Give what objections of a plan it lifts."""
         return Agreed(
             allow_destroy=self.allow_destroy,
             new_journal=self.new_journal,
@@ -62,15 +62,19 @@ class Consent:
             break_glass=self.break_glass is not None,
             # Who is asked sees the plan, and these objections in it.
             reviewed=self.is_reviewed or not self.given,
-            shown=self.shown,
+            samples_shown=self.reviewed is None or failing_in(self.reviewed) == failing_of(made),
         )
 
-    @property
-    def shown(self) -> frozenset[str] | None:
-        """The objections that a reviewed plan file has, None without one."""
-        if self.reviewed is None:
-            return None
-        return frozenset(one["message"] for one in self.reviewed["guards"])
+
+def failing_in(reviewed: PlanDocument) -> Sequence[SampleFailureDocument]:
+    """Give the samples that fail in a plan file."""
+    return reviewed["policyImpact"]["failures"] if "policyImpact" in reviewed else ()
+
+
+def failing_of(made: Plan) -> Sequence[SampleFailureDocument]:
+    """Give the samples that fail in a plan, as a file of it would have them."""
+    impact = made.signals.policies
+    return policy_impact_document(impact)["failures"] if impact is not None else ()
 
 
 def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
@@ -87,7 +91,7 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
     expected = consent.reviewed["digest"] if consent.reviewed is not None else consent.expect
     if expected is not None and expected != made.digest:
         raise Stale(_stale_words(made, expected, consent, voice, verbose=verbose))
-    found = unmet(made.guarded, consent.agreed)
+    found = unmet(made.guarded, consent.agreed_of(made))
     if found:
         raise GuardRefused(*map(refusal, found))
 
@@ -157,7 +161,7 @@ def _note_lifted(bench: Bench, journal: Journal, made: Plan, consent: Consent) -
     # What somebody types may hold a secret, and the journal never does.
     hide = known_secrets(bench)
     if consent.override is not None:
-        if unmet(made.guarded, replace(consent.agreed, override=False)):
+        if unmet(made.guarded, replace(consent.agreed_of(made), override=False)):
             reason = hide(consent.override.strip())
             journal.append([Override(at=journal.now(), reason=reason)])
         else:

@@ -63,11 +63,10 @@ def test_reviewed(code: str) -> None:
 def test_shown_in_a_file(code: str) -> None:
     """A reviewed file lifts what samples tell only where it shows that, as its digest does not."""
     objection = Objection(ref=BOARD, said=": one", ways_out=(), code=code)
-    shown, other = (frozenset({one}) for one in (objection.message, "another"))
 
-    assert Agreed(reviewed=True, shown=shown).to(objection) == (code in REVIEWED)
-    assert Agreed(reviewed=True, shown=other).to(objection) == (code in OF_OTHERS)
-    assert not Agreed(shown=shown).to(objection)
+    assert Agreed(reviewed=True, samples_shown=True).to(objection) == (code in REVIEWED)
+    assert Agreed(reviewed=True, samples_shown=False).to(objection) == (code in OF_OTHERS)
+    assert not Agreed(samples_shown=True).to(objection)
 
 
 def asserted(name: str, *, enabled: bool) -> Change:

@@ -112,7 +112,9 @@ def test_verbose_lists_everything() -> None:
 
     lines = plan_text(plan, Style(verbose=True)).splitlines()
 
-    heads = [line for line in lines if re.match(r"  [=+~!x] \S+ +(live|journal|unseen) ", line)]
+    heads = [
+        line for line in lines if re.match(r"  [=+~!x] \S+ +(live|journal|unseen|unread) ", line)
+    ]
     assert len(heads) == len(plan.changes)
     assert not any("-v" in line for line in lines)
 

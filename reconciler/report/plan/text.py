@@ -246,7 +246,9 @@ def _legend(plan: Plan, style: Style) -> Iterator[str]:
     words = []
     if any(change.evidence is Evidence.JOURNAL for change in todo):
         words.append("journal  cannot be read: compared with the last write")
-    if any(change.evidence is Evidence.NONE for change in todo):
+    if any(evidence(change) == "unread" for change in todo):
+        words.append("unread   live was not looked at, as it cannot be done")
+    if any(evidence(change) == "unseen" for change in todo):
         words.append("unseen   cannot be read, and the journal has no write of it")
     if any(change.action is Action.ASSERT for change in todo):
         words.append("!        written unseen: it replaces whatever is there")
