@@ -249,8 +249,9 @@ def _is_text_to_all(value: str, *, in_flow: bool) -> bool:
         node = compose(f"[{value}, b]" if in_flow else value, SafeLoader)
     except YAMLError:
         return False
-    found = node.value[0] if isinstance(node, SequenceNode) and in_flow else node
-    return isinstance(found, ScalarNode) and (found.tag, found.value) == (_TEXT, value)
+    found = node.value[:-1] if isinstance(node, SequenceNode) and in_flow else [node]
+    texts = [one for one in found if isinstance(one, ScalarNode)]
+    return [(one.tag, one.value) for one in texts] == [(_TEXT, value)]
 
 
 def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:

@@ -142,7 +142,7 @@ def test_an_edit_that_does_not_fit_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<<", "=", "on", "0?", "a?b", "No", "12:30", "2024-01-01", "1_000", "~", ".5"]
+    "text", ["<<", "=", "on", "0?", "a?b", "]#", "No", "12:30", "2024-01-01", "1_000", "~", ".5"]
 )
 def test_other_readers_read_the_same(text: str) -> None:
     """What YAML 1.1 takes for something else stands in quotes, so that each tool reads a text."""
