@@ -249,6 +249,8 @@ _REASONS = (
     (re.compile(r".*Iteration budget.*"), "it goes through more than the 10,000 items it may"),
     (re.compile(r"memory"), "it takes more memory than a rule may take"),
 )
+_NESTED = re.compile("recursion (depth|limit)")
+TOO_DEEP = "it is nested too deeply: split it into several rules"
 _UNKNOWN = re.compile(r"undeclared reference to '(.*)'")
 _EXPECTING = re.compile(r" expecting \{.*")
 _CONTAINER = " (in container '')"
@@ -270,7 +272,7 @@ def _flaws_in(part: str, said: str) -> Iterator[Flaw]:
         return
     found = list(_ERROR.finditer(said))
     if said and not found:
-        yield Flaw(part, 1, 1, said)
+        yield Flaw(part, 1, 1, TOO_DEEP if _NESTED.search(said) else said)
     lines: set[str] = set()
     for match in found:
         # What follows on the same line of a syntax error is mostly said of the same mistake.

@@ -78,6 +78,14 @@ def test_a_hostile_rule_is_told_and_the_others_are_judged(name: str) -> None:
     assert found == {0: Word.HOLDS, 2: Word.HOLDS}
 
 
+def test_what_is_nested_too_deeply() -> None:
+    """An expression that the library cannot read for its depth is told in words of our own."""
+    with Judges([GOOD, rule("(" * 400 + "true" + ")" * 400)]) as judges:
+        told = [judges.flaws(number) for number in range(2)]
+
+    assert [[one.said for one in flaws] for flaws in told] == [[], [asking.TOO_DEEP]]
+
+
 def test_what_was_too_much_is_asked_once() -> None:
     """A rule that takes too long is not held against the next documents, and the others are."""
     slow = rule(f"{DOUBLED}.size() > 0")
