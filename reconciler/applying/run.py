@@ -91,6 +91,7 @@ class Run:
     _proving: Proving | None = None
     _before: dict[Ref, Seen] = field(default_factory=dict)
     _unproved: dict[Ref, Written] = field(default_factory=dict)
+    _owners: dict[tuple[str, RemoteId], Ref] = field(default_factory=dict)
 
     async def apply(self, plan: Plan) -> Applied:
         """Write every change of a plan that writes.
@@ -111,7 +112,7 @@ class Run:
     async def _apply(self, plan: Plan) -> Applied:
         for change in plan.changes:
             if change.remote_id is not None:
-                self.ids[change.ref] = change.remote_id
+                self._know(change.ref, change.remote_id)
         at = self.journal.now()
         # The memories under their new names are what everything from here on rests on.
         renamed = renaming_entries(plan.changes, self.name, at)
@@ -300,17 +301,21 @@ class Run:
         """Give a create as one in doubt whose id is that of another resource already."""
         if not isinstance(outcome, Written) or sending.change.action is not Action.CREATE:
             return outcome
-        for ref, known in self.ids.items():
-            same = ref.kind == outcome.ref.kind and known == outcome.remote_id
-            if same and ref != outcome.ref and known is not None:
-                return InDoubt(outcome.ref, f"the service answered with {known}, which is {ref}")
-        return outcome
+        known = outcome.remote_id
+        owner = None if known is None else self._owners.get((outcome.ref.kind, known))
+        if owner is None or owner == outcome.ref or self.ids[owner] != known:
+            return outcome
+        return InDoubt(outcome.ref, f"the service answered with {known}, which is {owner}")
+
+    def _know(self, ref: Ref, remote_id: RemoteId) -> None:
+        self.ids[ref] = remote_id
+        self._owners.setdefault((ref.kind, remote_id), ref)
 
     def _note(self, outcome: Outcome) -> None:
         if not isinstance(outcome, Written | Unchanged):
             self.failed.add(outcome.ref)
         elif outcome.remote_id is not None:
-            self.ids[outcome.ref] = outcome.remote_id
+            self._know(outcome.ref, outcome.remote_id)
         self.applied.outcomes.append(outcome)
         if self._step is not None:
             self._step.done += 1
