@@ -74,7 +74,7 @@ def _import(folder: Path, ids: list[str]) -> None:
     folder.mkdir()
     file = folder / "reconciler.yaml"
     file.write_text("environments: {}\n", encoding="utf-8")
-    asked = Asked((), None, file, verbose=False, quiet=True)
+    asked = Asked(paths=(), environment=None, project=file, verbose=False, quiet=True)
     live = tuple((BY_NAME["Dashboard"], one) for one in ids)
     result = import_now(asked, ToImport(what=Sources(live=live)), Patience())
     if len(result.imported) < DASHBOARDS:

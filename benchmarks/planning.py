@@ -53,7 +53,9 @@ def run() -> None:
 
 
 def _measure(folder: Path, base_url: str) -> None:
-    bench = open_bench(Asked((folder,), None, None, verbose=False, quiet=True))
+    bench = open_bench(
+        Asked(paths=(folder,), environment=None, project=None, verbose=False, quiet=True)
+    )
     history = bench.journal().history
     urls = [
         base_url + API_ROOT + PATHS[ref.kind] + str(memory.remote_id)

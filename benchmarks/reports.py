@@ -150,7 +150,13 @@ def opened(page_file: Path) -> tuple[float, float, float]:
 def main() -> None:
     """Print bytes and times."""
     plan = replace(
-        Plan("production", "https://api.example.com", digest(0), tuple(changes())), guarded=()
+        Plan(
+            environment="production",
+            target="https://api.example.com",
+            digest=digest(0),
+            changes=tuple(changes()),
+        ),
+        guarded=(),
     )
     makers: dict[str, Callable[[], str]] = {
         "text": lambda: plan_text(plan, Style()),

@@ -37,7 +37,11 @@ def run() -> None:
         folder = Path(name)
         with world_of(COUNT, folder / "world") as world:
             os.environ |= world.environ
-            bench = open_bench(Asked((world.folder,), None, None, verbose=False, quiet=True))
+            bench = open_bench(
+                Asked(
+                    paths=(world.folder,), environment=None, project=None, verbose=False, quiet=True
+                )
+            )
             history = bench.journal().history
             answers = {url.removeprefix(world.base_url): _answer(url) for url in world.urls}
         base_url = world.base_url

@@ -121,7 +121,7 @@ def reading(repository: Path, environ: Mapping[str, str], limit: float = LIMIT) 
     kept = {name: value for name, value in environ.items() if not name.startswith("GIT_CONFIG")}
     place = f"--git-dir={repository / '.git'}"
     options = (place, *NOTHING_OF_ITS_OWN, "-c", "core.commitGraph=false")
-    return Git(repository, kept, options, limit, _ONLY_READING)
+    return Git(repository, kept, options, limit=limit, fixed=_ONLY_READING)
 
 
 def shown(words: bytes) -> str:

@@ -37,7 +37,9 @@ environments:
 
 
 def asked(root: Path) -> Asked:
-    return Asked((), None, root / "reconciler.yaml", verbose=False, quiet=True)
+    return Asked(
+        paths=(), environment=None, project=root / "reconciler.yaml", verbose=False, quiet=True
+    )
 
 
 def test_it_declares_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

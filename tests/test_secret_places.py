@@ -34,7 +34,15 @@ def secrets(
     places = {"TOKEN": SecretPlace.model_validate(place)}
     environ = {**os.environ, "RECONCILER_API_KEY": "the-key-itself", "OTHER": CANARY}
     withheld = withheld_from(environ)
-    return Secrets(environ, Project(root), "local", places, withheld, allowed, limit)
+    return Secrets(
+        environ=environ,
+        project=Project(root),
+        environment="local",
+        places=places,
+        withheld=withheld,
+        allowed=allowed,
+        limit=limit,
+    )
 
 
 def python(code: str) -> list[str]:

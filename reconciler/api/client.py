@@ -108,7 +108,14 @@ class Api:
             self.base_url, self.key, self.authorization, self.transport, deadline, most=most
         )
         pace, clock = Pace(most), self.patience.clock
-        self._exchange = Exchange(client, deadline, self.redaction, self.waits, pace, clock)
+        self._exchange = Exchange(
+            client=client,
+            deadline=deadline,
+            redaction=self.redaction,
+            waits=self.waits,
+            pace=pace,
+            clock=clock,
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:

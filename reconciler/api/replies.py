@@ -23,7 +23,7 @@ _ESCAPE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """One answer, read to its end. `document` is None where the body is not JSON.
 
@@ -32,9 +32,9 @@ class Reply:
 
     status: int
     body: bytes
-    content_type: str
-    document: Json
     is_json: bool
+    content_type: str = ""
+    document: Json = None
     location: str = ""
     retry_after: str | None = None
     date: str = ""
@@ -67,15 +67,15 @@ def make_reply(status: int, body: bytes, headers: Mapping[str, str]) -> Reply:
     except (ValueError, RecursionError):
         document, is_json = None, False
     return Reply(
-        status,
-        body,
-        headers.get("content-type", ""),
-        document,
-        is_json,
-        headers.get("location", ""),
-        headers.get("retry-after"),
-        headers.get("date", ""),
-        headers.get("etag", ""),
+        status=status,
+        body=body,
+        content_type=headers.get("content-type", ""),
+        document=document,
+        is_json=is_json,
+        location=headers.get("location", ""),
+        retry_after=headers.get("retry-after"),
+        date=headers.get("date", ""),
+        etag=headers.get("etag", ""),
         content_range=headers.get("content-range"),
     )
 

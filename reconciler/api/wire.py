@@ -298,7 +298,7 @@ class Attempt:
         return self.reply.retry_after if self.reply is not None else None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Exchange:
     """Open connections, as many requests at once as the pace allows, each with a deadline."""
 
@@ -376,7 +376,7 @@ def _reply_of(response: httpx.Response, content: bytes, call: Call) -> Reply:
         same = call.known != "" and whole and digest_of(content) == call.known
     if same:
         date = headers.get("date", "")
-        return Reply(status, content, "", None, is_json=True, date=date, same=True)
+        return Reply(status=status, body=content, is_json=True, date=date, same=True)
     return make_reply(status, content, headers)
 
 

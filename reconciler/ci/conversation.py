@@ -263,8 +263,8 @@ class Conversation:
     def _marker(self, environment: str, state: State) -> Marker:
         event = self.event
         return Marker(
-            environment,
-            self.inputs.root,
+            environment=environment,
+            root=self.inputs.root,
             head=event.head or event.commit,
             base=event.base,
             run=event.run,

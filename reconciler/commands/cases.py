@@ -71,14 +71,14 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
 ) -> int:
     """List cases, newest first. The key needs the permission `case:Read`."""
     wanted = CaseFilter(
-        enumerated(STATES, states, "--state"),
-        enumerated(STATUSES, statuses, "--status"),
-        enumerated(PRIORITIES, priorities, "--priority"),
-        enumerated(CATEGORIES, categories, "--category"),
-        parse_pairs(labels, "--label"),
-        parse_pairs(groupings, "--grouping"),
-        text,
-        unassigned,
+        states=enumerated(STATES, states, "--state"),
+        statuses=enumerated(STATUSES, statuses, "--status"),
+        priorities=enumerated(PRIORITIES, priorities, "--priority"),
+        categories=enumerated(CATEGORIES, categories, "--category"),
+        labels=parse_pairs(labels, "--label"),
+        groupings=parse_pairs(groupings, "--grouping"),
+        text=text,
+        unassigned=unassigned,
     )
     listing = Listing(COLUMNS, form, limit, "case")
     return run_listing(asked, listing, lambda api: list_cases(api, wanted, limit or None))

@@ -80,11 +80,11 @@ def _bench(asked: Asked, base_url: str | None) -> Bench:
     target = Service(base_url.rstrip("/"), chosen.authorization)
     named = named_secrets(asked, found, name, chosen)
     return Bench(
-        found,
-        name,
-        chosen,
-        target,
-        Workspace(),
+        project=found,
+        name=name,
+        environment=chosen,
+        target=target,
+        workspace=Workspace(),
         whole=False,
         named=named,
         waits=asked.waits,

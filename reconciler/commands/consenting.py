@@ -75,7 +75,13 @@ def consenting(command: Command) -> Command:
             )
         reviewed = read_plan_file(plan_file) if plan_file is not None else None
         consent = Consent(
-            expect, reviewed, yes, allow_destroy, override, new_journal, break_glass=break_glass
+            expect=expect,
+            reviewed=reviewed,
+            yes=yes,
+            allow_destroy=allow_destroy,
+            override=override,
+            new_journal=new_journal,
+            break_glass=break_glass,
         )
         return command(consent=consent, thaw=thaw, **own)
 

@@ -96,11 +96,11 @@ def _checks(asked: Asked) -> list[Check]:
         return [*checks, _failed("target", error)]
     named = named_secrets(asked, project, name, environment)
     bench = Bench(
-        project,
-        name,
-        environment,
-        target,
-        Workspace(),
+        project=project,
+        name=name,
+        environment=environment,
+        target=target,
+        workspace=Workspace(),
         whole=False,
         named=named,
         waits=asked.waits,

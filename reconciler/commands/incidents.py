@@ -108,16 +108,16 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
 ) -> int:
     """List incidents, such as the open ones of the last week: --open --since 7d."""
     wanted = IncidentFilter(
-        applications,
-        subsystems,
-        enumerated(SEVERITIES, severities, "--severity"),
-        enumerated(STATES, states, "--state"),
-        enumerated(STATUSES, statuses, "--status"),
-        muted,
-        text,
-        parse_single_pairs(labels, "--label"),
-        parse_range(since, until),
-        open_only,
+        applications=applications,
+        subsystems=subsystems,
+        severities=enumerated(SEVERITIES, severities, "--severity"),
+        states=enumerated(STATES, states, "--state"),
+        statuses=enumerated(STATUSES, statuses, "--status"),
+        muted=muted,
+        text=text,
+        labels=parse_single_pairs(labels, "--label"),
+        created=parse_range(since, until),
+        open_only=open_only,
     )
     listing = Listing(COLUMNS, form, limit, "incident")
     return run_listing(asked, listing, lambda api: list_incidents(api, wanted, limit or None))
@@ -147,11 +147,11 @@ def events(  # noqa: PLR0913 - one parameter a flag
 ) -> int:
     """List what happened to incidents."""
     wanted = IncidentEventFilter(
-        name,
-        enumerated(SEVERITIES, severities, "--severity"),
-        enumerated(STATUSES, statuses, "--status"),
-        muted,
-        parse_range(since, until),
+        name=name,
+        severities=enumerated(SEVERITIES, severities, "--severity"),
+        statuses=enumerated(STATUSES, statuses, "--status"),
+        muted=muted,
+        span=parse_range(since, until),
     )
     listing = Listing(EVENT_COLUMNS, form, limit, "event")
     return run_listing(asked, listing, lambda api: list_incident_events(api, wanted, limit or None))

@@ -51,7 +51,7 @@ def init(
 
     What is there already stays as it is. On a terminal it asks for what is not given.
     """
-    asked = Asked((folder,), None, None, verbose, quiet)
+    asked = Asked(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
     wanted = _wanted(folder, base_url, environment, asks=is_terminal() and not quiet)
     made = start(asked, folder, wanted, _schemas())
     if form == "json":

@@ -142,14 +142,14 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
         selection = _selection(select, exclude)
         with waiting(quiet=quiet, timings=timings) as waits:
             asked = Asked(
-                paths,
-                environment,
-                project,
-                verbose,
-                quiet,
-                waits,
-                Console(),
-                selection,
+                paths=paths,
+                environment=environment,
+                project=project,
+                verbose=verbose,
+                quiet=quiet,
+                waits=waits,
+                voice=Console(),
+                selection=selection,
                 cached=no_cache is False,
                 journal_of_shard=shard,
             )

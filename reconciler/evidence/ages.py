@@ -136,8 +136,8 @@ class Ages:
             self.root,
             self.environ,
             (*NOTHING_OF_ITS_OWN, "--literal-pathspecs"),
-            SECONDS,
-            {"GIT_OPTIONAL_LOCKS": "0"},
+            limit=SECONDS,
+            fixed={"GIT_OPTIONAL_LOCKS": "0"},
         )
         plain = ("--no-ext-diff", "--no-textconv")
         try:

@@ -44,7 +44,7 @@ _FORMS: dict[str, type] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
     """What a comment says of itself to the next run.
 

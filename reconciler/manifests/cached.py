@@ -87,7 +87,7 @@ def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
     """What is asked of the cache: everything that decides what a workspace is, but texts of files.
 
@@ -282,11 +282,11 @@ class _Opening:
             Ref(*ref),
             cast("dict[str, Json]", Unopened(opened, total, declared_id, not holes)),
             Source(file, line, column, None if item is None else Member(*item)),
-            remote_id,
-            labels,
-            frozenset(Ref(*one) for one in references),
-            protect,
-            {code: Exemption(why, _until(day)) for code, (why, day) in exempt.items()},
+            remote_id=remote_id,
+            labels=labels,
+            references=frozenset(Ref(*one) for one in references),
+            protect=protect,
+            exempt={code: Exemption(why, _until(day)) for code, (why, day) in exempt.items()},
         )
 
     def _part(self, held: Held) -> str | SecretHole | RefHole:
@@ -351,8 +351,8 @@ def _complained(held: Held) -> Complaint:
         file,
         line,
         column,
-        code,
-        message,
+        code=code,
+        message=message,
         suggestion=Advice(meant) if is_advice else meant,
         severity=Severity(severity),
         excerpt=None if excerpt is None else _excerpt(excerpt),

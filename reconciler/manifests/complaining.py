@@ -68,6 +68,6 @@ class Complaining:
             return True
         if self.counts[complaint.file] == MOST_COMPLAINTS + 1 or self.counts[""] == 0:
             said = "there is too much to complain of: the rest of this file is unchecked"
-            self.complaints.append(Complaint(complaint.file, 0, 0, "M115", said))
+            self.complaints.append(Complaint.of_file(complaint.file, "M115", said))
         self.counts[""] += full
         return False

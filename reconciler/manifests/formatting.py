@@ -97,7 +97,7 @@ def _made_of(reading: Reading, name: str, *, is_json: bool) -> str | Sequence[Co
     if errors:
         return errors
     after = tidied(reading, is_json=is_json)
-    return [Complaint(name, 0, 0, "M118", NOT_LAID_OUT)] if after is None else after
+    return [Complaint.of_file(name, "M118", NOT_LAID_OUT)] if after is None else after
 
 
 def _project_files(paths: Sequence[Path], project: Project) -> Iterator[Path]:

@@ -64,7 +64,17 @@ class Loader(Making):
             self._declare(file, document)
         if not documents and not reading.has_errors:
             said = "this file holds no manifest: write one, remove it, or `exclude:` it"
-            self.complaints.append(Complaint(file.name, 1, 1, "M113", said, "", Severity.WARNING))
+            self.complaints.append(
+                Complaint(
+                    file.name,
+                    1,
+                    1,
+                    code="M113",
+                    message=said,
+                    suggestion="",
+                    severity=Severity.WARNING,
+                )
+            )
 
     def complain_of_strays(self) -> None:
         """Note the files that are no manifests, and that none of these names or includes."""
@@ -81,7 +91,15 @@ class Loader(Making):
                 f"write `spec: {{file: {file.path.name}}}` in one, or `exclude:` it in "
                 "reconciler.yaml"
             )
-            stray = Complaint(file.name, 0, 0, "M113", said, way_out, Severity.WARNING)
+            stray = Complaint(
+                file.name,
+                0,
+                0,
+                code="M113",
+                message=said,
+                suggestion=way_out,
+                severity=Severity.WARNING,
+            )
             # Most are named, so only the others are looked at, once more.
             reading = self.sources.read(file.path, file.name, is_json=True)
             if isinstance(reading, Reading) and len(reading.documents) == 1:

@@ -195,11 +195,11 @@ class Making(Complaining):
             ref,
             spec.document,
             Source(written.file.name, line, column, None if each is None else each.member),
-            envelope.remote_id,
-            envelope.labels,
-            references_in(spec.document),
-            envelope.protect,
-            envelope.exempt,
+            remote_id=envelope.remote_id,
+            labels=envelope.labels,
+            references=references_in(spec.document),
+            protect=envelope.protect,
+            exempt=envelope.exempt,
         )
         own = () if written.references is None else (written.references,)
         places = ((here, filled.references), *own, *spec.references)
@@ -346,7 +346,7 @@ class Making(Complaining):
         """Read the one object of a `spec.file`; complain where there is none."""
         if Path(named).is_absolute():
             said = "this file must be relative to the manifest"
-            reading: Reading | Complaint = Complaint(name, 0, 0, "", said)
+            reading: Reading | Complaint = Complaint.of_file(name, "", said)
         else:
             reading = self.sources.read(path, name, is_json=True)
         if isinstance(reading, Complaint):

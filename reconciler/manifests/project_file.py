@@ -106,7 +106,7 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
         return None, complaints
     if len(reading.documents) != 1:
         said = "a project file holds one mapping, as `manifests: [.]`"
-        return None, [*complaints, Complaint(file.name, 1, 1, "P101", said)]
+        return None, [*complaints, Complaint(file.name, 1, 1, code="P101", message=said)]
     document = reading.documents[0]
     place = Text(file.name, document)
     findings = list(project_findings(document.value))

@@ -123,7 +123,7 @@ def _flaw_complaint(
     finding = placed(Finding("P103", ("rules", number, flaw.part), said, suggestion=near))
     text = settings.written
     if text is None:
-        return Complaint(PROJECT_FILE, 0, 0, finding.code, said, near)
+        return Complaint.of_file(PROJECT_FILE, finding.code, said, near)
     line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
     placed_there = complaint_at(text.file, text.document.lines, line, column, finding)
     if near and placed_there.excerpt is not None:

@@ -92,7 +92,9 @@ def _no_list(documents: Sequence[Document], name: str) -> Complaint:
     """Complain of what is no list of samples, and say what would be one."""
     said = "a file of samples holds one list of {application, subsystem, severity, policy}"
     if not documents:
-        return Complaint(name, 1, 1, MALFORMED, f"{said}, and this one is empty", _WAY)
+        return Complaint(
+            name, 1, 1, code=MALFORMED, message=f"{said}, and this one is empty", suggestion=_WAY
+        )
     if len(documents) > 1:
         said = f"{said}, and this one has {len(documents)} documents"
         finding = Finding(MALFORMED, (), said, suggestion=Advice("keep one list in it"))

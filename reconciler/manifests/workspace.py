@@ -216,7 +216,7 @@ def load_workspaces(
     )
     if instead or found.complaints or not cache.is_on:
         return {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
-    lookup = Lookup(cache, found, sources.roots, settings, scopes)
+    lookup = Lookup(cache=cache, found=found, roots=sources.roots, settings=settings, scopes=scopes)
     known = lookup.get()
     if known is not None:
         kept, read = known

@@ -104,7 +104,9 @@ class Scene:
     def _knowledge(self, ref: Ref, memory: Memory) -> Knowledge:
         seen = self.observations[ref]
         place = self.place
-        return Knowledge(seen, memory, self.ids, str(place), place.salt, self.history.seed)
+        return Knowledge(
+            seen, memory, self.ids, place=str(place), salt=place.salt, seed=self.history.seed
+        )
 
     def change_after(self, manifest: Manifest, new: NewBase) -> Change:
         """Decide what the next plan would do with a manifest, once the journal is kept."""

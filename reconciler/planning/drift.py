@@ -78,7 +78,12 @@ async def find_drift(
     compared = [
         _drift(manifest, observations.get(manifest.ref), history.of(manifest.ref), salt, older)
         if BY_NAME[manifest.ref.kind].readable_by(api.assumptions)
-        else Drift(manifest.ref, manifest.source, "unseen", note=BY_NAME[manifest.ref.kind].limits)
+        else Drift(
+            ref=manifest.ref,
+            source=manifest.source,
+            state="unseen",
+            note=BY_NAME[manifest.ref.kind].limits,
+        )
         for manifest in sorted(manifests, key=lambda one: one.ref)
     ]
     by_ref = {one.ref: one for one in manifests}
@@ -109,7 +114,9 @@ def _drift(
     kind = BY_NAME[manifest.ref.kind]
     ref, source, last = manifest.ref, manifest.source, memory.last
     if last is None:
-        return Drift(ref, source, "unapplied", note="the journal has no write of it")
+        return Drift(
+            ref=ref, source=source, state="unapplied", note="the journal has no write of it"
+        )
     match observation:
         case Seen(document=document, edit=edit, overwritten=overwritten):
             declared = kind.complete(manifest, observation, memory)
@@ -127,7 +134,15 @@ def _drift(
             notes = ["overwritten by someone since"] if overwritten else []
             notes.extend([f"live was last changed {edit}"] if (found or lost) and edit.told else [])
             seen = secrets.hidden(veiled(live, written, kind.shape))
-            drift = Drift(ref, source, "same", (), "; ".join(notes), seen, unseen=unseen)
+            drift = Drift(
+                ref=ref,
+                source=source,
+                state="same",
+                differences=(),
+                note="; ".join(notes),
+                live=seen,
+                unseen=unseen,
+            )
             if not found and not lost:
                 return drift
             cause = "edited" if lost else _cause(found, observation, memory)
@@ -140,12 +155,19 @@ def _drift(
                 applied=veiled(last.declared, written, kind.shape),
             )
         case Absent(why=why):
-            return Drift(ref, source, "gone", note=why, cause="gone")
+            return Drift(ref=ref, source=source, state="gone", note=why, cause="gone")
         case Unread(why=why, exit_code=exit_code):
             note = f"it could not be read: {why}"
-            return Drift(ref, source, "unread", note=note, exit_code=exit_code, cause="unreadable")
+            return Drift(
+                ref=ref,
+                source=source,
+                state="unread",
+                note=note,
+                exit_code=exit_code,
+                cause="unreadable",
+            )
         case _:
-            return Drift(ref, source, "unseen", note="it could not be asked for")
+            return Drift(ref=ref, source=source, state="unseen", note="it could not be asked for")
 
 
 def _cause(found: Sequence[Difference], seen: Seen, memory: Memory) -> Cause:

@@ -69,7 +69,7 @@ class Merge(Protocol):
         """Note a conflict, and give its edit where it was resolved so."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class KeyedList:
     """One keyed list: items are told apart by their names, and may come from another list."""
 

@@ -221,7 +221,16 @@ class _Merge:
         ]
         ours, base, live = named
         if ours is not None and base is not None and live is not None:
-            return KeyedList(self, sides, shape, path, at, ours, base, live).edit()
+            return KeyedList(
+                merge=self,
+                sides=sides,
+                shape=shape,
+                path=path,
+                at=at,
+                ours=ours,
+                base=base,
+                live=live,
+            ).edit()
         holds = [one for one in (sides.ours, sides.live) if isinstance(one, list)]
         if any(isinstance(item, dict | list) for one in holds for item in one):
             return self._unnamed(sides, shape, path, at)

@@ -137,12 +137,12 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     listed = (Orphan(ref, memory.remote_id) for ref, memory in orphans)
     covered = (decided or Decided()).covered(manifests, changes, ids, _covered)
     return Plan(
-        place.environment,
-        place.target,
-        _digest_of(place, covered, selected),
-        tuple(changes),
-        tuple(listed) if whole else (),
-        tuple(unsettled),
+        environment=place.environment,
+        target=place.target,
+        digest=_digest_of(place, covered, selected),
+        changes=tuple(changes),
+        orphans=tuple(listed) if whole else (),
+        unsettled=tuple(unsettled),
         remarks=tuple(_remarks(history, place, proven)),
         beside=tuple(one.ref for one in others if history.of(one.ref).exists),
         perhaps_beside=tuple(
@@ -164,7 +164,15 @@ def _remarks(history: History, place: Place, proven: NotPermitted | None) -> Ite
 def _knowledge(
     history: History, place: Place, ids: Mapping[Ref, RemoteId], ref: Ref, seen: Observation
 ) -> Knowledge:
-    return Knowledge(seen, history.of(ref), ids, str(place), place.salt, history.seed, place.older)
+    return Knowledge(
+        seen,
+        history.of(ref),
+        ids,
+        place=str(place),
+        salt=place.salt,
+        seed=history.seed,
+        older=place.older,
+    )
 
 
 def _identified(

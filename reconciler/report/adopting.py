@@ -149,7 +149,14 @@ def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
 def _changes(one: Adoption) -> tuple[FieldChange, ...]:
     found = tuple(difference_of(field) for field in one.adopted)
     return drift_changes(
-        Drift(one.ref, one.source, "drifted", found, live=one.live, applied=one.applied)
+        Drift(
+            ref=one.ref,
+            source=one.source,
+            state="drifted",
+            differences=found,
+            live=one.live,
+            applied=one.applied,
+        )
     )
 
 

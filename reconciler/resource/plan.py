@@ -164,7 +164,7 @@ class Against:
         return f"{self.asked} {self.commit}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Plan:
     """Every declared resource and what would become of it. Plain data."""
 
@@ -258,7 +258,7 @@ class Ignored:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
     """What became of one resource since it was applied.
 

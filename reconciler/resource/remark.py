@@ -38,7 +38,7 @@ class ClockUnchecked:
     code: ClassVar[str] = "clock-unchecked"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RollsBack:
     """It puts back what was before a run, and no manifest is changed by that.
 

@@ -172,18 +172,18 @@ def opened_offline(
     with TemporaryDirectory(prefix="reconciler-") as folder:
         place = Path(folder)
         bench = Bench(
-            project,
-            name,
+            project=project,
+            name=name,
             # The incidents of an emulator in this process are nobody's.
-            Environment(
+            environment=Environment(
                 guards=environment.guards,
                 freeze=environment.freeze.model_copy(update={"incidents": None}),
             ),
-            Embedded(place, TARGET),
-            workspace,
-            whole,
-            workspace.left_out,
-            asked.selection.leaving_out(len(workspace.left_out)),
+            target=Embedded(place, TARGET),
+            workspace=workspace,
+            whole=whole,
+            others=workspace.left_out,
+            selected=asked.selection.leaving_out(len(workspace.left_out)),
             waits=asked.waits,
             voice=asked.voice,
         )
@@ -222,7 +222,14 @@ def _in_folder(bench: Bench, folder: Path) -> Bench:
 def _scope(name: str, variables: Mapping[str, Variable]) -> Scope:
     """Give what expressions may name on either side: seals have the salt of the journal here."""
     withheld = withheld_from(os.environ)
-    return Scope(name, variables, StandIns(), lambda: f"{name}\0{TARGET}", withheld, today())
+    return Scope(
+        name,
+        variables,
+        StandIns(),
+        salt=lambda: f"{name}\0{TARGET}",
+        withheld=withheld,
+        today=today(),
+    )
 
 
 def _apply(bench: Bench) -> tuple[Ref, ...]:

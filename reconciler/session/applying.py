@@ -31,7 +31,7 @@ from reconciler.session.projects import applied_commit
 from reconciler.session.voice import Voice
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Consent:
     """What the flags agree to beforehand."""
 
@@ -204,7 +204,9 @@ async def _apply_now(
                         f"{change.ref}: {safe(words_of(reason, change.ref, places_in(change)))}"
                     )
     async with interrupts(voice.say) as taken, open_api(bench) as api:
-        run = Run(api, journal, name, voice.writing(made, quiet=quiet), taken.stopping)
+        run = Run(
+            api, journal, name, tell=voice.writing(made, quiet=quiet), stopping=taken.stopping
+        )
         taken.work = asyncio.ensure_future(run.apply(made))
         with suppress(asyncio.CancelledError):
             await taken.work

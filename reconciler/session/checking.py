@@ -26,7 +26,7 @@ from reconciler.session.secrets import Allowed, secrets_of
 from reconciler.source.files import folder_in_repository
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """What was found. A project file that is malformed is all that is complained of then.
 
@@ -57,7 +57,11 @@ def check(
     project, complaints = read_project(asked)
     if project is None:
         root = (project_file(asked) or Path()).parent.resolve()
-        return Checked(Workspace(complaints=tuple(complaints)), "", folder_in_repository(root))
+        return Checked(
+            workspace=Workspace(complaints=tuple(complaints)),
+            environment="",
+            folder=folder_in_repository(root),
+        )
     return check_in(project, asked, secrets, in_all=in_all)
 
 
@@ -91,7 +95,14 @@ def check_in(
     name = "" if len(scopes) > 1 else scopes[0].environment
     selected = asked.selection.leaving_out(len(workspace.left_out))
     advice = advice_on_nothing(asked, project, workspace, name)
-    return Checked(workspace, name, folder_in_repository(project.root), project, advice, selected)
+    return Checked(
+        workspace=workspace,
+        environment=name,
+        folder=folder_in_repository(project.root),
+        project=project,
+        advice=advice,
+        selected=selected,
+    )
 
 
 def _scope(  # noqa: PLR0917 - what a scope is made of

@@ -27,7 +27,7 @@ from reconciler.session.spool import Spool
 from reconciler.source.reading import read_text
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Drawings:
     """The texts of new manifests, each drawn once for the names that all have by now.
 
@@ -51,7 +51,9 @@ class Drawings:
         name, environment = self.bench.name, self.bench.environment
         variables = {**environment.variables, **self.more.get(name, {})}
         withheld = withheld_from(os.environ)
-        self._scope = Scope(name, variables, self.hiding.values, self.hiding.salt, withheld)
+        self._scope = Scope(
+            name, variables, self.hiding.values, salt=self.hiding.salt, withheld=withheld
+        )
         others = with_target(self.bench.project) - {name}
         self._place = IdPlace(name, alone=not others)
 

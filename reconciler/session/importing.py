@@ -112,7 +112,15 @@ def import_now(asked: Asked, wanted: ToImport, patience: Patience) -> Result:
         spool = Spool(stream, bench.environment.api)
         gathered = gather(asked, bench, wanted.what, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
-        work = _Work(asked, wanted, bench, journal, spool, gathered, hiding)
+        work = _Work(
+            asked=asked,
+            wanted=wanted,
+            bench=bench,
+            journal=journal,
+            spool=spool,
+            gathered=gathered,
+            hiding=hiding,
+        )
         work.match()
         if wanted.dry_run:
             work.rehearse()
@@ -124,7 +132,7 @@ def import_now(asked: Asked, wanted: ToImport, patience: Patience) -> Result:
     return work.result
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Work:
     asked: Asked
     wanted: ToImport
@@ -236,7 +244,13 @@ class _Work:
         self.files = {one.ref: places[one.ref.kind] / f"{stems[one.ref]}.yaml" for one in new}
         variables, keep_json = self.gathered.variables, self.wanted.keep_json
         self.drawings = Drawings(
-            self.bench, self.spool, self.hiding, self.matched, self.files, variables, keep_json
+            bench=self.bench,
+            spool=self.spool,
+            hiding=self.hiding,
+            matched=self.matched,
+            files=self.files,
+            more=variables,
+            keep_json=keep_json,
         )
 
     def _check_files(self) -> None:

@@ -52,8 +52,8 @@ def open_for_import(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[
                 os.environ,
                 Allowed.ALL if name == bench.name else Allowed.NOTHING,
             ),
-            salt,
-            withheld,
+            salt=salt,
+            withheld=withheld,
         )
         for name, one in {
             **bench.project.settings.environments,

@@ -139,7 +139,7 @@ def read_workspaces(
     return workspaces
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """Everything a command that talks to the service works with.
 
@@ -186,9 +186,9 @@ class Bench:
             self.name,
             self.environment.variables,
             secrets,
-            self.salt,
-            withheld,
-            today(),
+            salt=self.salt,
+            withheld=withheld,
+            today=today(),
             selection=asked.selection,
             why_unset=secrets.why,
         )
@@ -208,11 +208,11 @@ def open_target(asked: Asked) -> Bench:
     named = named_secrets(asked, project, name, environment)
     unread = partial(journal_of, project, name, environment, target, asked.voice)
     return Bench(
-        project,
-        name,
-        environment,
-        target,
-        Workspace(),
+        project=project,
+        name=name,
+        environment=environment,
+        target=target,
+        workspace=Workspace(),
         whole=False,
         named=named,
         early=cache(lambda: loaded(unread(), asked.waits, asked.voice)),
@@ -299,9 +299,9 @@ def bench_of(
         name,
         environment.variables,
         secrets,
-        lambda: journal().salt,
-        withheld,
-        today(),
+        salt=lambda: journal().salt,
+        withheld=withheld,
+        today=today(),
         selection=asked.selection,
         why_unset=secrets.why,
         may_lack=may_lack,
@@ -313,14 +313,14 @@ def bench_of(
     whole = covers_all and (not asked.selection or asked.selection.is_shard)
     others = (*workspace.left_out, *beside)
     return Bench(
-        project,
-        name,
-        environment,
-        target,
-        workspace,
-        whole,
-        others,
-        asked.selection.leaving_out(len(workspace.left_out)),
+        project=project,
+        name=name,
+        environment=environment,
+        target=target,
+        workspace=workspace,
+        whole=whole,
+        others=others,
+        selected=asked.selection.leaving_out(len(workspace.left_out)),
         secrets=secrets,
         early=journal,
         waits=asked.waits,

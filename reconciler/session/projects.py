@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from reconciler.report.html import Made
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What the shared flags asked for.
 
@@ -132,17 +132,43 @@ def lead_here(asked: Asked, project: Project, name: str) -> None:
     root = os.path.relpath(project.root.resolve())
     shard = _typed(["--shard", str(asked.shard)]) if asked.shard is not None else ""
     if without == there:
-        lead_to(Here(name, shard, given, root=root, selection=selection))
+        lead_to(
+            Here(
+                environment=name,
+                to_journal=shard,
+                to_manifests=given,
+                root=root,
+                selection=selection,
+            )
+        )
         return
     file = asked.project or project.file
     to_project = "" if file is None else _typed(["--project", str(file)])
     if asked.project is not None:
         to_journal = f"{to_project}{shard}"
-        lead_to(Here(name, to_journal, f"{to_project}{given}", to_project, root, selection))
+        lead_to(
+            Here(
+                environment=name,
+                to_journal=to_journal,
+                to_manifests=f"{to_project}{given}",
+                to_project=to_project,
+                root=root,
+                selection=selection,
+            )
+        )
         return
     to_journal = _typed(["--path", str(asked.paths[0])]) if asked.paths else ""
     to_journal = f"{to_journal}{shard}"
-    lead_to(Here(name, to_journal, given or to_project, to_project, root, selection))
+    lead_to(
+        Here(
+            environment=name,
+            to_journal=to_journal,
+            to_manifests=given or to_project,
+            to_project=to_project,
+            root=root,
+            selection=selection,
+        )
+    )
 
 
 def _typed(words: Sequence[str]) -> str:

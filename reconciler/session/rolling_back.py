@@ -119,13 +119,13 @@ def _remark(bench: Bench, found: _Found, run: RunSummary, *, live_kept: bool) ->
     refs = tuple(sorted(one.ref for one in found.manifests))
     lives = any(one.state == "live" for one in found.said.values())
     return RollsBack(
-        run.run,
-        run.at,
-        run.command or "apply",
-        run.actor,
+        run=run.run,
+        at=run.at,
+        command=run.command or "apply",
+        actor=run.actor,
         # What a rollback did was in no commit: that is only where it was typed.
-        run.commit if applied else "",
-        live_kept,
+        commit=run.commit if applied else "",
+        live_kept=live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
         commit_before=commit_before(found.journal.entries, run) if applied else "",
         files=files_naming(bench.project, refs),

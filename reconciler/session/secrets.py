@@ -44,7 +44,7 @@ class _Missing(Exception):
     """The value cannot be had; the text says why, and holds none of it."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Secrets(Mapping[str, str]):
     """The values of secrets by their names, looked up once and only when asked for.
 
@@ -184,7 +184,14 @@ def secrets_of(
 ) -> Secrets:
     """Give the secrets of an environment, none of them looked up; its own places win."""
     places = {**project.settings.secrets, **environment.secrets}
-    return Secrets(environ, project, name, places, withheld_from(environ), allowed)
+    return Secrets(
+        environ=environ,
+        project=project,
+        environment=name,
+        places=places,
+        withheld=withheld_from(environ),
+        allowed=allowed,
+    )
 
 
 def named_secrets(

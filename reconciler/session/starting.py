@@ -233,6 +233,12 @@ def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
 def _next(asked: Asked, folder: Path, environment: str) -> tuple[str, ...]:
     """Give the next three commands, from where this one was typed."""
     is_here = folder.resolve() == Path.cwd()
-    there = Asked(() if is_here else (folder,), None, None, asked.verbose, asked.quiet)
+    there = Asked(
+        paths=() if is_here else (folder,),
+        environment=None,
+        project=None,
+        verbose=asked.verbose,
+        quiet=asked.quiet,
+    )
     lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
     return tuple(on_manifests(command) for command in ("validate", "plan", "apply"))

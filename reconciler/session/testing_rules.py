@@ -151,7 +151,15 @@ def _without_examples(rules: Sequence[Rule]) -> Iterator[Finding]:
 def _placed(settings: ProjectFile, finding: Finding) -> Complaint:
     if settings.written is None:
         path, said = PROJECT_FILE, finding.message
-        return Complaint(path, 0, 0, finding.code, said, finding.suggestion, finding.severity)
+        return Complaint(
+            path,
+            0,
+            0,
+            code=finding.code,
+            message=said,
+            suggestion=finding.suggestion,
+            severity=finding.severity,
+        )
     return settings.written.complaint(finding)
 
 

@@ -87,7 +87,7 @@ class Case(Record):
     alert_indicators: Annotated[list[AlertIndicator], OrEmpty] = Field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFilter:
     """Which cases are wanted. Lists are alternatives; labels must all be there."""
 

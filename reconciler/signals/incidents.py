@@ -134,7 +134,7 @@ class ExtendedIncidentEvent(Record):
     incident_event_extended_metadata: EventMetadata | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentFilter:
     """Which incidents are wanted. Lists are alternatives."""
 
@@ -235,7 +235,7 @@ async def every_incident_event(
     return await follow_whole(fetch, EVENTS_LISTED, most_pages)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentEventFilter:
     """Which incident events are wanted."""
 

@@ -238,6 +238,11 @@ class Complaint:
     item: Member | None = field(default=None, compare=False)
     begun: int = field(default=0, compare=False)
 
+    @classmethod
+    def of_file(cls, file: str, code: str, message: str, suggestion: str = "") -> Complaint:
+        """Make one about a file as a whole."""
+        return cls(file, line=0, column=0, code=code, message=message, suggestion=suggestion)
+
     @property
     def is_error(self) -> bool:
         """Whether it stops the run."""
@@ -319,7 +324,14 @@ def complaint_at(file: str, lines: Lines, line: int, column: int, finding: Findi
     suggestion = finding.suggestion if len(finding.suggestion) <= LONGEST_SUGGESTION else ""
     excerpt = lines.excerpt(line, column)
     return Complaint(
-        file, line, column, finding.code, message, suggestion, finding.severity, excerpt
+        file,
+        line,
+        column,
+        code=finding.code,
+        message=message,
+        suggestion=suggestion,
+        severity=finding.severity,
+        excerpt=excerpt,
     )
 
 

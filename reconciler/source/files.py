@@ -92,9 +92,7 @@ def find_files(
             if len(seen) > most:
                 said = f"there are more than {most:,} files; this one and the rest are unread"
                 repair = f"raise `limits: {{files: {most}}}` in reconciler.yaml, or exclude some"
-                found.complaints.append(
-                    Complaint(file.name, 0, 0, "M115", said, suggestion=Advice(repair))
-                )
+                found.complaints.append(Complaint.of_file(file.name, "M115", said, Advice(repair)))
                 return found
             found.files.append(file)
     return found
@@ -110,7 +108,7 @@ def _files_under(path: Path, found: Files) -> Iterator[File]:
     elif not os.path.lexists(path):
         said = "there is no such file or folder"
         meant = Advice(f"`--select {name}` chooses a resource") if _REF.fullmatch(name) else ""
-        found.complaints.append(Complaint(name, 0, 0, "M112", said, suggestion=meant))
+        found.complaints.append(Complaint.of_file(name, "M112", said, meant))
     elif path.name != PROJECT_FILE:
         yield File(path, name, named=True)
 
@@ -125,7 +123,7 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
     walked.rules.look_around()
     for rules in walked.rules.odd:
         said = "this file is not a regular file, and git cannot read what to ignore: remove it"
-        found.complaints.append(Complaint(display_name(rules, found.root), 0, 0, "M112", said))
+        found.complaints.append(Complaint.of_file(display_name(rules, found.root), "M112", said))
     ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
     found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
     named = Named(found.root)
@@ -162,14 +160,14 @@ class _Walked:
                 # The walk recurses, and paths of 4,096 characters hold 2,000 folders.
                 said = f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
                 name = display_name(folder, self.found.root)
-                self.wrong[folder] = Complaint(name, 0, 0, "M115", said)
+                self.wrong[folder] = Complaint.of_file(name, "M115", said)
                 folders.clear()
 
     def complain(self, error: OSError) -> None:
         folder = Path(error.filename)
         name = display_name(folder, self.found.root)
         said = f"the folder cannot be read: {_reason(error)}"
-        self.wrong[folder] = Complaint(name, 0, 0, "M112", said)
+        self.wrong[folder] = Complaint.of_file(name, "M112", said)
 
 
 def _may_declare(name: str) -> bool:
@@ -212,17 +210,17 @@ def _inside(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complaint:
         inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
         if not inside:
             said = "this file leads out of the project folder: put a copy inside"
-            return Complaint(name, 0, 0, "M112", said)
+            return Complaint.of_file(name, "M112", said)
         if all(GIT_FOLDER in map(str.lower, one.parts) for one in inside):
             # Its settings hold the token of a job that checked out with one.
-            return Complaint(name, 0, 0, "M112", "this file leads to what git keeps for itself")
+            return Complaint.of_file(name, "M112", "this file leads to what git keeps for itself")
         descriptor = os.open(real, _FLAGS)
     except FileNotFoundError:
         is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
         said = "this file is a link that leads nowhere" if is_link else "this file does not exist"
-        return Complaint(name, 0, 0, "M112", said, "" if is_link else _file_like(path, roots))
+        return Complaint.of_file(name, "M112", said, "" if is_link else _file_like(path, roots))
     except (OSError, RuntimeError, ValueError) as error:
-        return Complaint(name, 0, 0, "M112", f"this file cannot be opened: {_reason(error)}")
+        return Complaint.of_file(name, "M112", f"this file cannot be opened: {_reason(error)}")
     return _read(descriptor, name)
 
 
@@ -254,7 +252,7 @@ def read_own_file(path: Path, name: str) -> str | Complaint:
             "other one with --project"
         )
         said = said if is_link else f"this file cannot be opened: {_reason(error)}"
-        return Complaint(name, 0, 0, "M112", said)
+        return Complaint.of_file(name, "M112", said)
     return _decoded(_read(descriptor, name), name)
 
 
@@ -263,7 +261,7 @@ def _read(descriptor: int, name: str) -> bytes | Complaint:
     try:
         return _content(descriptor, name)
     except OSError as error:
-        return Complaint(name, 0, 0, "M112", f"this file cannot be read: {_reason(error)}")
+        return Complaint.of_file(name, "M112", f"this file cannot be read: {_reason(error)}")
     finally:
         os.close(descriptor)
 
@@ -275,14 +273,14 @@ def _decoded(content: bytes | Complaint, name: str) -> str | Complaint:
 def _content(descriptor: int, name: str) -> bytes | Complaint:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        return Complaint(name, 0, 0, "M112", "this file is not a regular file")
+        return Complaint.of_file(name, "M112", "this file is not a regular file")
     content = b""
     if status.st_size <= LARGEST_FILE:
         with os.fdopen(descriptor, "rb", closefd=False) as stream:
             content = stream.read(LARGEST_FILE + 1)
     if max(status.st_size, len(content)) > LARGEST_FILE:
         said = f"this file is larger than {LARGEST_FILE >> 20} MB: divide it, or `exclude:` it"
-        return Complaint(name, 0, 0, "M110", said)
+        return Complaint.of_file(name, "M110", said)
     return content
 
 
@@ -308,9 +306,11 @@ def decode(content: bytes, name: str) -> str | Complaint:
         if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
             line = column = 0
             said = "this file is UTF-16, as some editors of Windows save"
-        return Complaint(name, line, column, "M111", said, Advice("save it as UTF-8"))
+        return Complaint(
+            name, line, column, code="M111", message=said, suggestion=Advice("save it as UTF-8")
+        )
     if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
-        return Complaint(name, 0, 0, "M110", "this file has a line longer than 1 MB")
+        return Complaint.of_file(name, "M110", "this file has a line longer than 1 MB")
     return text
 
 
@@ -354,7 +354,7 @@ class Sources(Generic[Judged]):
             self.first_unread = self.first_unread or name
             most = self.largest if self.size > self.largest else LARGEST_AGAIN
             said = f"the files are larger than {most >> 20} MB in all: from here, unread"
-            return Complaint(self.first_unread, 0, 0, "M115", said)
+            return Complaint.of_file(self.first_unread, "M115", said)
         self.paths.add(path)
         reading = self.readings.get((path, is_json))
         if reading is None:

@@ -27,7 +27,12 @@ def plans(draw: st.DrawFn) -> list[Change]:
         known = [change.ref for change in changes]
         references = draw(st.frozensets(st.sampled_from(known))) if known else frozenset()
         manifest = Manifest(
-            Ref(kind.name, f"n{number}"), {}, Source("a.yaml", 1), None, {}, references
+            Ref(kind.name, f"n{number}"),
+            {},
+            Source("a.yaml", 1),
+            remote_id=None,
+            labels={},
+            references=references,
         )
         action = draw(st.sampled_from(SHOWN))
         changes.append(

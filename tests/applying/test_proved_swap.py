@@ -370,7 +370,7 @@ def left_at(site: Site, made: Plan, path: str, number: int) -> Applied:
     journal = site.journal
 
     async def ask(api: Api) -> Applied:
-        run = Run(api, journal, "run", site.told.append, asyncio.Event())
+        run = Run(api, journal, "run", tell=site.told.append, stopping=asyncio.Event())
         work = asyncio.ensure_future(run.apply(made))
 
         async def leave(request: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:

@@ -195,7 +195,10 @@ def waits(shop: Workspace, patience: Patience) -> None:
     """Wait as an apply does."""
     project = shop.root / "reconciler.yaml"
     wait_for_thaw(
-        open_bench(Asked((shop.root,), None, project, verbose=False, quiet=False)), patience
+        open_bench(
+            Asked(paths=(shop.root,), environment=None, project=project, verbose=False, quiet=False)
+        ),
+        patience,
     )
 
 

@@ -326,7 +326,9 @@ def test_an_edited_manifest_is_decided(world: World, decisions: list[str]) -> No
 def test_all_that_decides_is_in_the_key(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program, project, environment, setting, target or journal has other decisions."""
     with chdir(world.root), mock.patch.dict(os.environ, world.environ, clear=True):
-        bench = open_bench(Asked((), None, None, verbose=False, quiet=True))
+        bench = open_bench(
+            Asked(paths=(), environment=None, project=None, verbose=False, quiet=True)
+        )
         journal = bench.journal()
         longer = replace(journal, content=replace(journal.content, sums=["another"]))
         benches = [

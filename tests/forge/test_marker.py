@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from reconciler.forge.comments import Marker, read_marker, root_of
 
 DIGEST = "sha256:" + "0f" * 32
-MARKER = Marker("production", root_of("."), DIGEST, "1" * 40, "2" * 40, 12, state="applied")
+MARKER = Marker(
+    environment="production",
+    root=root_of("."),
+    digest=DIGEST,
+    head="1" * 40,
+    base="2" * 40,
+    run=12,
+    state="applied",
+)
 
 HOSTILE = st.lists(
     st.one_of(st.sampled_from(["-->", "--", "<!--", ">", "\n", "\\", '"', "}", "`"]), st.text()),

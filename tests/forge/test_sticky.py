@@ -17,7 +17,14 @@ from reconciler.forge.comments import Marker, put, put_new, read_marker, standin
 SCHEDULES = int(os.environ.get("COMMENT_SCHEDULES", "60"))
 PULL = 7
 DIGEST = "sha256:" + "ab" * 32
-MARKER = Marker("production", "0123456789abcdef", DIGEST, "1" * 40, "2" * 40, 10)
+MARKER = Marker(
+    environment="production",
+    root="0123456789abcdef",
+    digest=DIGEST,
+    head="1" * 40,
+    base="2" * 40,
+    run=10,
+)
 
 
 def body(marker: Marker, text: str = "the plan") -> str:

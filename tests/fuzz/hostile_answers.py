@@ -267,7 +267,9 @@ Asking = Callable[[Api], Awaitable[Any]]
 
 
 async def _guarded(api: Api) -> Any:
-    return await with_guards(api, Plan("local", "emulator", "sha256:0", ()), Guards())
+    return await with_guards(
+        api, Plan(environment="local", target="emulator", digest="sha256:0", changes=()), Guards()
+    )
 
 
 async def _close_one(api: Api) -> Any:

@@ -55,7 +55,14 @@ def planned(ref: Ref, action: Action, *reasons: Reason) -> Change:
 def plan(*changes: Change, without_journal: bool = False, beside: tuple[Ref, ...] = ()) -> Plan:
     """Give a plan of `production`."""
     remarks = (NoJournal(),) if without_journal else ()
-    return Plan("production", "https://api", "", changes, remarks=remarks, beside=beside)
+    return Plan(
+        environment="production",
+        target="https://api",
+        digest="",
+        changes=changes,
+        remarks=remarks,
+        beside=beside,
+    )
 
 
 def created(*refs: Ref) -> tuple[Change, ...]:

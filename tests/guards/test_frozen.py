@@ -337,7 +337,7 @@ def test_hostile_names(site: Site) -> None:
     made = frozen(site, {"incidents": {}})
 
     (objection,) = made.guarded
-    comment = plan_comment(made, Marker("local", "all"), Origin())
+    comment = plan_comment(made, Marker(environment="local", root="all"), Origin())
     page = plan_html(made)
     for text in (plan_text(made, Style()), comment, page):
         assert not {"\x1b", "\u202e"} & set(text)

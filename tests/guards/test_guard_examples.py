@@ -35,7 +35,9 @@ def test_each_code_once() -> None:
     )
     incidents = Incidents(found={ref: frozenset({"i1"})})
 
-    said = objections(Plan("local", "emulator", "", (one,)), Guards(), incidents)
+    said = objections(
+        Plan(environment="local", target="emulator", digest="", changes=(one,)), Guards(), incidents
+    )
 
     assert [objection.code for objection in said] == ["alert-silenced"]
 

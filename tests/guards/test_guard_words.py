@@ -44,7 +44,7 @@ def change(ref: Ref, *found: Difference, live: Json = None, **fields: Any) -> Ch
 
 def said(*changes: Change, incidents: Incidents | None = None, **guards: Any) -> list[Objection]:
     """Give what a plan of these would need consent for."""
-    plan = Plan("local", "emulator", "", changes)
+    plan = Plan(environment="local", target="emulator", digest="", changes=changes)
     return list(objections(plan, Guards.model_validate(guards), incidents))
 
 

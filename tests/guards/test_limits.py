@@ -47,7 +47,7 @@ def change(number: int, action: Action, observation: Observation) -> Change:
 
 def objects_to(*changes: Change, override: bool = False, **settings: Any) -> int:
     """Count what the limits say of a plan."""
-    plan = Plan("local", "emulator", "", changes)
+    plan = Plan(environment="local", target="emulator", digest="", changes=changes)
     found = objections(plan, Guards.model_validate(settings))
     return len(unmet(found, Agreed(allow_destroy=False, override=override)))
 
@@ -216,7 +216,9 @@ def test_nothing_known() -> None:
         body={},
         destroys=("debug", "info"),
     )
-    found = exceeded_limits(Plan("local", "emulator", "", (lost,)), Guards())
+    found = exceeded_limits(
+        Plan(environment="local", target="emulator", digest="", changes=(lost,)), Guards()
+    )
 
     assert [one.message.partition(":")[0] for one in found] == [
         "2 of 0 known LogPolicySet members would change"
@@ -244,7 +246,9 @@ def test_members_of_several_lists() -> None:
     live = Seen("id", {"policies": [{}, {}, {}]})
     lists = lost_of("a", live, "x"), lost_of("b", live, "y", "z")
 
-    (found,) = exceeded_limits(Plan("local", "emulator", "", lists), Guards(minimum=0))
+    (found,) = exceeded_limits(
+        Plan(environment="local", target="emulator", digest="", changes=lists), Guards(minimum=0)
+    )
 
     assert found.message.startswith("5 of 6 known ")
     assert " (83.33 %): 3 destroyed, 2 updated; " in found.message
@@ -254,7 +258,9 @@ def test_members_that_only_the_journal_has() -> None:
     """Members of a list that was not seen are not known, however many the journal remembers."""
     remembered = lost_of("a", Remembered("id", {"policies": [{}, {}, {}]}), "x")
 
-    (found,) = exceeded_limits(Plan("local", "emulator", "", (remembered,)), Guards())
+    (found,) = exceeded_limits(
+        Plan(environment="local", target="emulator", digest="", changes=(remembered,)), Guards()
+    )
 
     assert found.message.startswith("2 of 0 known ")
 
@@ -263,7 +269,13 @@ def test_members_that_only_the_journal_has() -> None:
 def test_whatever_is_seen_tells_of_others(order: int) -> None:
     """Where the service tells of one dashboard, what is declared beside a part counts."""
     changes = change(1, Action.UPDATE, SEEN), change(2, Action.UPDATE, Remembered("id", {}))
-    plan = Plan("local", "emulator", "", changes[::order], perhaps_beside=beside(3))
+    plan = Plan(
+        environment="local",
+        target="emulator",
+        digest="",
+        changes=changes[::order],
+        perhaps_beside=beside(3),
+    )
 
     guards = Guards.model_validate({"maxChangePercent": 40, "minimum": 5})
 
@@ -273,7 +285,7 @@ def test_whatever_is_seen_tells_of_others(order: int) -> None:
 def test_one_below_the_minimum() -> None:
     """One resource less than the minimum is no share yet, where nothing was seen."""
     changes = tuple(change(n, Action.UPDATE, Remembered("id", {})) for n in range(4))
-    plan = Plan("local", "emulator", "", changes)
+    plan = Plan(environment="local", target="emulator", digest="", changes=changes)
 
     assert [*exceeded_limits(plan, Guards(minimum=5))] == []
     assert len([*exceeded_limits(plan, Guards(minimum=4))]) == 1
@@ -288,7 +300,9 @@ def beside(count: int) -> tuple[Ref, ...]:
 def test_a_part_is_no_way_below_the_minimum(seen: Observation, objected: int) -> None:
     """What is declared beside a part counts towards the minimum, where the service tells of it."""
     changes = tuple(change(n, Action.UPDATE, seen) for n in range(2))
-    plan = Plan("local", "emulator", "", changes, perhaps_beside=beside(3))
+    plan = Plan(
+        environment="local", target="emulator", digest="", changes=changes, perhaps_beside=beside(3)
+    )
 
     guards = Guards.model_validate({"maxChangePercent": 40, "minimum": 5})
 

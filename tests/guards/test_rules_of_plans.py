@@ -268,7 +268,7 @@ def made() -> Plan:
         )
         for ref, action in zip(refs, actions, strict=True)
     )
-    return Plan("local", "emulator", "", changes)
+    return Plan(environment="local", target="emulator", digest="", changes=changes)
 
 
 NEVER = (

@@ -227,7 +227,9 @@ class Site:
             for secret in secrets:
                 api.redaction.add(secret)
             self.stopping = asyncio.Event()
-            run = Run(api, journal, str(uuid.uuid4()), self.told.append, self.stopping)
+            run = Run(
+                api, journal, str(uuid.uuid4()), tell=self.told.append, stopping=self.stopping
+            )
             return await run.apply(made)
 
         with journal.locked():

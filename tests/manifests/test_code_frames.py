@@ -44,7 +44,8 @@ def test_the_line_and_the_one_before() -> None:
 def test_a_value_is_never_taken_for_advice(text: str) -> None:
     """What to write is called so whatever its first word is, and advice stands as it is."""
     said = [
-        message(Complaint("a.yaml", 1, 1, "M301", "wrong", one)) for one in (text, Advice(text))
+        message(Complaint("a.yaml", 1, 1, code="M301", message="wrong", suggestion=one))
+        for one in (text, Advice(text))
     ]
 
     assert said == [f"wrong: write {text}", f"wrong: {text}"]

@@ -55,12 +55,12 @@ def test_changed(site: Site) -> None:
     answer = stored(name="Theirs", more=1, updateTime=AT, revision={"revision": 3})
 
     assert drift_of(site, one, applied(name="Checkout"), answer) == Drift(
-        SLO,
-        one.source,
-        "drifted",
-        (Difference(("name",), "Checkout", "Theirs"),),
-        f"live was last changed at {AT} (revision 3)",
-        shown(name="Theirs", more=1),
+        ref=SLO,
+        source=one.source,
+        state="drifted",
+        differences=(Difference(("name",), "Checkout", "Theirs"),),
+        note=f"live was last changed at {AT} (revision 3)",
+        live=shown(name="Theirs", more=1),
         cause="edited",
         edit=LastEdit(at=AT, revision="3"),
         ways_out=(
@@ -77,7 +77,7 @@ def test_unchanged(site: Site) -> None:
     quiet = drift_of(site, one, applied(name="Checkout"), stored(name="Checkout", updateTime=AT))
     unsigned = drift_of(site, one, applied(name="Checkout"), stored(name="Theirs"))
 
-    assert quiet == Drift(SLO, one.source, "same", live=shown(name="Checkout"))
+    assert quiet == Drift(ref=SLO, source=one.source, state="same", live=shown(name="Checkout"))
     assert (unsigned.state, unsigned.note) == ("drifted", "")
 
 
@@ -86,9 +86,9 @@ def test_gone(site: Site) -> None:
     one = slo(name="Checkout")
 
     assert drift_of(site, one, applied(name="Checkout"), answer_with(404)) == Drift(
-        SLO,
-        one.source,
-        "gone",
+        ref=SLO,
+        source=one.source,
+        state="gone",
         note="the service has no SLO id",
         cause="gone",
         ways_out=(
@@ -118,7 +118,7 @@ def test_create_in_doubt(site: Site) -> None:
     )
 
     assert drift_of(site, one, memory, answer_with(500)) == Drift(
-        SLO, one.source, "unseen", note="it could not be asked for"
+        ref=SLO, source=one.source, state="unseen", note="it could not be asked for"
     )
 
 
@@ -166,7 +166,7 @@ def test_never_applied(site: Site) -> None:
     one = slo(name="Checkout")
 
     assert drift_of(site, one, Memory(remote_id="id"), stored(name="Theirs")) == Drift(
-        SLO, one.source, "unapplied", note="the journal has no write of it"
+        ref=SLO, source=one.source, state="unapplied", note="the journal has no write of it"
     )
     assert site.sent == []
 

@@ -179,7 +179,7 @@ def test_an_import_is_told() -> None:
 
 def decided(one: Manifest, seen: Observation, memory: Memory) -> Change:
     """Decide what becomes of one resource."""
-    return decide(one, Knowledge(seen, memory, {}, str(SERVICE), SALT, ""))
+    return decide(one, Knowledge(seen, memory, {}, place=str(SERVICE), salt=SALT, seed=""))
 
 
 RULE = DriftIgnore(kind="SLO", name="*", path="description", reason="written by others")
@@ -230,7 +230,7 @@ def test_what_could_not_be_read_is_a_cause(site: Site) -> None:
 
 def told(**fields: Any) -> Drift:
     """Give drift of one SLO."""
-    return Drift(SLO, Source("a.yaml", 1), **{"state": "drifted", **fields})
+    return Drift(ref=SLO, source=Source("a.yaml", 1), **{"state": "drifted", **fields})
 
 
 NAME = Difference(("name",), "ours", "theirs")

@@ -179,7 +179,12 @@ def test_what_moves_by_itself() -> None:
         one,
         manifest=replace(one.manifest, source=Source("b.yaml", 9), labels={"a": "b"}),
         observation=Seen(
-            "id", {"name": "old"}, "v2", (("x",),), LastEdit(who="someone"), by_hand=True
+            "id",
+            {"name": "old"},
+            "v2",
+            recalled=(("x",),),
+            edit=LastEdit(who="someone"),
+            by_hand=True,
         ),
         reasons=(Objected("other"),),
         request_id="x",

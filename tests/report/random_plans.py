@@ -178,12 +178,12 @@ def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
     lost = st.builds(UnsettledCreate, st.builds(Ref, TEXTS, TEXTS), TEXTS, TEXTS)
     times = draw(st.sampled_from([1, 1, most // 2]))
     return Plan(
-        draw(TEXTS),
-        draw(TEXTS),
-        digest(size),
-        changes,
-        tuple(orphans * times),
-        tuple(draw(st.lists(lost, max_size=2)) * times),
+        environment=draw(TEXTS),
+        target=draw(TEXTS),
+        digest=digest(size),
+        changes=changes,
+        orphans=tuple(orphans * times),
+        unsettled=tuple(draw(st.lists(lost, max_size=2)) * times),
         signals=draw(signals_beside(changes)),
     )
 

@@ -19,13 +19,13 @@ def complaint(
         "alerts/pods.yaml",
         7,
         9,
-        code,
-        said,
-        Advice(advice),
-        severity,
-        Excerpt(LINES, 8, 4),
-        "AlertDefinition/pods-restart",
-        ("spec", "name"),
+        code=code,
+        message=said,
+        suggestion=Advice(advice),
+        severity=severity,
+        excerpt=Excerpt(LINES, 8, 4),
+        ref="AlertDefinition/pods-restart",
+        path=("spec", "name"),
     )
 
 

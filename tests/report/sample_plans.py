@@ -130,9 +130,13 @@ def plan_of(
     """Give a plan of changes, in the order of the kinds."""
     order = list(BY_NAME)
     ordered = sorted(changes, key=lambda one: (order.index(one.ref.kind), one.ref.name))
-    where = "production", "https://api.example.com"
     return Plan(
-        *where, digest([str(one.ref) for one in ordered]), tuple(ordered), orphans, unsettled
+        environment="production",
+        target="https://api.example.com",
+        digest=digest([str(one.ref) for one in ordered]),
+        changes=tuple(ordered),
+        orphans=orphans,
+        unsettled=unsettled,
     )
 
 

@@ -44,7 +44,9 @@ from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, S
 COMMENTS = int(os.environ.get("COMMENTS", "20"))
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table"])
 DIGEST = "sha256:" + "5a" * 32
-MARKER = Marker("production", root_of("."), DIGEST, "a" * 40, "b" * 40, 12)
+MARKER = Marker(
+    environment="production", root=root_of("."), digest=DIGEST, head="a" * 40, base="b" * 40, run=12
+)
 ORIGIN = Origin("https://forge.example.com/team/shop/actions/runs/12", "plan-production")
 LONG = st.one_of(TEXTS, TEXTS.map(lambda text: text * 50))
 OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(

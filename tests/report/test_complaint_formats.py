@@ -34,7 +34,9 @@ spec:
 
 def complaint(number: int = 1, **more: Any) -> Complaint:
     """Give the error number so and so."""
-    made = Complaint(f"a{number}.yaml", number, 3, "M303", "unknown field `nmae`", "name")
+    made = Complaint(
+        f"a{number}.yaml", number, 3, code="M303", message="unknown field `nmae`", suggestion="name"
+    )
     return replace(made, ref=f"SavedView/v{number}", path=("spec", "nmae"), **more)
 
 
@@ -64,7 +66,7 @@ def test_an_annotation(golden: Golden) -> None:
 def test_an_annotation_of_a_whole_file() -> None:
     """A complaint about a file as a whole names no line."""
     (line,) = annotation_lines(
-        [Complaint("/a.yaml", 0, 0, "M112", "this file does not exist")], "x"
+        [Complaint("/a.yaml", 0, 0, code="M112", message="this file does not exist")], "x"
     )
 
     assert line.startswith("::error file=/a.yaml,title=M112%3A ")
@@ -155,7 +157,9 @@ def test_a_moved_line_is_no_new_finding() -> None:
 
 def test_a_moved_flaw_of_the_text_is_no_new_finding() -> None:
     """A flaw of the text itself is known by its file and the words of its line."""
-    flaw = Complaint("a.yaml", 3, 1, "M102", "key `x` is at line 1 too", excerpt=words("x: 1"))
+    flaw = Complaint(
+        "a.yaml", 3, 1, code="M102", message="key `x` is at line 1 too", excerpt=words("x: 1")
+    )
     moved = replace(flaw, line=5, message="key `x` is at line 3 too", excerpt=words("  x: 1"))
     other = replace(flaw, excerpt=words("y: 1"))
 

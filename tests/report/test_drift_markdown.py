@@ -18,12 +18,19 @@ from reconciler.resource import Drift, Look, Ref, Source, WayOut
 def drifted(name: str, text: str = "Live") -> Drift:
     """Give a drift of one field."""
     found = updated("SavedView", name, {"name": "Applied"}, {"name": text}).differences
-    return Drift(Ref("SavedView", name), Source("views.yaml", 1), "drifted", found)
+    return Drift(
+        ref=Ref("SavedView", name),
+        source=Source("views.yaml", 1),
+        state="drifted",
+        differences=found,
+    )
 
 
 def test_what_drifted_is_a_table_and_a_diff() -> None:
     """A comment counts, names what drifted, and says which side of the diff is live."""
-    gone = Drift(Ref("Dashboard", "one"), Source("a.yaml", 1), "gone", note="no such slug")
+    gone = Drift(
+        ref=Ref("Dashboard", "one"), source=Source("a.yaml", 1), state="gone", note="no such slug"
+    )
 
     assert drift_markdown(Look([drifted("errors"), gone]), "production") == (
         "### Drift of `production`: 2 resources drifted, 0 as applied\n"
@@ -65,7 +72,7 @@ def test_what_is_new_has_a_column() -> None:
 
 def test_no_drift_is_one_line() -> None:
     """Without drift there is a headline, and no table."""
-    calm = Drift(Ref("SLO", "one"), Source("a.yaml", 1), "same")
+    calm = Drift(ref=Ref("SLO", "one"), source=Source("a.yaml", 1), state="same")
 
     markdown = drift_markdown(Look([calm]), "local")
 
@@ -75,7 +82,9 @@ def test_no_drift_is_one_line() -> None:
 
 def test_what_could_not_be_read_is_named() -> None:
     """A resource whose answer was of no use is neither drifted nor calm."""
-    unread = Drift(Ref("SLO", "one"), Source("a.yaml", 1), "unread", note="500", exit_code=9)
+    unread = Drift(
+        ref=Ref("SLO", "one"), source=Source("a.yaml", 1), state="unread", note="500", exit_code=9
+    )
 
     markdown = drift_markdown(Look([unread]), "local")
 
@@ -119,7 +128,12 @@ def test_the_rest_leaves_room_for_diffs() -> None:
 
 def test_an_alert_has_nothing_to_show() -> None:
     """What the API cannot show is counted and not listed."""
-    unseen = Drift(Ref("AlertDefinition", "one"), Source("a.yaml", 1), "unseen", note="no read")
+    unseen = Drift(
+        ref=Ref("AlertDefinition", "one"),
+        source=Source("a.yaml", 1),
+        state="unseen",
+        note="no read",
+    )
 
     markdown = drift_markdown(Look([unseen]), "local")
 

@@ -202,8 +202,22 @@ def test_fields_of_the_resource_come_first() -> None:
 def test_a_diff_has_a_heading_for_each_part() -> None:
     """In a fenced diff the part stands once, and its fields below it."""
     found = [
-        FieldChange(("a", "x"), "widget 1", "title", "change", '"A"', '"B"'),
-        FieldChange(("a", "y"), "widget 1", "width", "change", "1", "2"),
+        FieldChange(
+            path=("a", "x"),
+            subject="widget 1",
+            field="title",
+            operation="change",
+            before='"A"',
+            after='"B"',
+        ),
+        FieldChange(
+            path=("a", "y"),
+            subject="widget 1",
+            field="width",
+            operation="change",
+            before="1",
+            after="2",
+        ),
     ]
 
     assert list(diff_lines(found)) == [
@@ -265,7 +279,15 @@ def test_a_move_to_another_row_by_hand() -> None:
     found = tuple(turned(differences(live, applied, shape)))
     source = Source("one.yaml", 1)
 
-    (told,) = drift_changes(Drift(Ref("Dashboard", "one"), source, "drifted", found, live=live))
+    (told,) = drift_changes(
+        Drift(
+            ref=Ref("Dashboard", "one"),
+            source=source,
+            state="drifted",
+            differences=found,
+            live=live,
+        )
+    )
 
     assert told.operation == "move"
     assert told.subject == 'widget "Errors" in section "Orders"'

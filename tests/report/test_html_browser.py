@@ -247,7 +247,12 @@ def test_drift_in_a_browser(page: Page, tmp_path: Path) -> None:
     """The page of what drifted opens quietly, and says which side is which."""
     seen = watched(page)
     found = updated("SavedView", "view", {"name": "A"}, {"name": "B"}).differences
-    drift = Drift(Ref("SavedView", "view"), Source("view.yaml", 1), "drifted", found)
+    drift = Drift(
+        ref=Ref("SavedView", "view"),
+        source=Source("view.yaml", 1),
+        state="drifted",
+        differences=found,
+    )
 
     page.goto(page_of(tmp_path, drift_html(Look([drift]), "local", "emulator")))
 

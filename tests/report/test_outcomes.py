@@ -143,7 +143,14 @@ def drifted(
 ) -> Drift:
     """Give a drift of one dashboard."""
     source = Source("dashboards/checkout.yaml", 3)
-    return Drift(Ref("Dashboard", "checkout"), source, state, found, note, {"title": "Live"})
+    return Drift(
+        ref=Ref("Dashboard", "checkout"),
+        source=source,
+        state=state,
+        differences=found,
+        note=note,
+        live={"title": "Live"},
+    )
 
 
 def test_what_drifted_field_by_field() -> None:
@@ -168,9 +175,9 @@ def test_no_drift_is_one_line() -> None:
     """Without drift there is one line, which says what could not be looked at."""
     source = Source("a.yaml", 1)
     drifts = [
-        Drift(ALERT, source, "unseen"),
-        Drift(VIEW, source, "same"),
-        Drift(VIEW, source, "unapplied"),
+        Drift(ref=ALERT, source=source, state="unseen"),
+        Drift(ref=VIEW, source=source, state="same"),
+        Drift(ref=VIEW, source=source, state="unapplied"),
     ]
 
     assert drift_text(Look(drifts), PLAIN) == (

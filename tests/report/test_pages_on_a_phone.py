@@ -173,7 +173,14 @@ def test_signs_stand_beside_their_text(browser: Browser, tmp_path: Path, width: 
     found += updated("SLO", "slo", NEW_SLO, {**NEW_SLO, "labels": {"a": "y" * 60}}).differences
     query: dict[str, Json] = {"name": "A", "searchQuery": {"query": "z" * 60}}
     found += updated("SavedView", "view", word, query).differences
-    drifts = [Drift(Ref("SavedView", "view"), Source("view.yaml", 1), "drifted", found)]
+    drifts = [
+        Drift(
+            ref=Ref("SavedView", "view"),
+            source=Source("view.yaml", 1),
+            state="drifted",
+            differences=found,
+        )
+    ]
 
     for text in (drift_html(Look(drifts), "production", "emulator"), plan_html(plan_of_three())):
         with opened(browser, tmp_path, text, width, "light") as page:

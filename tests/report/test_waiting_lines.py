@@ -79,12 +79,15 @@ def test_each_wait_is_named(wait: Wait, said: str) -> None:
 @pytest.mark.parametrize(
     ("step", "said"),
     [
-        (Step(Deed.LOADING, 0, "", 2_000, 412), "reading manifests: 412 of 2,000"),
-        (Step(Deed.READING, 0, "Dashboard", 2_000, 412), "reading dashboards: 412 of 2,000"),
+        (Step(Deed.LOADING, 0, "", total=2_000, done=412), "reading manifests: 412 of 2,000"),
+        (
+            Step(Deed.READING, 0, "Dashboard", total=2_000, done=412),
+            "reading dashboards: 412 of 2,000",
+        ),
         (Step(Deed.READING, 0, "AlertDefinition", 9), "reading alert definitions: 0 of 9"),
         (Step(Deed.READING, 0, "SLO", 9), "reading SLOs: 0 of 9"),
-        (Step(Deed.WRITING, 0, "", 40, 12), "writing: 12 of 40"),
-        (Step(Deed.LISTING, 0, "event", None, 1_200), "listing events: 1,200"),
+        (Step(Deed.WRITING, 0, "", total=40, done=12), "writing: 12 of 40"),
+        (Step(Deed.LISTING, 0, "event", total=None, done=1_200), "listing events: 1,200"),
     ],
 )
 def test_each_step_is_counted(step: Step, said: str) -> None:
@@ -99,7 +102,10 @@ def test_each_step_is_counted(step: Step, said: str) -> None:
 @pytest.mark.promise("P48")
 def test_the_first_that_is_not_over(golden: Golden) -> None:
     """Of several steps the first that is not over is told, and of several waits the oldest."""
-    over, open_one = Step(Deed.READING, 0, "SLO", 2, 2), Step(Deed.READING, 0, "Dashboard", 3, 1)
+    over, open_one = (
+        Step(Deed.READING, 0, "SLO", total=2, done=2),
+        Step(Deed.READING, 0, "Dashboard", total=3, done=1),
+    )
     others = [Noted(Answering("GET", f"/{number}"), number) for number in range(1, 4)]
 
     said = line(over, open_one, *others, at=9)
@@ -127,7 +133,7 @@ def test_it_fits(some: list[Step], others: list[Wait], width: int) -> None:
 @pytest.mark.parametrize("width", [39, 59, 79, 199])
 def test_a_narrow_terminal(width: int) -> None:
     """However narrow the terminal is, it is told that an answer is waited for, and how long."""
-    step = Step(Deed.READING, 0, "Dashboard", 2_000, 412)
+    step = Step(Deed.READING, 0, "Dashboard", total=2_000, done=412)
 
     said = line(step, Noted(BOARD, 0), width=width)
 

@@ -50,7 +50,9 @@ OWN = [
 
 def filled(text: Json, **environ: str) -> tuple[list[str], Json]:
     """Fill a document in where these are the variables; give the codes and what would be sent."""
-    found = fill(text, Scope("local", {}, environ, lambda: "salt", withheld_from(environ)))
+    found = fill(
+        text, Scope("local", {}, environ, salt=lambda: "salt", withheld=withheld_from(environ))
+    )
     return [finding.code for finding in found.findings], reveal(found.document)
 
 
@@ -119,7 +121,9 @@ def test_in_another_alphabet(before: str, after: str, encode: Callable[[bytes], 
 def test_put_together() -> None:
     """Neither two halves nor a variable nor the text itself make up the key."""
     halves = {"A": TOKEN[:9], "B": TOKEN[9:], "RECONCILER_API_KEY": TOKEN}
-    scope = Scope("local", {"key": TOKEN}, halves, lambda: "salt", withheld_from(halves))
+    scope = Scope(
+        "local", {"key": TOKEN}, halves, salt=lambda: "salt", withheld=withheld_from(halves)
+    )
 
     for text in ("${secret:A}${secret:B}", f"{TOKEN[:9]}${{secret:B}}", "${var:key}", f"a {TOKEN}"):
         found = fill({"a": [text]}, scope)

@@ -42,7 +42,7 @@ class Leaf:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
     """One difference, its texts safe and on one line each.
 
@@ -105,21 +105,44 @@ def _said(
     match operation:
         case "move":
             stands = _moves(difference, documents, kind)
-            return FieldChange(path, subject, field, operation, stands=stands)
+            return FieldChange(
+                path=path, subject=subject, field=field, operation=operation, stands=stands
+            )
         case "add":
             place = standing(path, after, facts_of_kind(kind))
             stands = f"at place {place[0]} of {place[1]}" if place else ""
             text, rest = _whole(difference, difference.after, subject, kind)
             return FieldChange(
-                path, subject, field, operation, after=text, stands=stands, leaves=rest
+                path=path,
+                subject=subject,
+                field=field,
+                operation=operation,
+                after=text,
+                stands=stands,
+                leaves=rest,
             )
         case "remove":
             text, rest = _whole(difference, difference.before, subject, kind)
-            return FieldChange(path, subject, field, operation, before=text, leaves=rest)
+            return FieldChange(
+                path=path,
+                subject=subject,
+                field=field,
+                operation=operation,
+                before=text,
+                leaves=rest,
+            )
         case "change":
             lines = _lines(difference, facts)
             old, new = _sides(difference, facts)
-            return FieldChange(path, subject, field, operation, old, new, lines=lines)
+            return FieldChange(
+                path=path,
+                subject=subject,
+                field=field,
+                operation=operation,
+                before=old,
+                after=new,
+                lines=lines,
+            )
 
 
 def _moves(difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None) -> str:

@@ -83,15 +83,15 @@ def _card(one: Audited, identity: str) -> Card:
     word = said.severity.value
     ref = Ref.parse(said.ref) or Ref("", said.ref)
     return Card(
-        identity,
-        ref,
-        Source(said.file, said.line),
-        _SIGNS[word],
-        word,
-        [("code", said.code), ("kind", ref.kind), ("level", word)],
-        (),
-        (spans(said.message),),
-        (_frame(said.excerpt), notes(tuple(filter(None, (_advice(said),)))), _figures(one)),
+        identity=identity,
+        ref=ref,
+        source=Source(said.file, said.line),
+        sign=_SIGNS[word],
+        word=word,
+        facets=[("code", said.code), ("kind", ref.kind), ("level", word)],
+        chips=(),
+        said=(spans(said.message),),
+        body=(_frame(said.excerpt), notes(tuple(filter(None, (_advice(said),)))), _figures(one)),
     )
 
 

@@ -34,7 +34,7 @@ class Chip:
     classes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """What is shown of one resource, `said` before it is opened.
 

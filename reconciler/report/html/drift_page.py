@@ -94,15 +94,15 @@ def _card(drift: Drift, identity: str) -> Card:
     word = drift.state
     chips = [Chip(plural(len(drift.differences), "field"))] if drift.differences else []
     return Card(
-        identity,
-        drift.ref,
-        drift.source,
-        _SIGNS[word],
-        word,
-        [("kind", drift.ref.kind), ("state", word)],
-        chips,
-        (),
-        (
+        identity=identity,
+        ref=drift.ref,
+        source=drift.source,
+        sign=_SIGNS[word],
+        word=word,
+        facets=[("kind", drift.ref.kind), ("state", word)],
+        chips=chips,
+        said=(),
+        body=(
             notes(tuple(filter(None, (drift_note(drift),)))),
             fields_table(drift_changes(drift), SIDES),
             notes(tuple(map(way_out_words, drift.ways_out))),

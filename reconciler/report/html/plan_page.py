@@ -163,15 +163,15 @@ def _card(plan: Plan, change: Change, identity: str) -> Card:
         fields_table(found, SIDES) if change.action is Action.UPDATE else new_table(found),
     )
     return Card(
-        identity,
-        change.ref,
-        change.manifest.source,
-        change.action.value,
-        change.action.word,
-        facets,
-        list(_chips(change, team)),
-        essentials_of(change),
-        body,
+        identity=identity,
+        ref=change.ref,
+        source=change.manifest.source,
+        sign=change.action.value,
+        word=change.action.word,
+        facets=facets,
+        chips=list(_chips(change, team)),
+        said=essentials_of(change),
+        body=body,
     )
 
 

@@ -31,7 +31,7 @@ class Mark(Enum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One widget; its texts are safe. `share` is its part of the row's width, 0 to 1.
 
@@ -298,12 +298,12 @@ def _cell(
     elif theirs.sections:
         marks = (Mark.ADDED if later else Mark.REMOVED,)
     return Cell(
-        safe(widget.name),
-        chart,
-        safe(" ".join(query_of(definition).split()), LONGEST_QUERY),
-        share,
-        marks,
-        elsewhere,
+        title=safe(widget.name),
+        chart=chart,
+        query=safe(" ".join(query_of(definition).split()), LONGEST_QUERY),
+        share=share,
+        marks=marks,
+        elsewhere=elsewhere,
     )
 
 
