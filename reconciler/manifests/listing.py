@@ -50,20 +50,16 @@ class ListSplicing(Splicing):
         for nth, name in enumerate(names):
             if name in fields and name not in gone:
                 self.go_on(node.values[nth], fields[name], (*path, name))
-        self._cut_fields(node, names, gone)
         last = max((nth for nth, name in enumerate(names) if name not in gone), default=-1)
         added = {name: followed(None, one, self.value) for name, one in new.items()}
-        if added and node.is_flow:
-            self._add_in_flow(node, last, [*self._flow_entries(node, added)])
-        elif added:
-            self._add_lines(node, last, added)
-
-    def _cut_fields(self, node: Node, names: Sequence[str], gone: set[str]) -> None:
-        if gone and node.is_flow and len(gone) < len(names):
-            for first, final in _spans([nth for nth, name in enumerate(names) if name in gone]):
-                self._cut_in_flow(node, first, final)
-        elif gone:
+        if node.is_flow and len(gone) < max(len(names), 1):
+            texts = {last: [*self._flow_entries(node, added)]} if added else {}
+            self._members_in_flow(node, [names.index(name) for name in sorted(gone)], texts)
+            return
+        if gone:
             self.splices.extend(Editor(self.where, self.root, ()).without(node, gone))
+        if added:
+            self._add_lines(node, last, added)
 
     def _add_lines(self, node: Node, last: int, added: Mapping[str, Json]) -> None:
         column = self.where.column(node.keys[0].start)
@@ -90,6 +86,26 @@ class ListSplicing(Splicing):
             said = self.layout.key(name, like, in_flow=True)
             text = self.layout.flow(value, self._cousin(node, name), margin)
             yield f"{said}{self.layout.colon}{text}"
+
+    def _members_in_flow(
+        self,
+        node: Node,
+        gone: Sequence[int],
+        added: Mapping[int, Sequence[str]],
+        moved: Sequence[int] = (),
+    ) -> None:
+        """Take members out of a node in flow, and write others after those that stay, or before.
+
+        What comes after the last that stays comes in the place of what is cut behind it.
+        """
+        left = dict(added)
+        for first, last in _spans(sorted(gone)):
+            nodes = [node.values[nth] for nth in range(first, last + 1) if nth in moved]
+            spans = [(one.opening, one.end) for one in nodes]
+            instead = left.pop(first - 1, ()) if last + 1 == len(node.values) else ()
+            self._cut_in_flow(node, first, last, spans, instead)
+        for after, texts in left.items():
+            self._add_in_flow(node, after, texts)
 
     def _add_in_flow(self, node: Node, after: int, texts: Sequence[str]) -> None:
         """Write members of a node in flow after one of its own, or before all of them."""
@@ -119,15 +135,15 @@ class ListSplicing(Splicing):
             self._replace(node, followed([], Items(tuple(items)), self.value), node)
             return
         self._edit_staying(node, path, stays)
-        runs = _runs(items, path, stays)
         margin = self._margin(node)
-        for after, new in runs.items():
-            self._add_in_flow(node, after, [self._flow_item(node, one, margin) for one in new])
+        texts = {
+            after: [self._flow_item(node, one, margin) for one in new]
+            for after, new in _runs(items, path, stays).items()
+        }
+        kept = {one.origin for one in items} | self.arrived
         gone = [nth for nth in range(len(node.values)) if nth not in stays]
-        moved = {one.origin for one in items} | self.arrived
-        for first, last in _spans(gone):
-            nodes = [node.values[nth] for nth in range(first, last + 1) if (*path, nth) in moved]
-            self._cut_in_flow(node, first, last, [(one.opening, one.end) for one in nodes])
+        moved = [nth for nth in gone if (*path, nth) in kept]
+        self._members_in_flow(node, gone, texts, moved)
 
     def _fill(self, node: Node, items: Sequence[Item]) -> bool:
         """Write what comes into an empty list as lines, comments with it; tell whether that can be.
@@ -169,7 +185,12 @@ class ListSplicing(Splicing):
         return child.means is None and self.parents[id(child)][0] is node
 
     def _cut_in_flow(
-        self, node: Node, first: int, last: int, moved: Sequence[tuple[int, int]] = ()
+        self,
+        node: Node,
+        first: int,
+        last: int,
+        moved: Sequence[tuple[int, int]],
+        instead: Sequence[str],
     ) -> None:
         """Take neighbours out of a node in flow; comments stay, each on its line, or `moved`."""
         starts = node.keys or node.values
@@ -184,7 +205,12 @@ class ListSplicing(Splicing):
             comments = self._left_comments(start, end, moved)
             ends_line = not self.where.text[end : self.where.line_end(end)].strip()
             kept = "".join(f"{lead if nth else ' '}{one}" for nth, one in enumerate(comments))
-            kept += lead if kept and not ends_line else ""
+            if instead:
+                step = self.layout.comma if self._margin(node) is None else f",{lead}"
+                kept = f",{kept}{lead}" if comments else step
+                kept += step.join(instead)
+            elif kept and not ends_line:
+                kept += lead
         self.splices.append(Splice(start, end, kept))
 
     def _block_items(self, node: Node, items: Sequence[Item], path: Path) -> None:
@@ -276,8 +302,12 @@ class ListSplicing(Splicing):
         if item.edit is not None:
             self.go_on(child, item.edit, item.origin or ())
         made, self.splices = self.splices, before
-        # An alias inside may have been written out before.
-        inside = [one for one in self.splices if child.opening <= one.start <= child.end]
+        # An alias inside may have been written out before; what is put before it stays there.
+        inside = [
+            one
+            for one in self.splices
+            if child.opening <= one.start <= child.end and one.end > child.opening
+        ]
         self.splices = [one for one in self.splices if one not in inside]
         return [*made, *inside]
 

@@ -32,12 +32,12 @@ HOSTILE = st.lists(
 @given(
     st.builds(
         Marker,
-        HOSTILE,
-        HOSTILE,
-        st.sampled_from(["", DIGEST]),
-        HOSTILE,
-        HOSTILE,
-        st.integers(0, 10**18),
+        environment=HOSTILE,
+        root=HOSTILE,
+        digest=st.sampled_from(["", DIGEST]),
+        head=HOSTILE,
+        base=HOSTILE,
+        run=st.integers(0, 10**18),
     )
 )
 def test_whatever_it_holds(marker: Marker) -> None:

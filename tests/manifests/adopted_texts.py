@@ -35,7 +35,7 @@ def case(chance: Random) -> Case | None:
     reading = read_text(text, is_json=style.is_json)
     assert not reading.has_errors, text
     edited = [relinked(root) for root in roots]
-    for _ in range(chance.randint(1, 4)):
+    for _ in range(chance.randint(1, chance.choice([4, 4, 4, 12]))):
         Editing(style, chance.choice(edited)).edit()
     pairs = zip(roots, edited, strict=True)
     found = {nth: edit_between(old, new) for nth, (old, new) in enumerate(pairs)}

@@ -96,6 +96,16 @@ def test_fewest_lines() -> None:
             ),
             "a:\n  b:\n  - 3\n  - d: |\n      e\n    f: 1 # why\nc:\n- 2\n",
         ),
+        (
+            "a: [1, 2, 3]\nb: [4, 5]\n",
+            Within(
+                {
+                    "a": Items((Item(("b", 0)), Item(("a", 1)), Item(("a", 2)), Item(("a", 0)))),
+                    "b": Items((Item(("b", 1)),)),
+                }
+            ),
+            "a: [4, 2, 3, 1]\nb: [5]\n",
+        ),
     ],
 )
 def test_one_edit(before: str, edit: Edit, wanted: str) -> None:

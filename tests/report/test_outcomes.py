@@ -53,12 +53,12 @@ OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
 )
 DRIFTS = st.builds(
     Drift,
-    REFS,
-    st.builds(Source, TEXTS, st.just(1)),
-    st.sampled_from(["same", "drifted", "gone", "unseen", "unapplied"]),
-    st.lists(a_difference(), max_size=3).map(tuple),
-    TEXTS,
-    VALUES,
+    ref=REFS,
+    source=st.builds(Source, TEXTS, st.just(1)),
+    state=st.sampled_from(["same", "drifted", "gone", "unseen", "unapplied"]),
+    differences=st.lists(a_difference(), max_size=3).map(tuple),
+    note=TEXTS,
+    live=VALUES,
     cause=st.sampled_from([None, "edited", "rewritten"]),
     edit=st.builds(LastEdit, who=TEXTS, at=TEXTS, how=TEXTS, revision=TEXTS),
     ignored=st.lists(st.builds(Ignored, a_difference(), TEXTS, TEXTS), max_size=2).map(tuple),
