@@ -111,12 +111,23 @@ class Splicing:
         holder, nth = self.parents[id(node)]
         if holder.is_flow or self.layout.is_json:
             margin = self._flow_margin(node, like)
-            text = anchor + self.layout.flow(value, like, margin)
-            self.splices.append(Splice(node.start, node.end, text))
+            text = self._with_comments(node, self.layout.flow(value, like, margin))
+            self.splices.append(Splice(node.start, node.end, anchor + text))
             return
         head = self._head(holder, nth)
         first, rest = self._laid(node, holder, nth, value, like)
         self._lay(node, head, (anchor + first).strip(), rest)
+
+    def _with_comments(self, node: Node, text: str) -> str:
+        """Give what comes in place of a node in flow, with the comments that stood in that."""
+        comments = self._left_comments(node.start, node.end) if node.means is None else []
+        margin = self._margin(node) if node.is_flow and node.values else None
+        if not comments or margin is None or text[0] not in "[{":
+            return text
+        lead = f"{self.layout.newline}{margin}"
+        kept = "".join(lead + one for one in comments)
+        rest = text[1:] if text[1:].startswith(self.layout.newline) else lead + text[1:]
+        return f"{text[0]}{kept}{rest}"
 
     def _flow_margin(self, node: Node, like: Node | None) -> str | None:
         for one in (like, node):

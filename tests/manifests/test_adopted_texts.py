@@ -106,6 +106,16 @@ def test_fewest_lines() -> None:
             ),
             "a: [4, 2, 3, 1]\nb: [5]\n",
         ),
+        (
+            "a: {\n  b: 1, # one\n  c: 2\n}\n",
+            Within({"a": Within({"c": Gone(), "d": Put(3)})}),
+            "a: {\n  b: 1, # one\n  d: 3\n}\n",
+        ),
+        (
+            "a: {\n  e: {\n    # why\n    b: 1, # one\n    c: 2\n  }\n}\n",
+            Within({"a": Within({"e": Within({"b": Gone(), "c": Gone(), "d": Put(3)})})}),
+            "a: {\n  e: {\n    # why\n    # one\n    d: 3\n  }\n}\n",
+        ),
     ],
 )
 def test_one_edit(before: str, edit: Edit, wanted: str) -> None:
