@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 
 from reconciler import __version__
-from reconciler.errors import ExitCode
 from reconciler.streams import lost_by, take_streams
 
 # What a run reads lives to its end: looking for garbage in it again and again takes a tenth of the
@@ -26,11 +24,10 @@ def main() -> None:
     try:
         code = answer(sys.argv[1:])
     except KeyboardInterrupt:
+        from reconciler.errors import ExitCode  # noqa: PLC0415 - see below
+
         # It came before anything was begun: what runs takes its signals itself.
-        code = ExitCode.INTERRUPTED
-    # What the run came to is told: a late signal would end this process with another code.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+        code = _told(ExitCode.INTERRUPTED)
     if code:
         sys.exit(code)
 
@@ -50,13 +47,22 @@ def answer(arguments: list[str]) -> int:
         gc.set_threshold(*GARBAGE_THRESHOLDS)
         from reconciler.commands.root import run  # noqa: PLC0415 - see above
 
-        return run(arguments)
+        return _told(run(arguments))
     sys.stdout.flush()
     if lost_by(sys.stdout) is None:
         return 0
     from reconciler.commands.root import with_loss  # noqa: PLC0415 - only for an error
 
     return with_loss(0)
+
+
+def _told(code: int) -> int:
+    """Give the code of what is over: a late signal would end this process with another one."""
+    import signal  # noqa: PLC0415 - a third of what `--version` takes
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    return code
 
 
 if __name__ == "__main__":

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from reconciler.errors import worst
+from reconciler.errors import OutputLost, worst
 from reconciler.report.complaints.text import complaints_beside
 from reconciler.report.safe import columns, hide_with, json_text, safe
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
 from reconciler.source.diagnostic import Complaint
-from reconciler.streams import line_or_signal, output_lost, write
+from reconciler.streams import write
 
 if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
@@ -65,7 +67,7 @@ def data(text: str, *, ending: int = 0) -> int:
     """
     lost = _write(sys.stdout, text) if text else None
     if lost is not None:
-        raise output_lost(lost, ending)
+        raise OutputLost.by(lost, ending)
     return ending
 
 
@@ -138,11 +140,31 @@ def _answer(asking: str) -> str:
     # Not `click.prompt`: what it asks with loses a signal that comes while the question is
     # written, and writes into stdout.
     question(asking)
-    line = line_or_signal(sys.stdin)
+    line = _line_or_signal(sys.stdin)
     # What was typed ahead or comes from a pipe has not moved to the next line, and nobody can
     # tell; else this is a blank line.
     words("")
     return line.strip()
+
+
+def _line_or_signal(stream: TextIO) -> str:
+    """Read a line of a terminal, "" at its end or its own; a signal is heard whenever it comes.
+
+    One that came right before a plain read would be heard after the line only.
+    """
+    heard, rings = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    before = signal.set_wakeup_fd(rings)
+    try:
+        # A signal rings, and its own handler runs as soon as this returns.
+        select.select([stream.fileno(), heard], [], [])
+        return stream.readline()
+    except OSError:
+        # The terminal is gone.
+        return ""
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(heard)
+        os.close(rings)
 
 
 class Console:

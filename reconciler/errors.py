@@ -181,6 +181,13 @@ class OutputLost(ReconcilerError):
         super().__init__(message)
         self.ending = ending
 
+    @classmethod
+    def by(cls, why: OSError, ending: int = ExitCode.DONE) -> OutputLost:
+        """Give the error for data that could not be written, after a run that ends with a code."""
+        if isinstance(why, BrokenPipeError):
+            return PipeClosed("nobody reads stdout any more", ending)
+        return OutputLost(f"stdout could not be written: {why.strerror or why}", ending)
+
 
 class PipeClosed(OutputLost):
     """Stdout is a pipe whose reader has left, as `head` does."""

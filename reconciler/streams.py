@@ -11,13 +11,13 @@ from __future__ import annotations
 import io
 import os
 import select
-import signal
 import sys
-from typing import TYPE_CHECKING, TextIO
 
-from reconciler.errors import OutputLost, PipeClosed
-
+# Importing `typing` would take as long as all the rest of `--version`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from typing_extensions import Buffer
 
 STDOUT, STDERR = 1, 2
@@ -117,30 +117,3 @@ def lost_by(stream: TextIO) -> OSError | None:
     """Give why a stream could not be written to; None where all of it was, as far as is known."""
     raw = getattr(getattr(stream, "buffer", None), "raw", None)
     return raw.lost if isinstance(raw, Sink) else None
-
-
-def output_lost(why: OSError, ending: int = 0) -> OutputLost:
-    """Give the error for data that could not be written, after a run that ends with a code."""
-    if isinstance(why, BrokenPipeError):
-        return PipeClosed("nobody reads stdout any more", ending)
-    return OutputLost(f"stdout could not be written: {why.strerror or why}", ending)
-
-
-def line_or_signal(stream: TextIO) -> str:
-    """Read a line of a terminal, "" at its end or its own; a signal is heard whenever it comes.
-
-    One that came right before a plain read would be heard after the line only.
-    """
-    heard, rings = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    before = signal.set_wakeup_fd(rings)
-    try:
-        # A signal rings, and its own handler runs as soon as this returns.
-        select.select([stream.fileno(), heard], [], [])
-        return stream.readline()
-    except OSError:
-        # The terminal is gone.
-        return ""
-    finally:
-        signal.set_wakeup_fd(before)
-        os.close(heard)
-        os.close(rings)

@@ -44,6 +44,7 @@ from reconciler.errors import (
     ExitCode,
     GuardRefused,
     InvalidInput,
+    OutputLost,
     UsageError,
     worst,
 )
@@ -78,7 +79,7 @@ from reconciler.session.planning import (
 from reconciler.session.projects import Asked, made_now
 from reconciler.session.signals import Evidence
 from reconciler.session.thawing import wait_for_thaw
-from reconciler.streams import lost_by, output_lost
+from reconciler.streams import lost_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +306,7 @@ class Job:
         why = lost_by(self.talk.runner.stream)
         if why is None or result.failure is not None:
             return result
-        error = output_lost(why)
+        error = OutputLost.by(why)
         return with_found(result, Failure(code=error.exit_code, errors=(str(error),)))
 
     def _comment(self, result: JobResult) -> Said:

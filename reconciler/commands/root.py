@@ -15,7 +15,7 @@ from reconciler.advice import Here, lead_to, on_journal
 from reconciler.commands.overview import ABOUT, COMMANDS
 from reconciler.errors import ExitCode, GuardRefused, OutputLost, PipeClosed, ReconcilerError, worst
 from reconciler.session.interrupts import ENDING, code_of, is_ignored
-from reconciler.streams import lost_by, output_lost
+from reconciler.streams import lost_by
 
 
 class UnknownCommand(click.UsageError):
@@ -142,7 +142,7 @@ def _run(arguments: Sequence[str]) -> int:
 def with_loss(code: int) -> int:
     """Give the exit code of a run that ends with one, and say where stdout took not all of it."""
     why = lost_by(sys.stdout)
-    return code if why is None else _tell_loss(output_lost(why, code))
+    return code if why is None else _tell_loss(OutputLost.by(why, code))
 
 
 def _tell_loss(error: OutputLost) -> int:
