@@ -17,10 +17,11 @@ from reconciler.manifests.envelope import has_id
 from reconciler.manifests.workspace import NO_SETTINGS, sources_of
 from reconciler.project import ProjectFile
 from reconciler.resource import API_VERSION
-from reconciler.source.files import Sources, find_files
+from reconciler.source.files import find_files
 from reconciler.source.parsed import Reading
 from reconciler.source.reading import read_text
 from reconciler.source.shown import display_name
+from reconciler.source.sources import Sources
 from reconciler.source.written import written
 
 SPEC = ("spec",)

@@ -14,10 +14,11 @@ from reconciler.manifests.workspace import sources_of
 from reconciler.project import Project
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Complaint
-from reconciler.source.files import PROJECT_FILE, Sources, decode, find_files
+from reconciler.source.files import PROJECT_FILE, decode, find_files
 from reconciler.source.parsed import Reading, complaints_of_text
 from reconciler.source.reading import read_text
 from reconciler.source.shown import display_name
+from reconciler.source.sources import Sources
 from reconciler.source.text import departure_from_json
 
 NOT_LAID_OUT = (

@@ -14,9 +14,10 @@ from reconciler.expressions import Word, expression
 from reconciler.kinds.judging import Judged
 from reconciler.manifests.inserting import MOST_TRAILED, Content, Inside
 from reconciler.source.diagnostic import Complaint, Finding
-from reconciler.source.files import LARGEST_AGAIN, SUFFIXES, Sources
+from reconciler.source.files import LARGEST_AGAIN, SUFFIXES
 from reconciler.source.parsed import Reading, complaints_of_text
 from reconciler.source.shown import display_name
+from reconciler.source.sources import Sources
 
 UNUSABLE = "M512"
 MOST_INCLUDED = 50_000

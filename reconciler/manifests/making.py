@@ -44,9 +44,10 @@ from reconciler.manifests.silencing import Silencing
 from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
 from reconciler.source.diagnostic import Complaint, Finding
-from reconciler.source.files import File, Sources
+from reconciler.source.files import File
 from reconciler.source.parsed import Document, Graft, Reading, Text, complaints_of_text
 from reconciler.source.shown import display_name
+from reconciler.source.sources import Sources
 
 References: TypeAlias = tuple[tuple[Text, Sequence[Reference]], ...]
 """Where each reference stands, file by file."""

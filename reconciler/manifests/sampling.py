@@ -19,9 +19,9 @@ from reconciler.resource.policy_impact import PolicySample, Samples
 from reconciler.signals.log_policies import SEVERITIES
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Severity, warning
-from reconciler.source.files import Sources
 from reconciler.source.parsed import Document, Reading, Text, complaints_of_text
 from reconciler.source.shown import display_name
+from reconciler.source.sources import Sources
 
 MALFORMED = "M406"
 MOST_SAMPLES = 1_000

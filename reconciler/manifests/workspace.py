@@ -25,9 +25,11 @@ from reconciler.manifests.silencing import Silencing
 from reconciler.project import ProjectFile
 from reconciler.resource import Ref
 from reconciler.resource.policy_impact import Samples
+from reconciler.source.ahead import reading_ahead
 from reconciler.source.diagnostic import Complaint, Finding, warning
-from reconciler.source.files import LARGEST_WORKSPACE, File, Files, Sources, find_files
+from reconciler.source.files import LARGEST_WORKSPACE, File, Files, find_files
 from reconciler.source.shown import display_name
+from reconciler.source.sources import Sources
 from reconciler.waits import Deed, Waits
 
 
@@ -254,8 +256,11 @@ def _load(
     silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
     loader = Loader(found.root, sources, scope, settings.environments, silencing)
     loader.complaints.extend(found.complaints)
-    for file in (waits or Waits()).each(Deed.LOADING, found.files):
-        loader.load(file)
+    unread = [] if sources.readings or sources.instead else found.files
+    with reading_ahead(unread, sources.roots) as ahead:
+        for file in (waits or Waits()).each(Deed.LOADING, found.files):
+            sources.arrived = file, ahead.take(file)
+            loader.load(file)
     loader.complain_of_strays()
     declared = loader.declared
     loader.complaints.extend(workspace_complaints(loader))

@@ -1,4 +1,4 @@
-"""Finding files and reading them safely, each once for all environments of a run."""
+"""Finding files and reading them safely."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ import os
 import re
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from reconciler.plan_file import is_plan_file
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Complaint
 from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
-from reconciler.source.parsed import Document, Reading
-from reconciler.source.reading import read_text
 from reconciler.source.shown import Named, display_name
 
 LARGEST_FILE = 8 << 20
@@ -191,20 +188,21 @@ def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
     The file must lie inside one of the roots, which hold no links themselves,
     once all links are followed.
     """
-    return _decoded(_inside(path, name, roots), name)
+    return text_of(content_of(path, name, roots), name)
 
 
 def digest_of_file(path: Path, name: str, roots: Sequence[Path]) -> str:
     """Give a digest of the bytes that `read_file` would read, "" where it would complain first."""
-    content = _inside(path, name, roots)
-    return "" if isinstance(content, Complaint) else _digest(content)
+    return digest_of(content_of(path, name, roots))
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def digest_of(content: bytes | Complaint) -> str:
+    """Give a digest of the bytes of a file, "" where they could not be had."""
+    return "" if isinstance(content, Complaint) else hashlib.sha256(content).hexdigest()
 
 
-def _inside(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complaint:
+def content_of(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complaint:
+    """Give the bytes of a file; as `read_file` its text."""
     try:
         real = path.resolve(strict=True)
         inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
@@ -253,7 +251,7 @@ def read_own_file(path: Path, name: str) -> str | Complaint:
         )
         said = said if is_link else f"this file cannot be opened: {_reason(error)}"
         return Complaint.of_file(name, "M112", said)
-    return _decoded(_read(descriptor, name), name)
+    return text_of(_read(descriptor, name), name)
 
 
 def _read(descriptor: int, name: str) -> bytes | Complaint:
@@ -266,7 +264,8 @@ def _read(descriptor: int, name: str) -> bytes | Complaint:
         os.close(descriptor)
 
 
-def _decoded(content: bytes | Complaint, name: str) -> str | Complaint:
+def text_of(content: bytes | Complaint, name: str) -> str | Complaint:
+    """Give the text of the bytes of a file, or the complaint that says why it has none."""
     return content if isinstance(content, Complaint) else decode(content, name)
 
 
@@ -312,85 +311,3 @@ def decode(content: bytes, name: str) -> str | Complaint:
     if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
         return Complaint.of_file(name, "M110", "this file has a line longer than 1 MB")
     return text
-
-
-Judged = TypeVar("Judged")
-
-
-@dataclass(slots=True)
-class Sources(Generic[Judged]):
-    """Texts, and what was `Judged` of them. What is `kept` is not read a second time.
-
-    `paths` are all that was asked for, `instead` are texts that files would have once
-    they are repaired.
-    """
-
-    roots: tuple[Path, ...]
-    kept: bool = False
-    instead: Mapping[Path, str] = field(default_factory=dict)
-    largest: int = LARGEST_WORKSPACE
-    size: int = 0
-    again: int = 0
-    met: set[Path] = field(default_factory=set)
-    first_unread: str = ""
-    readings: dict[tuple[Path, bool], Reading | Complaint] = field(default_factory=dict)
-    paths: set[Path] = field(default_factory=set)
-    judged: dict[int, tuple[Document, Judged]] = field(default_factory=dict)
-    digests: dict[Path, tuple[str, str]] | None = None
-    """By its path, how a file is shown and a digest of what was read; None where nobody asks."""
-
-    def begin(self) -> None:
-        """Begin with another environment, in which the workspace may be as large again."""
-        self.size, self.again, self.first_unread = 0, 0, ""
-        self.met = set()
-
-    def read(self, path: Path, name: str, *, is_json: bool) -> Reading | Complaint:
-        """Give what a file holds, as long as the workspace is not too large.
-
-        A file counts each time that it is asked for, as each time it is judged; from the second
-        time on it counts towards what no setting loosens.
-        """
-        if self.size > self.largest or self.again > LARGEST_AGAIN:
-            self.first_unread = self.first_unread or name
-            most = self.largest if self.size > self.largest else LARGEST_AGAIN
-            said = f"the files are larger than {most >> 20} MB in all: from here, unread"
-            return Complaint.of_file(self.first_unread, "M115", said)
-        self.paths.add(path)
-        reading = self.readings.get((path, is_json))
-        if reading is None:
-            text = self.text_of(path, name)
-            reading = text if isinstance(text, Complaint) else read_text(text, is_json=is_json)
-            if self.kept:
-                self.readings[path, is_json] = reading
-        if isinstance(reading, Reading):
-            if path in self.met:
-                self.again += len(reading.lines.text)
-            else:
-                self.met.add(path)
-                self.size += len(reading.lines.text)
-        return reading
-
-    def text_of(self, path: Path, name: str) -> str | Complaint:
-        """Give the text of a file, or of what it would be."""
-        own = self.instead.get(path.resolve()) if self.instead else None
-        if own is not None:
-            return own
-        content = _inside(path, name, self.roots)
-        if self.digests is not None:
-            found = "" if isinstance(content, Complaint) else _digest(content)
-            # What changed while it was read again is what nobody will find again.
-            known = self.digests.setdefault(path, (name, found))
-            if known[1] != found:
-                self.digests[path] = name, "changed"
-        return _decoded(content, name)
-
-    def judge(self, document: Document, judging: Callable[[], Judged]) -> Judged:
-        """Give what is wrong with a document that is the same in every environment."""
-        known = self.judged.get(id(document))
-        if known is not None:
-            return known[1]
-        judged = judging()
-        if self.kept:
-            # The document is kept too, so that no other takes its place in memory.
-            self.judged[id(document)] = document, judged
-        return judged

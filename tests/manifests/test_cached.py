@@ -132,7 +132,7 @@ def both(world: Workspace, *flags: str) -> tuple[Any, ...]:
 def test_it_is_used(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing changed, no text is parsed a second time."""
     first = outcome(world)
-    monkeypatch.setattr("reconciler.source.files.read_text", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("reconciler.source.sources.read_text", lambda *_, **__: 1 / 0)
     lines = world.root / "reconciler.yaml"
 
     again = world.run("validate", "--format", "json", "-e", "local")
@@ -263,7 +263,7 @@ def test_another_program(world: Workspace, monkeypatch: pytest.MonkeyPatch) -> N
     """What another version of the program read is nothing to this one."""
     both(world)
     monkeypatch.setattr(cached, "program", lambda: "another")
-    monkeypatch.setattr("reconciler.source.files.read_text", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("reconciler.source.sources.read_text", lambda *_, **__: 1 / 0)
 
     assert world.run("validate", "-e", "local").code == 1
 

@@ -12,7 +12,7 @@ from harness.workspaces import Workspace, project_at
 from wrong import FILE, PROJECT, board, board_of, slo
 
 from reconciler.manifests import complaining
-from reconciler.source import files
+from reconciler.source import files, sources
 from reconciler.source.files import find_files
 
 
@@ -243,7 +243,7 @@ def test_too_large_a_workspace(project: Workspace) -> None:
 
 def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """An export that many manifests name counts each time, whatever limit the project file says."""
-    monkeypatch.setattr(files, "LARGEST_AGAIN", 2_100)
+    monkeypatch.setattr(sources, "LARGEST_AGAIN", 2_100)
     project.write("reconciler.yaml", f"{PROJECT}\nlimits: {{megabytes: 4096}}\n")
     project.write("exports/big.json", '{"name": "' + "x" * 1_000 + '"}')
     for name in "abcde":
