@@ -5,10 +5,11 @@ The libraries that parse are imported where a query of their language is met, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from typing import Any
 
 from reconciler.document import Json, Path
 
@@ -98,20 +99,34 @@ def queries_named(
 
     Such a field holds the text itself, or an object whose `value` it is.
     """
-    waiting: list[tuple[Json, Path]] = [(document, path)]
+    waiting: list[tuple[Json, _Way | None]] = [(document, None)]
     while waiting:
-        here, place = waiting.pop()
+        here, way = waiting.pop()
+        inside: list[tuple[Json, _Way | None]] = []
         if isinstance(here, dict):
             for name, value in here.items():
-                language = names.get(name)
-                inner = value.get("value") if isinstance(value, dict) else value
-                if language is not None and isinstance(inner, str):
+                text = value.get("value") if isinstance(value, dict) else value
+                if name in names and isinstance(text, str):
                     steps = (name, "value") if isinstance(value, dict) else (name,)
-                    yield Query((*place, *steps), language, inner)
-        inside: Iterable[tuple[str | int, Json]] = ()
-        if isinstance(here, dict):
-            inside = here.items()
+                    yield Query((*path, *_steps(way), *steps), names[name], text)
+                if isinstance(value, _CONTAINERS):
+                    inside.append((value, (way, name)))
         elif isinstance(here, list):
-            inside = enumerate(here)
-        found = [(one, (*place, at)) for at, one in inside if isinstance(one, dict | list)]
-        waiting.extend(reversed(found))
+            inside = [
+                (one, (way, at)) for at, one in enumerate(here) if isinstance(one, _CONTAINERS)
+            ]
+        inside.reverse()
+        waiting += inside
+
+
+_CONTAINERS = (dict, list)
+# What stands above, and the last step: a whole path for each place is felt in large dashboards.
+_Way = tuple[Any, str | int]
+
+
+def _steps(way: _Way | None) -> Path:
+    steps: list[str | int] = []
+    while way is not None:
+        way, step = way
+        steps.append(step)
+    return tuple(reversed(steps))
