@@ -81,4 +81,4 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         unassigned=unassigned,
     )
     listing = Listing(COLUMNS, form, limit, "case")
-    return run_listing(asked, listing, lambda api: list_cases(api, wanted, limit or None))
+    return run_listing(asked, listing, lambda api, most: list_cases(api, wanted, most))

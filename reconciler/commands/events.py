@@ -55,4 +55,4 @@ def list_events(
     """List alert events, such as those of the last day: --since 24h."""
     wanted = EventFilter(versions, parse_range(since, until), parse_single_pairs(labels, "--label"))
     listing = Listing(COLUMNS, form, limit, "event")
-    return run_listing(asked, listing, lambda api: list_alert_events(api, wanted, limit or None))
+    return run_listing(asked, listing, lambda api, most: list_alert_events(api, wanted, most))

@@ -120,7 +120,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         open_only=open_only,
     )
     listing = Listing(COLUMNS, form, limit, "incident")
-    return run_listing(asked, listing, lambda api: list_incidents(api, wanted, limit or None))
+    return run_listing(asked, listing, lambda api, most: list_incidents(api, wanted, most))
 
 
 @incidents.command
@@ -154,7 +154,7 @@ def events(  # noqa: PLR0913 - one parameter a flag
         span=parse_range(since, until),
     )
     listing = Listing(EVENT_COLUMNS, form, limit, "event")
-    return run_listing(asked, listing, lambda api: list_incident_events(api, wanted, limit or None))
+    return run_listing(asked, listing, lambda api, most: list_incident_events(api, wanted, most))
 
 
 @incidents.command

@@ -16,7 +16,7 @@ from reconciler.errors import UsageError
 from reconciler.report.table import Heading, Style, csv_line, table
 from reconciler.session.opening import open_api, open_target
 from reconciler.session.projects import Asked, now
-from reconciler.signals.record import Enumeration, Record, Span, moment, stamp
+from reconciler.signals.record import Allowance, Enumeration, Record, Span, moment, stamp
 from reconciler.slips import nearest
 from reconciler.waits import Deed, Step
 
@@ -205,17 +205,24 @@ class Listing(Generic[Item]):
 
 
 def run_listing(
-    asked: Asked, listing: Listing[Item], records: Callable[[Api], AsyncIterator[Item]]
+    asked: Asked, listing: Listing[Item], records: Callable[[Api, Allowance], AsyncIterator[Item]]
 ) -> int:
-    """Print records of the service and tell their number; gives the exit code."""
+    """Print records of the service and tell their number; gives the exit code.
+
+    That the service announces more than it lists is said even where nothing else is.
+    """
     bench = open_target(asked)
+    allowed = Allowance(records=listing.most or None)
 
     async def run() -> int:
         async with open_api(bench) as api:
             with api.waits.step(Deed.LISTING, listing.noun) as step:
-                return await print_records(records(api), listing.columns, listing.form, step)
+                found = records(api, allowed)
+                return await print_records(found, listing.columns, listing.form, step)
 
     tell_count(asyncio.run(run()), listing.most, listing.noun, quiet=asked.quiet)
+    if allowed.missing:
+        words(f"warning: the service announces {allowed.missing:,} more than it lists")
     return 0
 
 

@@ -165,5 +165,5 @@ class Asker:
         except ReconcilerError as error:
             return Listed(tuple(records), whole=False, unread=str(error))
         finally:
-            self.left -= given - pages.left
+            self.left -= given - (pages.left or 0)
         return Listed(tuple(records), whole=not pages.cut)

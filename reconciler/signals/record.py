@@ -146,10 +146,16 @@ class Listing(Generic[Kind]):
 
 @dataclass(slots=True)
 class Allowance:
-    """Pages that may still be asked for; `cut` says that there was more than that."""
+    """Pages that may still be asked for, and records that are wanted; None for any number.
 
-    left: int
+    `cut` says that there was more than the pages held. `missing` is by how much a listing that
+    came to its end fell short of what it announced.
+    """
+
+    left: int | None = None
+    records: int | None = None
     cut: bool = False
+    missing: int = 0
 
 
 def _all(_: Record) -> bool:
@@ -175,6 +181,7 @@ async def follow(
     """
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
+    most = limit.records if isinstance(limit, Allowance) else limit
     count = read = announced = 0
     while _may_ask(limit):
         reply = await fetch(pagination)
@@ -187,7 +194,7 @@ async def follow(
             if holds(found):
                 yield found
                 count += 1
-                if count == limit and not whole:
+                if count == most and not whole:
                     return
         token = _next_token(reply)
         announced = max(announced, _announced(reply))
@@ -205,12 +212,12 @@ def _note_end(read: int, announced: int, limit: int | Allowance | None, *, whole
     if announced > read and whole:
         raise CutListing(f"the listing ends after {read:,} of {announced:,}")
     if announced > read and isinstance(limit, Allowance):
-        limit.cut = True
+        limit.cut, limit.missing = True, announced - read
 
 
 def _may_ask(limit: int | Allowance | None) -> bool:
     """Take one page of an allowance, and note where there is none left."""
-    if not isinstance(limit, Allowance):
+    if not isinstance(limit, Allowance) or limit.left is None:
         return True
     if limit.left <= 0:
         limit.cut = True

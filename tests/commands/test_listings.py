@@ -102,6 +102,24 @@ def test_no_limit(shop: Shop, command: str, _: str, name: str) -> None:
     assert ran.err == f"{len(keys):,} {command.split()[0 if command[-4:] == 'list' else 1]}\n"
 
 
+@pytest.mark.parametrize(("command", "path", "_"), PAGED)
+def test_less_than_announced(shop: Shop, command: str, path: str, _: str) -> None:
+    """That the service announces more than it lists is said, with -q too; the data is the same."""
+    required = ("id", "category", "createTime", "priority", "state", "status", "updateTime")
+    record = dict.fromkeys((*required, "title"), "a")
+    lists = dict.fromkeys(("events", "cases", "incidents", "items"), [record])
+    body = {**lists, "pagination": {"nextPageToken": "", "totalSize": 3}}
+    rule = Rule(path=path, fault=Fault(status=200, body=json.dumps(body)))
+    shop.options["faults"] = Faults(rules=[rule])
+
+    ran = shop.run(*command.split(), "--format", "json", "-q")
+    cut = shop.run(*command.split(), "--format", "json", "-q", "--limit", "1")
+
+    assert (ran.code, ran.json) == (0, [record])
+    assert ran.err == "warning: the service announces 2 more than it lists\n"
+    assert cut.err == ""
+
+
 def test_default_limit(shop: Shop) -> None:
     """Without `--limit` at most 100 are listed."""
     assert len(shop.run("events", "list", "--format", "json").json) == 100
