@@ -107,7 +107,7 @@ def test_less_than_announced(shop: Shop, command: str, path: str, _: str) -> Non
     """That the service announces more than it lists is said, with -q too; the data is the same."""
     required = ("id", "category", "createTime", "priority", "state", "status", "updateTime")
     record = dict.fromkeys((*required, "title"), "a")
-    lists = dict.fromkeys(("events", "cases", "incidents", "items"), [record])
+    lists = {key: [record] for key in ("events", "cases", "incidents", "items")}
     body = {**lists, "pagination": {"nextPageToken": "", "totalSize": 3}}
     rule = Rule(path=path, fault=Fault(status=200, body=json.dumps(body)))
     shop.options["faults"] = Faults(rules=[rule])
