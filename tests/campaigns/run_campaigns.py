@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parent.parent))
 
 from adopting import adopt_edits, adopt_texts, kill_adoptions
+from caches import keep_caches
 from formatting import format_texts
 from imports import import_worlds, kill_imports
 from kill_points import kill_at_points
@@ -65,6 +66,7 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "adopt": (adopt_edits, 10_000),
     "adopt-text": (adopt_texts, 10_000),
     "adopt-kill": (kill_adoptions, 500),
+    "cache": (keep_caches, 5_000),
     "fmt": (format_texts, 100_000),
     "template": (expand_templates, 10_000),
 }

@@ -51,6 +51,14 @@ def test_lost_answers() -> None:
     assert lost["in doubt"] > 0
 
 
+def test_caches() -> None:
+    """With what an earlier run kept, whatever became of it, a run says what it says without."""
+    (told,) = campaign("cache:60")
+
+    assert told["cases"] == 60
+    assert told["kept"] > 10
+
+
 def test_templates() -> None:
     """Overrides, items, variables and files come to what an expansion without our code gives."""
     (told,) = campaign("template:150")
