@@ -20,11 +20,15 @@ from reconciler.expressions import find_sealed
 from reconciler.manifests import cached, workspace
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.workspace import Workspace as Made
+from reconciler.project import ProjectFile
 from reconciler.resource import Exemption, Manifest, Member, Ref, Source
 from reconciler.resource.policy_impact import PolicySample, Samples
 from reconciler.sealed import RefHole, Template
 from reconciler.session import projects
 from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
+from reconciler.source.files import Files
+from reconciler.source.parsed import Text
+from reconciler.source.reading import read_text
 
 KEY = "hunter2-hunter2"
 EXEMPT = "  exempt: {L201: {reason: agreed, until: 2999-01-01}}\n"
@@ -393,3 +397,33 @@ def test_no_part_of_a_scope_is_forgotten(tmp_path: Path) -> None:
 
     assert about.keys() | cached.LEFT_OUT == {one.name for one in fields(Scope)}
     assert about.keys().isdisjoint(cached.LEFT_OUT)
+
+
+def test_each_part_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever decides what a workspace is makes another key: a place, a setting, a moved line."""
+    text = "environments: {local: {}}\n"
+
+    def lookup(settings: dict[str, object], written: str) -> cached.Lookup:
+        made = ProjectFile.model_validate(settings)
+        made.note_text(Text("reconciler.yaml", read_text(written).documents[0]))
+        return cached.Lookup(
+            cache=open_cache({VARIABLE: str(tmp_path)}, tmp_path),
+            found=Files(tmp_path),
+            roots=(tmp_path,),
+            settings=made,
+            scopes=(Scope("local"),),
+        )
+
+    plain = lookup({}, text)
+    others = [
+        lookup({}, f"# moved\n{text}"),
+        lookup({"exclude": ["left/*"]}, text),
+        replace(plain, found=Files(tmp_path / "elsewhere")),
+        replace(plain, roots=(tmp_path, tmp_path / "elsewhere")),
+        replace(plain, scopes=(Scope("other"),)),
+    ]
+    keys = {one.key for one in (plain, *others)}
+    assert lookup({}, text).key == plain.key
+    monkeypatch.setattr(cached, "FORMAT", cached.FORMAT + 1)
+
+    assert len(keys | {plain.key}) == len(others) + 2
