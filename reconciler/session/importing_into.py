@@ -23,7 +23,7 @@ from reconciler.sealed import named_values
 from reconciler.session.opening import Bench, open_target, read_workspaces
 from reconciler.session.projects import Asked
 from reconciler.session.secrets import Allowed, secrets_named, secrets_of
-from reconciler.source.files import find_files
+from reconciler.source.files import SUFFIXES, find_files
 from reconciler.source.shown import display_name
 
 NOT_SET = "M502"
@@ -74,7 +74,10 @@ def open_for_import(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[
     secrets = {name: value for name, value in secrets.items() if value}
     asked.voice.hide(Redaction(secrets.values()))
     doubted = _complained_of(workspace, exports, bench.project.root)
-    told = [one for one in wrong if one.file not in doubted]
+    home = _home(bench.project)
+    # The first import makes the folder itself.
+    to_be_made = home is not None and not home.exists() and display_name(home, bench.project.root)
+    told = [one for one in wrong if one.file not in doubted and one.file != to_be_made]
     if told and not asked.quiet:
         said = complaints_summary(told, len(workspace.manifests), workspace.files)
         asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
@@ -105,9 +108,15 @@ def folder_for(kind: Kind, project: Project, to: Path | None) -> Path:
     if to is not None:
         return folder_inside(Path.cwd() / to, root)
     # Where the project file names folders, no manifest is looked for beside it.
+    home = _home(project)
+    return folder_inside(folder_like((home or project.root) / kind.name), root)
+
+
+def _home(project: Project) -> Path | None:
+    """Give the first folder of `manifests:`, be it still to be made; None for a single file."""
     first = project.root / next(iter(project.settings.manifests), ".")
-    home = first if first.is_dir() else project.root
-    return folder_inside(folder_like(home / kind.name), root)
+    is_folder = first.is_dir() or not (os.path.lexists(first) or first.suffix in SUFFIXES)
+    return first if is_folder else None
 
 
 def check_read(files: Sequence[Path], project: Project) -> None:

@@ -364,6 +364,17 @@ def test_several_environments(shop: Shop) -> None:
     assert set(actions(shop, "-e", "local").values()) == {"keep"}
 
 
+def test_the_first_folder_is_made(shop: Shop) -> None:
+    """Manifests go below the first folder of `manifests:`, which the first import makes."""
+    shop.settle("manifests: [live/made]\nenvironments: {local: {emulator: {data: demo.db}}}\n")
+
+    ran = shop.run("import", "dashboard", BOARD, "-e", "local")
+
+    assert (ran.code, ran.out) == (0, "live/made/Dashboard/checkout.yaml\n")
+    assert "already" not in ran.err
+    assert set(actions(shop, "-e", "local").values()) == {"keep"}
+
+
 def test_parameterise(shop: Shop) -> None:
     """What differs only by values becomes variables, and each environment keeps its own."""
     shop.settle(
