@@ -24,7 +24,7 @@ from reconciler.document import differences, merge
 from reconciler.kinds import BY_NAME
 from reconciler.source.reading import read_text
 
-LIMITS = {"merging": 17.0, "reading": 2.3, "validating": 61.0}
+LIMITS = {"merging": 17.0, "reading": 2.3, "validating": 55.0}
 
 
 def merging() -> float:

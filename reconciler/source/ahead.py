@@ -96,6 +96,9 @@ def _size(file: File) -> int:
 
 
 def _cores() -> int:
+    """Give how many processes can run at once, one where another one may read names otherwise."""
+    if sys.getfilesystemencoding() != "utf-8":
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

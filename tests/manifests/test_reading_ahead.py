@@ -140,6 +140,16 @@ def test_little_is_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert processes() == before
 
 
+def test_names_of_another_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where names of files are not UTF-8, nothing is read ahead: another process has no locale."""
+    monkeypatch.undo()
+    assert ahead._cores() == len(os.sched_getaffinity(0))
+
+    monkeypatch.setattr("sys.getfilesystemencoding", lambda: "iso8859-1")
+
+    assert ahead._cores() == 1
+
+
 def test_a_run_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A workspace that was read ahead is validated and planned as one that was read here."""
     project = Workspace(tmp_path)
