@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from yaml import (
@@ -179,6 +180,8 @@ class _Reader:
     def walk(self, parser: CParser, text: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one hot loop
         """Build the documents. A call for each node would cost a third of the speed."""
         get_event = parser.get_event
+        # Thousands of documents have the same few hundred keys.
+        share = intern
         # Most texts hold none of these, and an attribute read a node is not free.
         may_pair = bool(self.reading.lines.squeezed)
         may_tag, may_anchor, may_be_long = "!" in text, "&" in text, len(text) > LONGEST_SCALAR
@@ -216,7 +219,7 @@ class _Reader:
                 if may_anchor and event.anchor is not None:
                     anchors.note(event.anchor, value)
                 if wants_key:
-                    key = value if value.__class__ is str and value != "<<" else ""
+                    key = share(value) if value.__class__ is str and value != "<<" else ""
                     key = key or self.unusual_key(value, event)
                     wants_key = False
                     if key in container:
