@@ -44,7 +44,7 @@ NOUNS = {kind.noun: kind for kind in KINDS}
     "--to",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Write the manifests there; else into a folder of the kind's name.",
+    help="Write the manifests there; else into the kind's folder below the first of `manifests:`.",
 )
 @click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON beside short manifests.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
