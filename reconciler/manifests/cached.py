@@ -21,7 +21,7 @@ from reconciler.manifests.expressions import Scope, value_of_secret
 from reconciler.project import ProjectFile
 from reconciler.resource import Exemption, Manifest, Member, Ref, Source, Unopened
 from reconciler.resource.policy_impact import PolicySample, Samples
-from reconciler.sealed import RefHole, SecretHole, Template, sum_of
+from reconciler.sealed import RefHole, SecretHole, Template, is_plain, sum_of
 from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.source.files import Files, digest_of_file
 
@@ -205,7 +205,8 @@ class _Closing:
 
     def _manifest(self, one: Manifest) -> Held:
         holes: list[Held] = []
-        spec = self._opened(one.spec, (), holes)
+        # Most hold no template, and are written as they are.
+        spec = one.spec if is_plain(one) else self._opened(one.spec, (), holes)
         text = zlib.compress(json.dumps(spec, separators=(",", ":")).encode(), FAST)
         begin, self._length = self._length, self._length + len(text)
         self.specs.append(text)
