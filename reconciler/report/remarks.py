@@ -104,7 +104,8 @@ def _in_git(remark: RollsBack) -> str:
     where = remark.files or tuple(map(str, remark.refs))
     more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
     named = ", ".join(where[:MOST_NAMED]) + more
-    said = f"To change: {named}" if remark.files else f"To change: the manifests of {named}"
+    files = named if remark.files else f"the manifests of {named}"
+    said = f"To change, where they say otherwise: {files}"
     commit, _, dirty = remark.commit.partition("-")
     if not _COMMIT.fullmatch(commit):
         return said
