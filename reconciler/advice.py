@@ -10,6 +10,9 @@ import os
 import shlex
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Final
+
+LOST_JOURNAL: Final = "what to do where it is lost or damaged stands in docs/journal.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from reconciler.advice import on_journal
+from reconciler.advice import LOST_JOURNAL, on_journal
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import (
@@ -62,7 +62,7 @@ def parse_line(line: str, previous_sum: str, number: int) -> tuple[dict[str, Jso
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise JournalError(f"line {number} of the journal is not JSON")
+        raise _damaged(f"line {number} of the journal is not JSON")
     said = document.pop("sum", None)
     end = f',"sum":"{said}"}}'
     if isinstance(said, str) and line.endswith(end):
@@ -72,10 +72,13 @@ def parse_line(line: str, previous_sum: str, number: int) -> tuple[dict[str, Jso
             return document, said
     _, total = line_of(document, previous_sum)
     if said != total:
-        raise JournalError(
-            f"line {number} of the journal was changed, or a line before it is missing"
-        )
+        raise _damaged(f"line {number} of the journal was changed, or a line before it is missing")
     return document, total
+
+
+def _damaged(said: str) -> JournalError:
+    way_out = f"nothing is written on top of it: bring back a whole copy; {LOST_JOURNAL}"
+    return JournalError(f"{said}\n{way_out}")
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from reconciler.advice import Here, lead_to, on_journal
+from reconciler.advice import LOST_JOURNAL, Here, lead_to, on_journal
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.manifests.project_file import load_project
 from reconciler.manifests.selection import EVERYTHING, Selection
@@ -218,16 +218,13 @@ def loaded(journal: Journal, waits: Waits, voice: Voice) -> Journal:
     return journal
 
 
-LOST = "what to do where it is lost or damaged stands in docs/journal.md"
-
-
 def warn_of_lost_end(journal: Journal, voice: Voice) -> None:
     """Say where what the last run ended with is missing, or the whole journal is."""
     if journal.is_gone:
         voice.say(
             f"warning: the journal at {safe(journal.place)} is gone: the last run left one there. "
             "Bring it back before you apply, as what is written without it may be a second one; "
-            f"{LOST}"
+            f"{LOST_JOURNAL}"
         )
     elif journal.is_old_copy:
         voice.say(

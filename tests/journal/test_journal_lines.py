@@ -349,8 +349,8 @@ def test_chain() -> None:
     ids=["empty", "list", "deep", "unsummed", "other"],
 )
 def test_broken_chain(line: str, before: str, said: str) -> None:
-    """A line that does not follow from the one before is refused with its number."""
-    with pytest.raises(JournalError, match=said):
+    """A line that does not follow from the one before is refused, with its number and a way out."""
+    with pytest.raises(JournalError, match=f"{said}.*\n.*bring back a whole copy"):
         parse_line(line, before, 5)
 
 

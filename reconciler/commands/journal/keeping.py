@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from reconciler.advice import on_journal
+from reconciler.advice import LOST_JOURNAL, on_journal
 from reconciler.commands import options
 from reconciler.commands.journal.opening import (
     hint_at_places,
@@ -25,7 +25,7 @@ from reconciler.report.journal import VerifiedDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
-from reconciler.session.projects import LOST, Asked
+from reconciler.session.projects import Asked
 
 
 @click.command
@@ -80,16 +80,17 @@ def verify(*, asked: Asked, form: str) -> int:
     Exits with 8 where the journal cannot be trusted, as it was edited or is an
     old copy.
     """
-    journal = _trusted(asked)
+    journal = unread_journal(asked)
+    journal.load()
     if journal.header is None:
         if journal.is_gone:
             raise InvalidInput(
                 f"the journal at {journal.place} is gone: the last run left one there; "
-                f"bring it back; {LOST}"
+                f"bring it back; {LOST_JOURNAL}"
             )
         raise InvalidInput(
             f"there is no journal at {journal.place}: nothing was applied yet, "
-            f"or it is lost; {LOST}{hint_at_places(asked)}"
+            f"or it is lost; {LOST_JOURNAL}{hint_at_places(asked)}"
         )
     findings = list(_findings(journal))
     is_old = any(one.name == "old copy" for one in findings)
@@ -112,22 +113,11 @@ def _text(journal: Journal, findings: list[_Finding]) -> str:
     return fitted("\n".join(lines) + "\n", stdout_style(verbose=False))
 
 
-def _trusted(asked: Asked) -> Journal:
-    journal = unread_journal(asked)
-    try:
-        journal.load()
-    except JournalError as error:
-        raise JournalError(
-            f"{error}\nnothing is written on top of it: bring back a whole copy; {LOST}"
-        ) from error
-    return journal
-
-
 def _findings(journal: Journal) -> Iterator[_Finding]:
     """Yield what a person should know, the worst first."""
     if journal.is_old_copy:
         said = "the journal does not hold the line that the last run here ended with"
-        yield _Finding("old copy", said, f"bring back the newer one; {LOST}")
+        yield _Finding("old copy", said, f"bring back the newer one; {LOST_JOURNAL}")
     for ref, started in sorted(journal.history.unsettled().items()):
         said = f"{ref} since {started.at}: the answer to its create was lost"
         settle = on_journal("settle", f"{ref} --id ID")
