@@ -225,28 +225,29 @@ class Run:
             [Identified(run=self.name, at=self.journal.now(), ref=ref, remote_id=remote_id)]
         )
 
-    def _journaled(self, entries: Sequence[Entry]) -> bool:
-        """Journal entries; where that fails, end the run."""
+    def _journaled(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> bool:
+        """Journal entries; where that fails, end the run, and save what is `unproved` too."""
         try:
-            self._append(entries)
+            self._append(entries, unproved)
         except (JournalError, Locked) as error:
             self.applied.stop(error)
             return False
         return True
 
-    def _append(self, entries: Sequence[Entry]) -> None:
+    def _append(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> None:
         """Journal entries; a service that repeats a secret in its words gets no copy there."""
+        hidden = [*map(self._hidden, entries)]
+        self.journal.append(hidden, unproved=[*map(self._hidden, unproved)])
+
+    def _hidden(self, entry: Entry) -> Entry:
         hide = self.api.redaction
-        self.journal.append(
-            [
-                replace(entry, message=hide(entry.message), told=entry.told.hiding(hide))
-                if isinstance(entry, WrittenEntry)
-                else replace(entry, message=hide(entry.message))
-                if isinstance(entry, RefusedEntry)
-                else entry
-                for entry in entries
-            ]
-        )
+        match entry:
+            case WrittenEntry(message=message, told=told):
+                return replace(entry, message=hide(message), told=told.hiding(hide))
+            case RefusedEntry(message=message):
+                return replace(entry, message=hide(message))
+            case _:
+                return entry
 
     async def _conclude(
         self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[Answer]
@@ -260,6 +261,7 @@ class Run:
         entries: list[Entry] = []
         outcomes: list[Outcome] = []
         later: list[Acknowledged] = []
+        unproved: list[Entry] = []
         for sending, answer in zip(sendings, answers, strict=True):
             outcome = self._doubted(sending, outcome_of(sending, answer))
             entry = closing_entry(sending.change, outcome, self.name, at)
@@ -267,13 +269,14 @@ class Run:
                 if kind.readable_by(self.api.assumptions):
                     memory = once_written(self.journal.history.of(outcome.ref), entry)
                     later.append(Acknowledged(sending, outcome, memory))
+                    unproved.append(entry)
                     entries.extend(self._new_id(sending.change, outcome))
                     continue
                 entries.extend(self._compared(kind, sending, outcome, None)[0])
             elif entry is not None:
                 entries.append(entry)
             outcomes.append(outcome)
-        self._closed(entries)
+        self._closed(entries, unproved)
         for answer in answers:
             if isinstance(answer, ReconcilerError):
                 self.applied.stop(answer)
@@ -290,11 +293,11 @@ class Run:
                 run=self.name, at=at, ref=written.ref, remote_id=remote_id, instead_of=instead_of
             )
 
-    def _closed(self, entries: Sequence[Entry]) -> None:
-        """Journal what became of something."""
+    def _closed(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> None:
+        """Journal what became of something; `unproved` is journaled once a read has shown it."""
         if entries:
             reached(Point.BEFORE_WRITTEN)
-            self.applied.unjournaled |= not self._journaled(entries)
+            self.applied.unjournaled |= not self._journaled(entries, unproved)
             reached(Point.AFTER_WRITTEN)
 
     def _doubted(self, sending: Sending, outcome: Outcome) -> Outcome:

@@ -240,12 +240,12 @@ class Journal:
         """Let a run's next append, if there is one, begin with the entry that names the run."""
         self._begun = run
 
-    def append(self, entries: Sequence[Entry]) -> None:
+    def append(self, entries: Sequence[Entry], *, unproved: Sequence[Entry] = ()) -> None:
         """Write entries in one append and wait until they are kept.
 
         Raises JournalError, and Locked where the lock is not ours, or no longer.
-        What happened and could not be written is saved elsewhere, and the
-        message says where.
+        What happened and could not be written is saved elsewhere, what is `unproved` yet and
+        would be written later among it, and the message says where.
         """
         if self._begun is not None:
             entries = [self._begun, *entries]
@@ -258,7 +258,7 @@ class Journal:
             with self._kept():
                 self.store.append(lines, self._held(), Note(words_of(entries), self.actor))
         except (JournalError, Locked) as error:
-            raise type(error)(f"{error}{rescued(entries)}") from error
+            raise type(error)(f"{error}{rescued([*entries, *unproved])}") from error
         self.content.header, self.content.torn, self._begun = header, False, None
         self._wrote = True
         self.content.sums.extend(sums)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
@@ -58,6 +59,7 @@ def _stop_once(stage: SharedStage, point: int, tally: Tally, *, expired: bool) -
         tally.counts["not reached"] += 1
         holder.end()
         return
+    _settle(stage)
     stood = stage.note(Ended(APPLY, STOPPED, "", ""))
     case = f"world {stage.world.number}, holder stopped at point {point} on {stage.place}"
     pause = Pause(stage, tally, case, stage.lock_owner(), stood)
@@ -75,6 +77,14 @@ def _stop_once(stage: SharedStage, point: int, tally: Tally, *, expired: bool) -
         tally.counts["made twice in flight"] += 1
         return
     tally.judge(case, stage.evidence())
+
+
+def _settle(stage: SharedStage) -> None:
+    """Wait until what was sent before the stop has come to all: a busy machine is late with it."""
+    before: tuple[int, bytes] | None = None
+    while (now := (len(stage.emulator.look().log), stage.kept())) != before:
+        before = now
+        time.sleep(0.05)
 
 
 def _after(one: Meddle, other: Meddle) -> Meddle:

@@ -15,7 +15,7 @@ from harness.sites import ALERT_ID, ALERT_SPEC, SLO_SPEC, VIEW_SPEC, Site, dashb
 from reconciler.emulator import create_app
 from reconciler.errors import JournalError
 from reconciler.journal import file_store
-from reconciler.resource import Manifest
+from reconciler.resource import Manifest, Written
 
 # Every n-th point of a run, which CI has the time for; 1 is every one.
 STRIDE = int(os.environ.get("RECONCILER_FAULT_STRIDE", "3"))
@@ -98,3 +98,29 @@ def test_failing_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 
     assert failed * STRIDE >= point - 4 * STRIDE  # a new journal is not there to be read
     assert silent > 2
+
+
+def test_two_in_one_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is told as written stands in the journal or in what was saved, each of a batch."""
+    saved = 0
+    for point in range(200):
+        folder = tmp_path / str(point)
+        folder.mkdir()
+        site = Site(folder, create_app())
+        site.apply(dashboard("old"))
+        with monkeypatch.context() as context:
+            context.setattr(tempfile, "tempdir", str(folder))
+            context.setattr(file_store, "os", disk := FailingDisk(point, errno.ENOSPC))
+            try:
+                applied = site.apply(dashboard("old", description="new"), dashboard("new"))
+            except JournalError:
+                continue
+        if disk.calls <= point:
+            break
+        rescued = rescued_refs(folder)
+        told = {one.ref for one in applied.outcomes if isinstance(one, Written)}
+        known = {ref for ref in told if site.journal.history.of(ref).pending is None}
+        assert {str(ref) for ref in told - known} <= rescued
+        saved += len(rescued) > 1
+
+    assert saved > 0
