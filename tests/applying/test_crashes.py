@@ -111,7 +111,7 @@ def die(monkeypatch: pytest.MonkeyPatch, site: Site, point: int, moment: str) ->
     death = Death(point)
     append, handle = Journal.append, type(site.wire).handle_async_request
 
-    def appending(journal: Journal, entries: Sequence[Entry]) -> None:
+    def appending(journal: Journal, entries: Sequence[Entry], **_: object) -> None:
         here = death.comes()
         if here and moment == "before":
             raise Crash

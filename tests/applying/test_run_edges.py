@@ -101,7 +101,7 @@ def test_full_disk_after_the_write(site: Site, monkeypatch: pytest.MonkeyPatch) 
     appends: list[Any] = []
     append = Journal.append
 
-    def failing(journal: Journal, entries: Any) -> None:
+    def failing(journal: Journal, entries: Any, **_: object) -> None:
         appends.append(entries)
         if len(appends) == 2:  # the answer to the first write
             raise JournalError("full")
@@ -123,7 +123,7 @@ def test_full_disk_between_the_requests_of_a_view(
     """When the id of a new view cannot be journaled, nothing says that it was refused."""
     append = Journal.append
 
-    def failing(journal: Journal, entries: Any) -> None:
+    def failing(journal: Journal, entries: Any, **_: object) -> None:
         if isinstance(entries[0], Identified):
             raise JournalError("full")
         append(journal, entries)

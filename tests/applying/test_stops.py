@@ -149,7 +149,7 @@ def test_broken_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appends
     done: list[int] = []
     append = Journal.append
 
-    def failing(journal: Journal, entries: object) -> None:
+    def failing(journal: Journal, entries: object, **_: object) -> None:
         done.append(1)
         if len(done) > appends:
             raise JournalError("full")
