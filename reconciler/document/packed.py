@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import json
-import zlib
-from typing import Any, Final
+from typing import Any
 
 from reconciler.document.values import Json
 
-FAST: Final = 1
-"""The level of packing: a second one takes twice as long and gains a tenth."""
-
 
 class Packed:
-    """A document inside a JSON text, by the names of the objects that it stands in."""
+    """A document inside a JSON text, by the names of the objects that it stands in.
 
-    __slots__ = ("_opened", "_place", "_text")
+    The JSON text is the part from `start` to `end` of one that many share.
+    """
 
-    def __init__(self, text: str, place: tuple[str, ...]) -> None:
-        """Pack a text that was read before, and so can be read again."""
-        self._text = zlib.compress(text.encode(), FAST)
-        self._place = place
+    __slots__ = ("_opened", "_text", "end", "place", "start")
+
+    def __init__(self, text: bytes, start: int, end: int, place: tuple[str, ...]) -> None:
+        """Point at a text that was read before, and so can be read again."""
+        self._text = text
+        self.start, self.end, self.place = start, end, place
         self._opened: dict[str, Json] | None = None
 
     def open(self) -> dict[str, Json]:
         """Give the document, the same one until it is folded."""
         if self._opened is None:
-            found = json.loads(zlib.decompress(self._text))
-            for name in self._place:
+            found = json.loads(self._text[self.start : self.end])
+            for name in self.place:
                 found = found[name]
             self._opened = found
         return self._opened

@@ -30,7 +30,7 @@ from reconciler.journal.entries import (
     Unfrozen,
     Watched,
 )
-from reconciler.journal.lines import entry_document, parse_entry, parse_header
+from reconciler.journal.lines import Span, entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
 
 SUM_DIGITS = 16
@@ -81,19 +81,79 @@ def _damaged(said: str) -> JournalError:
     return JournalError(f"{said}\n{way_out}")
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Lines whose sums an earlier run has checked: the first `size` bytes of a text.
+
+    They are `count`, of which `header` is the first, and `end` is the sum of the last.
+    """
+
+    text: bytes
+    size: int
+    count: int
+    end: str
+    header: Header
+
+
 @dataclass(slots=True)
 class Content:
-    """The lines of one journal. `torn` says that the last one was cut, and does not count."""
+    """The lines of one journal. `torn` says that the last one was cut, and does not count.
+
+    Those `before` the others are read once somebody asks for them.
+    """
 
     header: Header | None = None
-    entries: list[Entry] = field(default_factory=list)
-    sums: list[str] = field(default_factory=list)
+    later: list[Entry] = field(default_factory=list)
+    later_sums: list[str] = field(default_factory=list)
     torn: bool = False
+    before: Unread | None = None
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All lines after the first."""
+        self._open()
+        return self.later
+
+    @property
+    def sums(self) -> list[str]:
+        """The sum of each line."""
+        self._open()
+        return self.later_sums
 
     @property
     def end(self) -> str:
         """The sum of the last line; "" where there is none."""
-        return self.sums[-1] if self.sums else ""
+        known = self.before.end if self.before is not None else ""
+        return self.later_sums[-1] if self.later_sums else known
+
+    @property
+    def known(self) -> int:
+        """How many bytes of the text need not be read."""
+        return self.before.size if self.before is not None else 0
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self.later_sums) + (self.before.count if self.before is not None else 0)
+
+    @property
+    def last(self) -> Entry | None:
+        """The last line, None where there is none after the first."""
+        if not self.later and self.before is not None and self.before.count > 1:
+            line = self.before.text[: self.before.size].rstrip(b"\n").rpartition(b"\n")[2]
+            return parse_entry(json.loads(line), self.before.count)
+        return self.later[-1] if self.later else None
+
+    def add(self, entries: Sequence[Entry], sums: Sequence[str]) -> None:
+        """Take in lines that were written behind the others."""
+        self.later.extend(entries)
+        self.later_sums.extend(sums)
+
+    def _open(self) -> None:
+        if self.before is None:
+            return
+        known = read_content(self.before.text[: self.before.size], "")
+        self.later[:0], self.later_sums[:0], self.before = known.later, known.later_sums, None
 
     @property
     def known_ends(self) -> set[str]:
@@ -101,20 +161,26 @@ class Content:
         return {*self.sums, *([self.header.continues] if self.header is not None else [])} - {""}
 
 
-def read_content(text: bytes, place: str) -> Content:
-    """Read lines. Raises JournalError, naming `place`, where they cannot be trusted."""
-    whole, newline, tail = text.rpartition(b"\n")
-    content = Content(torn=bool(tail))
-    if not newline and not _may_begin_a_journal(tail):
+def read_content(text: bytes, place: str, before: Unread | None = None) -> Content:
+    """Read lines, from those on that are known from `before`.
+
+    Raises JournalError, naming `place`, where they cannot be trusted.
+    """
+    end = text.rfind(b"\n") + 1
+    content = Content(torn=end < len(text), before=before)
+    if before is not None:
+        content.header = before.header
+    elif not end and not _may_begin_a_journal(text):
         raise JournalError(f"{place} is not a journal")
     try:
-        for number, line in enumerate(_lines(whole) if newline else (), 1):
+        for number, span in enumerate(_lines(text, content.known, end), content.count + 1):
+            line = text[span.start : span.end].decode()
             document, total = parse_line(line, content.end, number)
-            content.sums.append(total)
+            content.later_sums.append(total)
             if number == 1:
                 content.header = parse_header(document)
             else:
-                content.entries.append(parse_entry(document, number, line))
+                content.later.append(parse_entry(document, number, span))
     except UnicodeDecodeError as error:
         raise JournalError(f"{place} is not UTF-8") from error
     except JournalError as error:
@@ -122,13 +188,12 @@ def read_content(text: bytes, place: str) -> Content:
     return content
 
 
-def _lines(whole: bytes) -> Iterator[str]:
-    """Yield line by line: a year of them at once would take thrice the room."""
-    start = 0
-    while (end := whole.find(b"\n", start)) >= 0:
-        yield whole[start:end].decode()
-        start = end + 1
-    yield whole[start:].decode()
+def _lines(text: bytes, start: int, end: int) -> Iterator[Span]:
+    """Yield where each line stands between two places, of which the second is behind a line."""
+    while start < end:
+        found = text.find(b"\n", start, end)
+        yield Span(text, start, found)
+        start = found + 1
 
 
 def _may_begin_a_journal(torn: bytes) -> bool:
@@ -177,13 +242,13 @@ Look: TypeAlias = Callable[[str], Store]
 
 def check_place(content: Content, place: str, environment: str, look: Look | None) -> None:
     """Raise InvalidInput where a journal goes on elsewhere, or is a copy whose turn it is not."""
-    match content.entries[-1:]:
-        case [Moved(at=at, to=to)]:
+    match content.last:
+        case Moved(at=at, to=to):
             raise InvalidInput(
                 f"{place} was moved to {to} ({at}), and is not used any more: write "
                 f"`journal: {to}` for the environment `{environment}` in the project file"
             )
-        case [Arrived(origin=origin) as arrived] if not has_left(content_at(origin, look), arrived):
+        case Arrived(origin=origin) as arrived if not has_left(content_at(origin, look), arrived):
             raise InvalidInput(
                 f"{place} is a copy of the journal at {origin}, and its move is not finished: "
                 f"with `journal: {origin}` in the project file, run `{on_journal('move')}` "
@@ -203,8 +268,8 @@ def content_at(origin: str, look: Look | None) -> Content:
 
 def has_left(content: Content, arrived: Arrived) -> bool:
     """Tell whether a journal ended with the move that a copy arrived by."""
-    match content.entries[-1:]:
-        case [Moved(run=run)]:
+    match content.last:
+        case Moved(run=run):
             return run == arrived.run
         case _:
             return False

@@ -12,7 +12,9 @@ from datetime import datetime
 from uuid import uuid4
 
 from reconciler.advice import on_journal
+from reconciler.cache import Cache, program
 from reconciler.errors import InvalidInput, JournalError, Locked
+from reconciler.journal.checkpoint import FORMAT, checkpoint, is_long, resumed, worth_it
 from reconciler.journal.content import Content, Look, check_place, line_of, read_content, rescued
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
@@ -38,7 +40,7 @@ class Journal:
     Reading is free; appending needs the lock. A last line that was cut, as by a
     crash or a full disk, is ignored, and removed by the next append. `tell` takes
     words for a person; `look` finds the place that a journal was moved from; `waits` is where
-    it notes what it waits for.
+    it notes what it waits for; `cache` remembers what a long one added up to.
     """
 
     store: Store
@@ -50,6 +52,7 @@ class Journal:
     monotonic: Callable[[], float] = time.monotonic
     look: Look | None = None
     waits: Waits = field(default_factory=Waits)
+    cache: Cache = field(default_factory=Cache)
     history: History = field(default_factory=History)
     content: Content = field(default_factory=Content)
     _begun: RunEntry | None = None
@@ -112,9 +115,25 @@ class Journal:
         self.history, self.content = History(seed=uuid4().hex), Content()
         with self._kept():
             kept = self.store.read()
-        self.content = read_content(kept, self.place)
+        self.content = self._resumed(kept) or self._read_whole(kept)
         self.history.begun = self.header is not None
-        self.history.add(self.entries)
+        if worth_it(kept, self.content) and self.cache.is_on:
+            self.cache.put(self._checkpoint, checkpoint(kept, self.content, self.history))
+
+    def _resumed(self, kept: bytes) -> Content | None:
+        if not is_long(kept):
+            return None
+        return resumed(kept, self.cache.get(self._checkpoint), self.place, self.history)
+
+    def _read_whole(self, kept: bytes) -> Content:
+        content = read_content(kept, self.place)
+        self.history.add(content.entries)
+        return content
+
+    @property
+    def _checkpoint(self) -> str:
+        """What a checkpoint of this journal is kept under."""
+        return f"journal\0{FORMAT}\0{program()}\0{self.environment}\0{self.place}"
 
     def check(self) -> None:
         """Raise InvalidInput for the journal of another environment or target, or one that moved.
@@ -211,7 +230,7 @@ class Journal:
         Raises JournalError where the lock cannot be looked at.
         """
         ended = self.store.ended()
-        return bool(ended) and ended not in self.content.known_ends
+        return ended not in {"", self.content.end} and ended not in self.content.known_ends
 
     @property
     def is_gone(self) -> bool:
@@ -261,8 +280,7 @@ class Journal:
             raise type(error)(f"{error}{rescued([*entries, *unproved])}") from error
         self.content.header, self.content.torn, self._begun = header, False, None
         self._wrote = True
-        self.content.sums.extend(sums)
-        self.content.entries.extend(entries)
+        self.content.add(entries, sums)
         self.history.begun = True
         self.history.add(entries)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any
 
@@ -71,27 +71,35 @@ def entry_document(entry: Entry) -> of.Document:
     return {"entry": entry.entry, **_document(entry)}
 
 
-WORTH_PACKING = 1_000
-"""A line of fewer characters is kept as it was read."""
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a line stands in the text of a journal, without its end."""
+
+    text: bytes
+    start: int
+    end: int
 
 
-def parse_entry(document: of.Document, number: int, text: str = "") -> Entry:
-    """Read any other line, and keep what is long of it as `text`. Raises JournalError naming it."""
+def parse_entry(document: of.Document, number: int, span: Span | None = None) -> Entry:
+    """Read any other line, and leave its documents where they are. Raises JournalError naming it.
+
+    With the `span` of the line they stay text there until somebody looks at them.
+    """
     try:
         entry = _reader()(document)
     except JournalError as error:
         raise JournalError(f"line {number} of the journal cannot be understood: {error}") from error
     except ValueError as error:
         raise JournalError(f"line {number} of the journal cannot be understood") from error
-    if len(text) > WORTH_PACKING:
-        _pack(entry, text)
+    if span is not None:
+        _pack(entry, span)
     return entry
 
 
-def _pack(entry: Entry, text: str) -> None:
+def _pack(entry: Entry, span: Span) -> None:
     """Let the document of an entry be text, until somebody looks at it."""
     whose: object = entry.last if isinstance(entry, Kept) else entry
     name = DOCUMENTS.get(type(whose), "")
     if name and held(whose, name) is not None:
         place = (name,) if whose is entry else ("last", name)
-        pack(whose, name, Packed(text, place))
+        pack(whose, name, Packed(span.text, span.start, span.end, place))

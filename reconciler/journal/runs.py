@@ -223,7 +223,8 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     told = ToldSeals()
     told.add(entries)
     for ref, memory in sorted(history.memories.items()):
-        kept.extend(_resource(ref, memory, at, told.of(ref, memory.remote_id)))
+        older = told.of(ref, memory.remote_id) - seals_in(memory.candidates)
+        kept.extend(resource_entries(ref, memory, at, older))
     if history.looked is not None:
         drifts = tuple(drift for _, drift in sorted(history.drifts.items()))
         kept.append(Drifted(at=history.looked, found=drifts))
@@ -263,11 +264,13 @@ def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
         yield from run.unfrozen
 
 
-def _resource(ref: Ref, memory: Memory, at: str, seals: Sealed) -> Iterator[Entry]:
+def resource_entries(
+    ref: Ref, memory: Memory, at: str, older: Sealed = frozenset()
+) -> Iterator[Entry]:
+    """Yield what adds up to a memory: the writes in doubt, then one entry for all the rest."""
     yield from memory.earlier
     if memory.pending is not None:
         yield memory.pending
-    older = seals - seals_in(memory.candidates)
     yield Kept(
         at=at,
         ref=ref,

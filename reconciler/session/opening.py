@@ -215,7 +215,7 @@ def open_target(asked: Asked) -> Bench:
         workspace=Workspace(),
         whole=False,
         named=named,
-        early=cache(lambda: loaded(unread(), asked.waits, asked.voice)),
+        early=cache(lambda: loaded(unread(), asked.waits, asked.voice, cache_of(asked, project))),
         waits=asked.waits,
         voice=asked.voice,
     )
@@ -291,7 +291,7 @@ def bench_of(
     lead_here(asked, project, name)
     target = choose_target(project, name, environment, os.environ)
     unread = partial(journal_of, project, name, environment, target, asked.voice)
-    journal = cache(lambda: loaded(unread(), asked.waits, asked.voice))
+    journal = cache(lambda: loaded(unread(), asked.waits, asked.voice, cache_of(asked, project)))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
     secrets = secrets_of(project, name, environment, os.environ, allowed)

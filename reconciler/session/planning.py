@@ -246,7 +246,7 @@ def key_of_decisions(bench: Bench) -> str:
         "target": bench.target.name,
         "settings": bench.environment.model_dump(mode="json", by_alias=True),
         "salt": bench.salt(),
-        "journal": [content.end, len(content.sums)],
+        "journal": [content.end, content.count],
     }
     return digest(about)
 

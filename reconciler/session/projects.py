@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from reconciler.advice import LOST_JOURNAL, Here, lead_to, on_journal
+from reconciler.cache import NO_CACHE, Cache
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.manifests.project_file import load_project
 from reconciler.manifests.selection import EVERYTHING, Selection
@@ -207,12 +208,14 @@ def is_whole(asked: Asked, project: Project) -> bool:
     return not given or all(any(one.is_relative_to(path) for path in given) for one in wanted)
 
 
-def loaded(journal: Journal, waits: Waits, voice: Voice) -> Journal:
+def loaded(journal: Journal, waits: Waits, voice: Voice, cache: Cache = NO_CACHE) -> Journal:
     """Give a journal, read; warn of an old copy, or one that is gone.
+
+    `cache` is where it remembers what it added up to.
 
     Raises JournalError, or InvalidInput for the journal of another target.
     """
-    journal.waits = waits
+    journal.waits, journal.cache = waits, cache
     journal.load()
     warn_of_lost_end(journal, voice)
     return journal

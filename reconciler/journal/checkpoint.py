@@ -1,0 +1,118 @@
+"""What a long journal added up to when it was read last, so that only what came since is read.
+
+It lies in the user's cache, of the lines that it covers a digest: where they are the same bytes,
+nothing of them is read or summed again. It holds no document: where each stands in the journal's
+own text. Source: docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from reconciler.document.packed import Packed, held, pack
+from reconciler.journal.content import Content, Unread, read_content
+from reconciler.journal.entries import Drifted, Entry, Kept, LastWrite, Started
+from reconciler.journal.history import History
+from reconciler.journal.lines import entry_document, header_document, parse_entry, parse_header
+from reconciler.journal.runs import resource_entries
+
+Row: TypeAlias = list[Any]
+"""An entry without its document, and where that stands: start, end, and the names around it."""
+
+FORMAT: Final = 1
+WORTH: Final = 256 << 10
+"""So many bytes that no checkpoint covers are read quicker than one is made."""
+
+
+def is_long(text: bytes) -> bool:
+    """Tell whether a checkpoint may be known of a text."""
+    return len(text) > WORTH
+
+
+def worth_it(text: bytes, content: Content) -> bool:
+    """Tell whether so much was read that the next run should know what it adds up to."""
+    return len(text) - content.known > max(WORTH, len(text) // 10)
+
+
+def checkpoint(text: bytes, content: Content, history: History) -> bytes:
+    """Give what the whole lines of a text add up to."""
+    assert content.header is not None  # noqa: S101 - a text worth it has a first line
+    size = text.rfind(b"\n") + 1
+    rows = [_row(one) for one in _adding_up_to(history)]
+    about = {
+        "size": size,
+        "digest": _digest(text, size),
+        "count": content.count,
+        "end": content.end,
+        "header": header_document(content.header),
+        "rows": rows,
+    }
+    return json.dumps(about, separators=(",", ":")).encode()
+
+
+def resumed(text: bytes, known: bytes | None, place: str, history: History) -> Content | None:
+    """Read what came after a checkpoint, and let `history` hold what all adds up to.
+
+    None where there is no checkpoint, or the text does not begin as it did then.
+    Raises JournalError, naming `place`, where what came after cannot be trusted.
+    """
+    about = json.loads(known) if known is not None else {}
+    size = about.get("size", 0)
+    if not 0 < size <= len(text) or _digest(text, size) != about["digest"]:
+        return None
+    header = parse_header(about["header"])
+    before = Unread(text, size, about["count"], about["end"], header)
+    content = read_content(text, place, before)
+    history.add(_entry(row, text) for row in about["rows"])
+    history.add(content.later)
+    return content
+
+
+def _digest(text: bytes, size: int) -> str:
+    return hashlib.sha256(memoryview(text)[:size]).hexdigest()
+
+
+def _adding_up_to(history: History) -> Iterator[Entry]:
+    for ref, memory in history.memories.items():
+        yield from resource_entries(ref, memory, "")
+    if history.looked is not None:
+        yield Drifted(at=history.looked, found=tuple(history.drifts.values()))
+
+
+def _row(entry: Entry) -> Row:
+    """Give an entry without its document, and where that stands in the text."""
+    whose = _holder(entry)
+    packed = held(whose, "declared") if whose is not None else None
+    if not isinstance(packed, Packed):
+        return [entry_document(entry)]
+    match entry:
+        case Kept(last=LastWrite() as last):
+            entry = replace(entry, last=replace(last, declared={}))
+        case Started():
+            entry = replace(entry, declared={})
+        case _:
+            pass
+    return [entry_document(entry), packed.start, packed.end, packed.place]
+
+
+def _entry(row: Row, text: bytes) -> Entry:
+    document, *span = row
+    entry = parse_entry(document, 0)
+    if span:
+        start, end, place = span
+        pack(_holder(entry), "declared", Packed(text, start, end, tuple(place)))
+    return entry
+
+
+def _holder(entry: Entry) -> Started | LastWrite | None:
+    match entry:
+        case Kept(last=last):
+            return last
+        case Started():
+            return entry
+        case _:
+            return None
