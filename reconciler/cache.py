@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import stat
 import sys
@@ -27,8 +28,18 @@ LARGEST_ENTRY: Final = 256 << 20
 LARGEST_CACHE: Final = 1 << 30
 _KEY: Final = "key"
 _ENTRY: Final = ".entry"
+_TAG: Final = "CACHEDIR.TAG"
+# The first line is the one by which backups know a cache: https://bford.info/cachedir/
+_MARK: Final = (
+    b"Signature: 8a477f597d28d172789f06886806bc55\n"
+    b"# What reconciler keeps for its next run. It may be removed at any time.\n"
+)
+_UNFINISHED: Final = r"(?:\.\d+\.[0-9a-f]{8})?"
+_OF_ENTRIES: Final = re.compile(rf"[0-9a-f]{{64}}\{_ENTRY}{_UNFINISHED}")
+_OWN: Final = re.compile(rf"{_OF_ENTRIES.pattern}|(?:{_KEY}|{_TAG}){_UNFINISHED}")
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SIGNED: Final = 64
+_SECRET: Final = 64
 
 
 @dataclass(slots=True)
@@ -70,15 +81,8 @@ class Cache:
         if self.folder is None or len(content) > LARGEST_ENTRY:
             return
         path = self._place(key)
-        beside = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-        try:
-            _write_new(beside, self._signed(key, content) + content)
-            beside.replace(path)
-        except OSError:
-            with suppress(OSError):
-                beside.unlink()
-            return
-        self._clean(path)
+        if _write_in_place(path, self._signed(key, content) + content):
+            self._clean(path)
 
     def _place(self, key: str) -> Path:
         assert self.folder is not None  # noqa: S101 - asked before
@@ -96,12 +100,12 @@ class Cache:
         return len(sizes), sum(sizes)
 
     def _files(self) -> Iterator[tuple[float, int, str]]:
-        """Yield when each file but the key was used last, its size and its path."""
+        """Yield when each file of an entry was used last, its size and its path."""
         assert self.folder is not None  # noqa: S101 - asked before
         with suppress(OSError), os.scandir(self.folder) as entries:
             for one in entries:
                 with suppress(OSError):
-                    if one.name != _KEY:
+                    if _OF_ENTRIES.fullmatch(one.name):
                         status = one.stat(follow_symlinks=False)
                         yield status.st_mtime, status.st_size, one.path
 
@@ -151,7 +155,28 @@ def _unfit(folder: Path, project: Path) -> str:
         return f"{folder} is not a folder"
     if status.st_uid != os.geteuid() or status.st_mode & 0o077:
         return f"{folder} is not of this user alone: make it so with `chmod 700`"
-    return ""
+    return _claimed(folder)
+
+
+def _claimed(folder: Path) -> str:
+    """Mark a folder as a cache of ours; say why not where it holds anything else.
+
+    In a marked one files are removed and replaced, so nothing of others may be in it before.
+    """
+    tag, key = folder / _TAG, folder / _KEY
+    mark = _read_own(tag, len(_MARK))
+    if mark == _MARK:
+        return ""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - names alone
+    except OSError as error:
+        return f"{folder} cannot be read: {error.strerror}"
+    # A mark of ours may have been cut short.
+    others_tag = _TAG in names and (mark is None or not _MARK.startswith(mark))
+    others_key = _KEY in names and _known_secret(key) is None
+    if others_tag or others_key or not all(map(_OWN.fullmatch, names)):
+        return f"{folder} holds other files: set {VARIABLE} to a folder that is empty or not there"
+    return "" if _write_in_place(tag, _MARK) else f"{folder} cannot be written to"
 
 
 def _folder(environ: Mapping[str, str]) -> Path | None:
@@ -170,13 +195,13 @@ def _repository_around(root: Path) -> Path:
 def _secret_in(folder: Path) -> bytes | None:
     """Give the secret that entries are signed with, made where there is none."""
     path = folder / _KEY
-    known = _read_own(path, 64)
-    if known is not None and len(known) == 64:  # noqa: PLR2004 - as it is made below
+    known = _known_secret(path)
+    if known is not None:
         return known
     beside = folder / f"{_KEY}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
         _write_new(beside, secrets.token_hex(32).encode())
-        if known is None and not path.exists():
+        if not path.exists():
             # Of several that begin at once, the first one's holds.
             with suppress(FileExistsError):
                 os.link(beside, path)
@@ -186,7 +211,13 @@ def _secret_in(folder: Path) -> bytes | None:
     except OSError:
         with suppress(OSError):
             beside.unlink()
-    return _read_own(path, 64)
+    return _known_secret(path)
+
+
+def _known_secret(path: Path) -> bytes | None:
+    content = _read_own(path, _SECRET)
+    made = content is not None and re.fullmatch(rb"[0-9a-f]{%d}" % _SECRET, content)
+    return content if made else None
 
 
 def _read_own(path: Path, most: int) -> bytes | None:
@@ -206,6 +237,19 @@ def _read_own(path: Path, most: int) -> bytes | None:
             return stream.read(most + 1)
     except OSError:
         return None
+
+
+def _write_in_place(path: Path, content: bytes) -> bool:
+    """Write a file of ours, in place of what was there; tell whether that was possible."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        _write_new(beside, content)
+        beside.replace(path)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink()
+        return False
+    return True
 
 
 def _write_new(path: Path, content: bytes) -> None:

@@ -175,6 +175,57 @@ def test_nowhere_to_keep(project: Path, tmp_path: Path) -> None:
     assert (tmp_path / "home" / ".cache" / "reconciler").is_dir()
 
 
+@pytest.mark.parametrize("name", ["notes.txt", "key", "a.entry", ".hidden", "CACHEDIR.TAG"])
+def test_a_folder_with_other_files(folder: Path, project: Path, name: str) -> None:
+    """In a folder that holds anything else nothing is written, replaced or removed."""
+    folder.mkdir(mode=0o700)
+    (folder / name).write_text("Signature: of somebody\n")
+    (folder / name).chmod(0o600)
+    before = {one: one.read_bytes() for one in folder.iterdir()}
+
+    refused = open_cache({VARIABLE: str(folder)}, project)
+    refused.put("a", b"content")
+
+    assert not refused.is_on
+    assert "holds other files" in refused.why_not
+    assert {one: one.read_bytes() for one in folder.iterdir()} == before
+
+
+def test_what_others_add_stays(kept: Cache, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes into the folder later is neither counted nor removed, however full it is."""
+    monkeypatch.setattr(cache, "LARGEST_CACHE", 3_000)
+    for name in ("notes.txt", "image.entry", f"{'0' * 64}.entry.old"):
+        (folder / name).write_bytes(bytes(5_000))
+        os.utime(folder / name, (0, 0))
+    kept.put("a", bytes(1_000))
+
+    assert kept.held()[0] == 1
+    assert {"notes.txt", "image.entry", f"{'0' * 64}.entry.old"} < {
+        one.name for one in folder.iterdir()
+    }
+
+
+def test_what_a_killed_run_left_goes(
+    kept: Cache, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was never finished is counted as an entry, and goes as one."""
+    monkeypatch.setattr(cache, "LARGEST_CACHE", 3_000)
+    left = folder / f"{'0' * 64}.entry.17.0123abcd"
+    left.write_bytes(bytes(2_000))
+    os.utime(left, (0, 0))
+    kept.put("a", bytes(2_000))
+
+    assert not left.exists()
+
+
+def test_a_cache_of_before(kept: Cache, folder: Path, project: Path) -> None:
+    """One that was made before caches were marked goes on."""
+    kept.put("a", b"content")
+    (folder / "CACHEDIR.TAG").unlink()
+
+    assert open_cache({VARIABLE: str(folder)}, project).get("a") == b"content"
+
+
 def test_it_stays_small(kept: Cache, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was not used for longest goes first, and the newest stays."""
     monkeypatch.setattr(cache, "LARGEST_CACHE", 3_000)
@@ -204,4 +255,4 @@ def test_many_at_once(folder: Path, project: Path) -> None:
     whole = {f"{nth}".encode() * 10_000 for nth in range(4)}
     assert set(found) <= whole | {None}
     assert open_cache({VARIABLE: str(folder)}, project).get("same") in whole
-    assert {one.suffix for one in folder.iterdir()} <= {".entry", ""}
+    assert {one.suffix for one in folder.iterdir()} <= {".entry", ".TAG", ""}

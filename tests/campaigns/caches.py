@@ -98,7 +98,9 @@ def _compact(stage: Stage, _: Random) -> None:
 
 
 def _entries(stage: Stage) -> list[Path]:
-    return sorted(one for one in (stage.root / "cache").rglob("*") if one.is_file())
+    found = (one for one in (stage.root / "cache").rglob("*") if one.is_file())
+    # Where the mark is another one, the folder is of others, and nothing more is tried.
+    return sorted(one for one in found if one.name != "CACHEDIR.TAG")
 
 
 def _damage(stage: Stage, chance: Random) -> None:  # noqa: C901 - a table of damages
