@@ -71,6 +71,14 @@ def data(text: str, *, ending: int = 0) -> int:
     return ending
 
 
+def event(text: str) -> None:
+    """Print a line of what a run does while it does it, which goes on though nobody can read it.
+
+    What was lost is known at the end of the run, as it is of `data`.
+    """
+    _write(sys.stdout, text)
+
+
 def json_data(document: object, *, one_line: bool = False, ending: int = 0) -> int:
     """Print a document as `data` does, what is unsafe in a terminal escaped."""
     return data(json_text(document, one_line=one_line), ending=ending)
@@ -213,10 +221,10 @@ class EventConsole(Console):
         from reconciler.report.applied.document import begun_line, outcome_json  # noqa: PLC0415 - not for validate
 
         del quiet
-        data(begun_line(plan))
+        event(begun_line(plan))
 
         def tell(outcome: Outcome) -> None:
-            data(outcome_json(outcome, plan.signals))
+            event(outcome_json(outcome, plan.signals))
 
         return tell
 

@@ -51,7 +51,7 @@ BESIDE = (
     ["validate", "--format", "json"],
     ["plan", "--format", "html"],
     *(["events", "list", "--format", one] for one in ("json", "jsonl")),
-    ["apply", "--yes", "--format", "json"],
+    *(["apply", "--yes", "--format", one] for one in ("json", "jsonl")),
     ["--version"],
     ["--help"],
     ["plan", "--help"],
@@ -188,14 +188,23 @@ def test_lost_data_is_an_exit_code_of_its_own(shop: Path, tmp_path: Path, golden
 
 @pytest.mark.promise("P42")
 @pytest.mark.parametrize(
-    ("sinks", "code"), [("2>&1 | head -1", 141), ("2>/dev/full", 0), (">&- 2>&-", 74)]
+    ("form", "sinks", "code"),
+    [
+        ("text", "2>&1 | head -1", 141),
+        ("text", "2>/dev/full", 0),
+        ("text", ">&- 2>&-", 74),
+        ("jsonl", "| head -1", 141),
+        ("jsonl", "| head -2", 141),
+        ("jsonl", ">/dev/full", 74),
+        ("jsonl", ">&-", 74),
+    ],
 )
-def test_nobody_reads_an_apply(tmp_path: Path, sinks: str, code: int) -> None:
+def test_nobody_reads_an_apply(tmp_path: Path, form: str, sinks: str, code: int) -> None:
     """An apply writes and journals all of it when its words and its data are lost, by a shell."""
     (tmp_path / "reconciler.yaml").write_text(SEEDED, encoding="utf-8")
     (tmp_path / "manifests").mkdir()
     (tmp_path / "manifests" / "all.yaml").write_text(WORKSPACE, encoding="utf-8")
-    line = f"set -o pipefail; {' '.join(command('apply', '--yes'))} {sinks}"
+    line = f"set -o pipefail; {' '.join(command('apply', '--yes', '--format', form))} {sinks}"
 
     ended = subprocess.run(
         ["bash", "-c", line],  # noqa: S607 - the shell of the PATH
