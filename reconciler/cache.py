@@ -260,19 +260,43 @@ def _write_new(path: Path, content: bytes) -> None:
 
 @cache
 def program() -> str:
-    """Give what changes with the program and with what it is built on."""
+    """Give what changes with the program and with what it is built on.
+
+    Of a wheel that is what its list of files says, so that the same one, installed for another
+    job, is the same program; else it is when each file was changed.
+    """
     folder = Path(__file__).parent
+    listed = _listed_in_wheel(folder)
     own = [
-        (os.path.relpath(place, folder), name, status.st_size, status.st_mtime_ns)
+        (os.path.relpath(place, folder), name, status.st_size, listed or status.st_mtime_ns)
         for place, _, names in os.walk(folder)
         for name in sorted(names)
         if name.endswith(".py")
         for status in [os.stat(os.path.join(place, name))]  # noqa: PTH116, PTH118 - hundreds
     ]
     installed = [
-        (one, os.stat(one).st_mtime_ns)  # noqa: PTH116 - as above
+        (one, _versions_in(one) if listed else os.stat(one).st_mtime_ns)  # noqa: PTH116 - as above
         for one in sys.path
         if one.endswith("-packages") and os.path.isdir(one)  # noqa: PTH112 - never raises
     ]
     about = repr([__version__, sys.version, sorted(own), installed])
     return hashlib.sha256(about.encode()).hexdigest()
+
+
+def _listed_in_wheel(folder: Path) -> str:
+    """Give a digest of the list of files, with theirs, of the wheel that a package came in.
+
+    "" where it came in none.
+    """
+    own = f"{folder.name}/{Path(__file__).name},sha256="
+    for record in folder.parent.glob("*reconciler-*.dist-info/RECORD"):
+        with suppress(OSError, ValueError):
+            text = record.read_text(encoding="utf-8")
+            if own in text:
+                return hashlib.sha256(text.encode()).hexdigest()
+    return ""
+
+
+def _versions_in(folder: str) -> list[str]:
+    """Name what is installed in a folder, with the version of each."""
+    return sorted(one for one in os.listdir(folder) if one.endswith(".dist-info"))  # noqa: PTH208 - names alone

@@ -51,8 +51,12 @@ from reconciler.source.files import PROJECT_FILE
 from reconciler.waits import Waits
 
 
-def asked_by(inputs: Inputs, waits: Waits) -> Asked:
-    """Give the flags that these inputs stand for; the default path is the project file's own."""
+def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Asked:
+    """Give the flags that these inputs stand for; the default path is the project file's own.
+
+    What one step of a job reads it keeps in a folder of its own for the next step: of an
+    earlier job a change may have had a say in.
+    """
     return Asked(
         paths=() if inputs.path == "." else (Path(inputs.path),),
         environment=inputs.environment or None,
@@ -60,6 +64,7 @@ def asked_by(inputs: Inputs, waits: Waits) -> Asked:
         verbose=False,
         quiet=False,
         waits=waits,
+        kept_in=kept_in,
         voice=Console(),
         selection=EVERYTHING if inputs.shard is None else of_shard(inputs.shard),
     )

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -97,13 +98,26 @@ def ci(
         _with(os.environ, _instead(inputs, key)),
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
-        with runner.log(), waiting(quiet=False) as waits:
-            job = Job(talk=talk, asked=asked_by(inputs, waits), has_key=bool(key.strip()))
+        with runner.log(), waiting(quiet=False) as waits, _own_folder() as kept:
+            asked = asked_by(inputs, waits, kept)
+            job = Job(talk=talk, asked=asked, has_key=bool(key.strip()))
             result = _carried_out(job)
         result = job.tell(result)
     if result.code == ExitCode.DIFFERENT:
         return ExitCode.DIFFERENT if inputs.fail_on_changes else ExitCode.DONE
     return result.code
+
+
+@contextmanager
+def _own_folder() -> Iterator[Path | None]:
+    """Give a folder that is gone with the job; None where there is no room for one."""
+    try:
+        made = TemporaryDirectory(prefix="reconciler-", ignore_cleanup_errors=True)
+    except OSError:
+        yield None
+        return
+    with made as folder:
+        yield Path(folder)
 
 
 def _matrix(

@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconciler.cache import NO_CACHE, Cache, open_cache
+from reconciler.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.errors import InvalidInput
 from reconciler.expressions import ANY_PATTERN, OPEN_PATTERN
 from reconciler.manifests.expressions import Scope
@@ -108,6 +108,8 @@ def read_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
 
 def cache_of(asked: Asked, project: Project) -> Cache:
     """Give what a run may keep for the next one, and finds of the last."""
+    if asked.kept_in is not None:
+        return open_cache({VARIABLE: str(asked.kept_in)}, project.root)
     return open_cache(os.environ, project.root) if asked.cached else NO_CACHE
 
 

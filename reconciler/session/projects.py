@@ -45,7 +45,8 @@ class Asked:
 
     `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
     `selection` is what of the manifests is meant, and with `cached` what did not change since
-    an earlier run need not be read again. `journal_of_shard` is of what works with no manifests.
+    an earlier run need not be read again; `kept_in` is a folder where a run keeps that for
+    itself. `journal_of_shard` is of what works with no manifests.
     """
 
     paths: tuple[Path, ...]
@@ -57,6 +58,7 @@ class Asked:
     voice: Voice = field(default_factory=Silent)
     selection: Selection = EVERYTHING
     cached: bool = False
+    kept_in: Path | None = None
     journal_of_shard: Shard | None = None
 
     @property

@@ -130,6 +130,35 @@ def test_the_wheel_works_without_its_repository(installed: Installed) -> None:
     assert "5 resources in 5 files: " in begun[1].stderr
 
 
+PROGRAM = "from reconciler.cache import program; print(program())"
+
+
+def test_the_same_wheel_in_another_job(installed: Installed) -> None:
+    """For a cache it is the same program when installed anew, and another one once edited."""
+    (packages,) = installed.bin.parent.glob("lib/python3*/site-packages")
+    first = installed.run("python", "-I", "-c", PROGRAM).stdout
+    pip("--python", installed.bin / "python", "uninstall", "--yes", DISTRIBUTION)
+    pip("--python", installed.bin / "python", "install", "--no-index", installed.wheel)
+    os.utime(packages, (0, 0))
+    for file in (packages / "reconciler").rglob("*.py"):
+        os.utime(file, (0, 0))
+    again = installed.run("python", "-I", "-c", PROGRAM).stdout
+
+    beside = packages / "another-1.0.dist-info"
+    beside.mkdir()
+    with_another = installed.run("python", "-I", "-c", PROGRAM).stdout
+    beside.rmdir()
+    edited = packages / "reconciler" / "points.py"
+    text = edited.read_bytes()
+    edited.write_bytes(text + b"\n")
+    after_an_edit = installed.run("python", "-I", "-c", PROGRAM).stdout
+    edited.write_bytes(text)
+
+    assert len(first.strip()) == 64
+    assert again == first
+    assert len({first, with_another, after_an_edit}) == 3
+
+
 @pytest.mark.promise("P47")
 def test_every_module_of_the_wheel_loads(installed: Installed) -> None:
     """Each module loads beside the locked dependencies, but for those that an extra is for."""
