@@ -102,6 +102,11 @@ def stopping(call: Call, reply: Reply, way: Way, redaction: Redaction) -> Reconc
     if reply.status == HTTPStatus.FORBIDDEN:
         said = f"the API key lacks a permission for {call.method} {call.path} ({words})"
         return NotAuthorised(said, known=True)
+    if reply.status == HTTPStatus.NOT_MODIFIED:
+        return Redirected(
+            f"{call} answered {words}, and nothing was asked that this answers: look for a cache "
+            "between here and the service"
+        )
     if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
         where = redaction(reply.location)[:LONGEST_MESSAGE] or "nowhere"
         return Redirected(

@@ -6,7 +6,6 @@ Source: docs/network.md.
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
 import sys
 import time
@@ -20,6 +19,7 @@ import httpx
 
 from reconciler import __version__
 from reconciler.addresses import is_loopback
+from reconciler.api.faults import describe
 from reconciler.api.pace import Pace
 from reconciler.api.reads import digest_of
 from reconciler.api.replies import (
@@ -159,40 +159,6 @@ async def _collected(chunks: AsyncIterable[bytes], most: int) -> bytes:
 def _check_size(size: int, most: int) -> None:
     if size > most:
         raise UnusableBodyError(f"the answer is larger than {most >> 20} MB")
-
-
-# The first that fits counts, so the particular stand before the general.
-_HINTS: tuple[tuple[str, str], ...] = (
-    ("certificate has expired", "the certificate, or the clock of this machine, is out of date"),
-    ("not yet valid", "the certificate, or the clock of this machine, is out of date"),
-    ("is not valid for", "the certificate is for another host than the base URL names"),
-    ("hostname mismatch", "the certificate is for another host than the base URL names"),
-    ("certificate", "for a private CA, set SSL_CERT_FILE"),
-    ("name or service not known", "is the host name right?"),
-    ("nodename", "is the host name right?"),
-    ("temporary failure in name resolution", "does this machine reach a name server?"),
-    ("ssl:", "does the other side speak TLS 1.2 or newer on this port?"),
-    ("hung up", "does the other side speak TLS 1.2 or newer on this port?"),
-    ("connect call failed", "does anything listen there?"),
-    ("connection refused", "does anything listen there?"),
-    ("unreachable", "is it reachable from here? HTTPS_PROXY names a proxy"),
-    ("connection timeout", "is it reachable from here? HTTPS_PROXY names a proxy"),
-)
-_CANNOT_CONNECT = re.compile(r"Cannot connect to host (\S+) ssl:\S+ \[(.*)\]")
-
-
-def describe(error: Exception) -> str:
-    """Say what an error of the HTTP client means for the person who must act."""
-    said = _CANNOT_CONNECT.sub(_plainly, str(error).strip()) or type(error).__name__
-    lowered = said.lower()
-    hint = next((hint for words, hint in _HINTS if words in lowered), "")
-    return f"{said} ({hint})" if hint else said
-
-
-def _plainly(found: re.Match[str]) -> str:
-    """Take the client's own notation out of its message."""
-    host, why = found.groups()
-    return f"cannot connect to {host}: {'it hung up' if why == 'None' else why}"
 
 
 Authorization = Literal["raw", "bearer"]

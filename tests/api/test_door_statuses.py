@@ -276,7 +276,17 @@ def test_names_that_are_not_used(tag: str) -> None:
     assert "If-None-Match" not in service.calls[-1].request.headers
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 304, 307, 308])
+def test_not_modified_unasked() -> None:
+    """That nothing was modified is no answer to who has no copy, and no redirect either."""
+    service = answering(httpx.Response(304))
+
+    with pytest.raises(Redirected, match="look for a cache") as raised:
+        asked(service, read)
+
+    assert "redirect" not in str(raised.value)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("call", [read, create, replace])
 def test_redirect(status: int, call: Call) -> None:
     """A redirect is never followed; the error says where it led."""

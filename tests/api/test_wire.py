@@ -252,6 +252,25 @@ def test_key_and_redirects(status: str, call: Call) -> None:
     assert asyncio.run(ask()) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"HTTP/1.1 304 Not Modified\r\nContent-Length: 60\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nBad Header ",
+    ],
+)
+def test_what_came_is_not_shown(first: bytes) -> None:
+    """Where more came than was said, or what is no HTTP, the error quotes nothing of it."""
+    document = b'{"dashboard": "of-the-company ' + b"x" * 3_000 + b'"}\r\n\r\n'
+    answer, _ = over_the_wire(read, always(first + document))
+
+    assert isinstance(answer, ReconcilerError)
+    assert "of-the-company" not in str(answer)
+    assert len(str(answer)) < 400
+
+
 def test_cookies() -> None:
     """A cookie that the service sets is not sent back."""
 
