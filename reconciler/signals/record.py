@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -125,6 +126,7 @@ def range_filter(span: Span | None, assumptions: Assumptions) -> Json:
 
 
 PAGE_SIZE = 100
+IDLE_PAGES = 50
 PAGINATION = "pagination"
 
 Fetch: TypeAlias = "Callable[[dict[str, Json]], Awaitable[Json | Missing]]"
@@ -174,18 +176,20 @@ async def follow(
 
     `limit` is a number of records, or an allowance of pages, which is told of what is cut: what
     it has no pages for, and what the service announces and does not hold.
-    `fetch` takes `{pageSize, pageToken?}`. Raises UnreadableReply for a token
-    that comes again, which would never end, and for a page of another form. With `whole`
+    `fetch` takes `{pageSize, pageToken?}`. A record with an id that comes again as it was, as where
+    pages move while they are read, is one. Raises UnreadableReply for what would never end: a token
+    that comes again, or `IDLE_PAGES` in a row; and for a page of another form. With `whole`
     also for less than all: where the last page announces more than all of them held, and
     where more than `limit` are listed, whether they hold or not.
     """
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
     most = limit.records if isinstance(limit, Allowance) else limit
-    count = read = announced = 0
+    count = read = announced = idle = 0
+    known: set[int] = set()
     while _may_ask(limit):
         reply = await fetch(pagination)
-        items = _page(reply, listing)
+        items, idle = _news(_page(reply, listing), known, idle)
         read += len(items)
         if whole and isinstance(limit, int) and read > limit:
             raise UnreadableReply(f"more than {limit:,} are listed, and no more is read")
@@ -205,6 +209,24 @@ async def follow(
             raise UnreadableReply(f"the page token `{token[:40]}` came twice")
         tokens.add(token)
         pagination = {**pagination, "pageToken": token}
+
+
+def _news(items: list[Json], known: set[int], idle: int) -> tuple[list[Json], int]:
+    """Give what a page brings, and how many pages in a row brought nothing; `known` grows.
+
+    Raises UnreadableReply where these are too many.
+    """
+    before = len(known)
+    news = []
+    for item in items:
+        sign = hash(json.dumps(item, sort_keys=True))
+        if sign not in known or not (isinstance(item, dict) and item.get("id")):
+            news.append(item)
+        known.add(sign)
+    idle = idle + 1 if len(known) == before else 0
+    if idle == IDLE_PAGES:
+        raise UnreadableReply(f"{idle} pages in a row held nothing that no page before them held")
+    return news, idle
 
 
 def _note_end(read: int, announced: int, limit: int | Allowance | None, *, whole: bool) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.errors import UnreadableReply
-from reconciler.signals.record import PAGE_SIZE, Allowance, Listing, Record, follow
+from reconciler.signals.record import IDLE_PAGES, PAGE_SIZE, Allowance, Listing, Record, follow
 
 
 def followed(
@@ -103,6 +103,68 @@ def test_limit_counts_what_holds(sizes: list[int], limit: int) -> None:
     )
 
     assert numbers(records) == list(range(1, sum(sizes), 2))[:limit]
+
+
+def page_of(number: int, *items: Json) -> Json:
+    """Give a page that another one follows, whose token is new."""
+    return {"items": list(items), "pagination": {"nextPageToken": f"t{number}"}}
+
+
+ONE: Json = {"id": "a", "number": 1}
+OTHER: Json = {"id": "b", "number": 2}
+NAMELESS: Json = {"number": 1}
+
+
+@pytest.mark.parametrize("items", [(), (ONE, OTHER), (NAMELESS,)])
+def test_ever_new_tokens(items: tuple[Json, ...]) -> None:
+    """Pages without end, each with a token of its own and nothing new, end as an error."""
+    pages = [page_of(number, *items) for number in range(2 * IDLE_PAGES)]
+
+    with pytest.raises(UnreadableReply, match="pages in a row held nothing"):
+        followed(pages)
+    with pytest.raises(UnreadableReply, match="pages in a row held nothing"):
+        followed(pages, 1000)
+
+
+def test_idle_pages_between() -> None:
+    """Pages without records are no end, as long as something comes in between."""
+    pages: list[Json] = []
+    for number in range(4):
+        pages += [page_of(1000 * number + one) for one in range(IDLE_PAGES - 1)]
+        pages.append(page_of(10_000 + number, {"id": str(number), "number": number}))
+    pages.append({"items": [], "pagination": {}})
+
+    records, _ = followed(pages)
+
+    assert numbers(records) == [0, 1, 2, 3]
+
+
+def test_pages_that_moved() -> None:
+    """A record that two pages hold comes once, unless it has no id, or changed in between."""
+    changed: Json = {"id": "a", "number": 3}
+    pages: list[Json] = [
+        page_of(1, ONE, NAMELESS),
+        page_of(2, ONE, OTHER, NAMELESS),
+        {"items": [changed], "pagination": {}},
+    ]
+
+    records, _ = followed(pages)
+
+    assert records == [ONE, NAMELESS, OTHER, NAMELESS, changed]
+
+
+def test_a_record_again_hides_no_other() -> None:
+    """What comes twice is not counted twice against what the listing announces."""
+    announced: Json = {"items": [ONE], "pagination": {"totalSize": 2}}
+
+    async def fetch(_: dict[str, Json]) -> Json:
+        return pages.pop(0)
+
+    pages = [page_of(1, ONE), announced]
+    allowed = Allowance()
+    asyncio.run(collected(follow(fetch, Listing("items", Record), allowed)))
+
+    assert (allowed.cut, allowed.missing) == (True, 1)
 
 
 @pytest.mark.parametrize("between", [0, 1, 5])
