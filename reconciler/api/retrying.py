@@ -111,8 +111,9 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
 
 
 def _seconds_of(text: str, now: datetime) -> float | None:
-    if re.fullmatch(r"[0-9]{1,12}", text):
-        return float(text) or None
+    if re.fullmatch(r"[0-9]+", text):
+        # More digits than any time has are as long as these are.
+        return float(text.lstrip("0")[:20] or 0) or None
     seconds = seconds_between(text, now)
     return seconds if seconds is not None and seconds > 0 and math.isfinite(seconds) else None
 

@@ -194,7 +194,10 @@ def compact(*, asked: Asked, patience: Patience) -> int:
     with journal.locked(run.run, patience):
         before, backups = len(journal.entries), _backups_in(journal)
         journal.compact(run)
-    became = f"{plural(before, 'entry', 'entries')} became {len(journal.entries):,}"
+    after = len(journal.entries)
+    became = f"{plural(before, 'entry', 'entries')} became {after:,}"
+    if after > before:
+        became = f"nothing to drop: {plural(after, 'entry', 'entries')}, this run's own among them"
     gone = backups - _backups_in(journal)
     dropped = f", {plural(gone, 'backup')} dropped" if gone else ""
     data(f"{safe(journal.place)}: {became}{dropped}\n")
