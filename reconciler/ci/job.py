@@ -285,21 +285,20 @@ class Job:
         return proposal.request
 
     def tell(self, result: JobResult) -> JobResult:
-        """Let comment, files and annotations say what the command came to, and give that.
-
-        Raises InvalidInput where the outputs cannot be written.
-        """
+        """Let comment, files and annotations say what the command came to, and give that."""
         result = self._with_loss(result)
         result = with_said(result, self._comment(result))
         self._speak(result)
-        for write in (self._write_sarif, self._write_summary):
+        for write in (self._write_sarif, self._write_summary, self._write_outputs):
             try:
                 write(result)
-            except InvalidInput as error:
+            except (InvalidInput, OutputLost) as error:
                 result = _failed_too(result, error)
                 self.talk.runner.say("error", str(error))
-        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, result))
         return result
+
+    def _write_outputs(self, result: JobResult) -> None:
+        self.talk.runner.write_outputs(outputs_of(self.talk.inputs, result))
 
     def _with_loss(self, result: JobResult) -> JobResult:
         """Fail a run that went well where its log was lost; comment and files still tell it."""
@@ -355,7 +354,7 @@ class Job:
         return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
 
 
-def _failed_too(result: JobResult, error: InvalidInput) -> JobResult:
+def _failed_too(result: JobResult, error: InvalidInput | OutputLost) -> JobResult:
     """Fail a run that went well; one that failed has another error."""
     failure = result.failure or Failure(code=error.exit_code, errors=())
     return with_found(result, replace(failure, errors=(*failure.errors, str(error))))

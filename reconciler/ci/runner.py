@@ -15,7 +15,7 @@ from typing import Literal, TextIO, TypeAlias
 from reconciler import __version__
 from reconciler.api.secret import API_KEY
 from reconciler.console import redacted
-from reconciler.errors import InvalidInput, UsageError
+from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.forge.comments import root_of
 from reconciler.journal.store import Patience
 from reconciler.project import BASE_URL, Shard, read_shard
@@ -288,7 +288,8 @@ class Runner:
     def write_outputs(self, outputs: Mapping[str, str]) -> None:
         """Append outputs in the form that no value can break out of.
 
-        Raises InvalidInput for a value that holds its delimiter, or for too much.
+        Raises InvalidInput for a value that holds its delimiter, or for too much, and OutputLost
+        where they cannot be written.
         """
         if self.output is None:
             return
@@ -304,7 +305,10 @@ class Runner:
         _append(self.output, text)
 
     def write_summary(self, text: str) -> None:
-        """Append to the job's summary the whole lines that fit: above its limit all is lost."""
+        """Append to the job's summary the whole lines that fit: above its limit all is lost.
+
+        Raises OutputLost where it cannot be written.
+        """
         if self.summary is None:
             return
         raw = redacted(text).encode("utf-8", "replace")
@@ -322,7 +326,7 @@ def _append(file: Path, text: str) -> None:
         with file.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
     except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+        raise OutputLost(f"{file} cannot be written: {error.strerror}") from error
 
 
 def _escaped(text: str) -> str:

@@ -30,6 +30,7 @@ class Loader(Making):
     """Reads files one by one and collects what they declare and what is wrong."""
 
     strays: list[File] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
     _strange: set[str] = field(default_factory=set)
     samples: int = 0
     _samples: frozenset[Path] | None = None
@@ -54,6 +55,8 @@ class Loader(Making):
     def _take(self, file: File, reading: Reading) -> None:
         """Take in what a file declares."""
         self.note_text(file, reading)
+        if reading.has_errors:
+            self.broken.append(reading.lines.text)
         if not file.is_json:
             self.complaints.extend(self.silencing.read(file.name, reading.lines))
         if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
@@ -77,9 +80,14 @@ class Loader(Making):
             )
 
     def complain_of_strays(self) -> None:
-        """Note the files that are no manifests, and that none of these names or includes."""
+        """Note the files that are no manifests, and that none of these names or includes.
+
+        What a file names that is too broken to be read, it may include.
+        """
         for file in self.strays:
             if file.path.resolve() in self.exports | self.includes.real:
+                continue
+            if any(file.path.name in text for text in self.broken):
                 continue
             if not file.is_json:
                 again = self.sources.read(file.path, file.name, is_json=False)

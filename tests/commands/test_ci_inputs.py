@@ -233,10 +233,24 @@ def test_a_signal(examples: Path, monkeypatch: pytest.MonkeyPatch, golden: Golde
     assert "\n130\n" in (examples.parent / "output").read_text(encoding="utf-8")
 
 
-def test_a_file_that_cannot_be_written(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that went well but could not be told fails."""
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(examples / "none" / "summary"))
+@pytest.mark.parametrize("name", ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"])
+@pytest.mark.parametrize("file", ["/dev/full", "none/there"])
+def test_a_file_that_cannot_be_written(
+    examples: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str
+) -> None:
+    """A run that went well but could not be told ends with 74, as nothing was wrong with it."""
+    monkeypatch.setenv(name, str(examples / file))
 
     ran = typed("ci", "validate")
 
-    assert (ran.code, "cannot be written" in ran.out) == (4, True)
+    assert (ran.code, ran.out.count("cannot be written")) == (74, 1)
+
+
+def test_what_failed_comes_first(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run came to is told before who could read of it."""
+    (examples / "wrong.yaml").write_text("kind: Slo\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_OUTPUT", "/dev/full")
+
+    ran = typed("ci", "validate")
+
+    assert (ran.code, "/dev/full cannot be written" in ran.out) == (4, True)

@@ -350,6 +350,16 @@ def test_a_broken_manifest_in_json_is_no_stray(project: Workspace) -> None:
     assert [code for code, _ in codes(project)] == ["M101"]
 
 
+def test_what_a_broken_manifest_names(project: Workspace) -> None:
+    """Of files that a manifest names which cannot be parsed nobody says that they are none."""
+    project.write("alerts.yaml", "x: [\nforEach: ${file:services.yaml}\nspec: {file: board.json}\n")
+    project.write("services.yaml", "- {service: checkout}\n")
+    project.write("board.json", '{"name": "Shop"}')
+    project.write("others.yaml", "- {service: payments}\n")
+
+    assert sorted(codes(project)) == [("M101", "alerts.yaml"), ("M201", "others.yaml")]
+
+
 def test_several_manifests_in_a_file(project: Workspace, golden: Golden) -> None:
     """Each document of a file is a manifest, and empty ones between them are nothing."""
     project.write(FILE, f"---\n{slo()}---\n---\n{board()}...\n---\n")
