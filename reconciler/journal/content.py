@@ -139,9 +139,10 @@ class Content:
     @property
     def last(self) -> Entry | None:
         """The last line, None where there is none after the first."""
-        if not self.later and self.before is not None and self.before.count > 1:
-            line = self.before.text[: self.before.size].rstrip(b"\n").rpartition(b"\n")[2]
-            return parse_entry(json.loads(line), self.before.count)
+        before = self.before
+        if not self.later and before is not None and before.count > 1:
+            start = before.text.rfind(b"\n", 0, before.size - 1) + 1
+            return parse_entry(json.loads(before.text[start : before.size]), before.count)
         return self.later[-1] if self.later else None
 
     def add(self, entries: Sequence[Entry], sums: Sequence[str]) -> None:
