@@ -47,9 +47,13 @@ def events(*found: Json, token: str = "") -> Meddler:
     return answer_with(200, {"items": list(found), "pagination": pagination})
 
 
+OVER: dict[str, Json] = {"state": "INCIDENT_STATE_RESOLVED", "status": "INCIDENT_STATUS_RESOLVED"}
 FORBIDDEN = (answer_with(403, {"message": "no"}),)
 NO_PAGES_END = tuple(
-    answer_with(200, {"incidents": [], "pagination": {"nextPageToken": f"{n}"}}) for n in range(201)
+    answer_with(
+        200, {"incidents": [{**OVER, "id": f"i{n}"}], "pagination": {"nextPageToken": f"{n}"}}
+    )
+    for n in range(201)
 )
 NO_EVENTS_END = tuple(events(token=f"{n}") for n in range(21))
 CASES = {
