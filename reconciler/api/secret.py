@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from reconciler.errors import NotAuthorised
+from reconciler.keys import KEY_VARIABLE, key_in
 
-API_KEY = "RECONCILER_API_KEY"
 HIDDEN = "***"
 SHORTEST_REDACTED = 4
 
@@ -41,12 +41,12 @@ def key_from(environ: Mapping[str, str]) -> Secret:
     Raises NotAuthorised without one, or with one that no header can carry. The
     client library would print such a key in its own error, so it never sees it.
     """
-    value = environ.get(API_KEY, "")
+    value = key_in(environ)
     if not value.strip():
-        raise NotAuthorised(f"there is no API key: set {API_KEY}")
+        raise NotAuthorised(f"there is no API key: set {KEY_VARIABLE}")
     if any(not "!" <= character <= "~" for character in value):
         raise NotAuthorised(
-            f"{API_KEY} holds a space, a line break or a character that is not ASCII; "
+            f"{KEY_VARIABLE} holds a space, a line break or a character that is not ASCII; "
             "no header can carry it"
         )
     return Secret(value)

@@ -24,8 +24,8 @@ from reconciler.emulator.models.alert_definition import (
     StoredAlertDefinition,
 )
 from reconciler.emulator.models.wire import JsonObject, canonical_uuid
-from reconciler.emulator.reading import UnreadableModelError
-from reconciler.emulator.rendering import as_text
+from reconciler.emulator.reading import UnreadableModelError, read, whole
+from reconciler.emulator.rendering import as_text, canonical
 from reconciler.emulator.store import Store
 
 _TABLE = "alert_definitions (id TEXT PRIMARY KEY, slo_id TEXT, record TEXT NOT NULL)"
@@ -36,7 +36,7 @@ def plant(store: Store, alert_ids: Iterable[str], now: str) -> None:
 
     Raises ValueError for what is not a uuid.
     """
-    bare = AlertDefProperties(name="New alert", enabled=True, logs_immediate={})
+    bare = read(AlertDefProperties, {"name": "New alert", "enabled": True, "logsImmediate": {}})
     for alert_id in map(_planted_id, alert_ids):
         if _stored(store, alert_id) is None:
             _keep(store, _version(alert_id, bare, now, now))
@@ -50,10 +50,10 @@ def _planted_id(text: str) -> str:
 
 
 def watching(store: Store, slo_id: str) -> Iterator[JsonObject]:
-    """Give the stored definitions that watch an SLO, by id."""
+    """Yield the stored definitions that watch an SLO, whole, by id."""
     query = "SELECT record FROM alert_definitions WHERE slo_id = ? ORDER BY id"
     for (record,) in store.rows(query, slo_id):
-        yield json.loads(record)
+        yield whole(StoredAlertDefinition, json.loads(record))
 
 
 def _replace(call: Call, request: BulkReplaceRequest) -> BulkReplaceReply:
@@ -83,13 +83,18 @@ def _replace_one(
         reply.not_found_ids.append(alert_id)
     elif properties is None:
         reply.failed_to_replace_alert_defs.append(AlertDefId(id=alert_id))
-    elif as_text(properties) == as_text(stored["alertDefProperties"]):
+    elif _is_as(stored, properties):
         reply.skipped_ids.append(alert_id)
     else:
         version = _version(alert_id, properties, stored["createdTime"], call.now)
         version.last_triggered_time = stored.get("lastTriggeredTime")
         _keep(call.store, version)
         reply.alert_defs.append(version)
+
+
+def _is_as(stored: JsonObject, properties: AlertDefProperties) -> bool:
+    before = read(AlertDefProperties, stored["alertDefProperties"])
+    return canonical(properties) == canonical(before)
 
 
 def _misreport(index: int, alert_id: str, partial: PartialBulk, reply: BulkReplaceReply) -> None:
@@ -144,7 +149,7 @@ def _keep(store: Store, version: StoredAlertDefinition) -> None:
     store.write(
         "INSERT OR REPLACE INTO alert_definitions VALUES (?, ?, ?)",
         version.id,
-        watched.slo_definition.slo_id if watched else None,
+        canonical_uuid(watched.slo_definition.slo_id) if watched else None,
         as_text(version),
     )
 

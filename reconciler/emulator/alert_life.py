@@ -5,7 +5,6 @@ case. How often it happens depends on the priority, the hour and the nature of
 the alert: some are quiet and some are noise.
 """
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -95,10 +94,11 @@ class LivingAlert:
             timestamp(moment),
             timestamp(moment + lasts),
         )
-        self.record["lastTriggeredTime"] = timestamp(moment)
+        # Only this is new: the record here is whole, and the stored one may not be.
         store.write(
-            "UPDATE alert_definitions SET record = ? WHERE id = ?",
-            json.dumps(self.record, ensure_ascii=False, separators=(",", ":")),
+            "UPDATE alert_definitions SET record = json_set(record, '$.lastTriggeredTime', ?)"
+            " WHERE id = ?",
+            timestamp(moment),
             self.id,
         )
         self._emit(store, "triggered", moment, since=moment)

@@ -1,4 +1,4 @@
-"""How an answer looks on the wire: its lists, zero values, and the width of fractions."""
+"""How an answer looks on the wire: what is filled in, left out, ordered, and how wide it is."""
 
 import json
 import struct
@@ -7,7 +7,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from reconciler.emulator.models.wire import JsonObject, WireObject
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.rendering import Rendered, as_json, as_text, reordered
+
+_FORMS = ("zero_values", "empty_objects", "metadata", "floats", "required_lists", "key_order")
 
 
 def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
@@ -15,19 +17,65 @@ def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rend
     if _is_plain(profile):
         return answer
     content = json.loads(answer)
+    if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
+        content = _filled(content, model, profile)
+    if profile.metadata == "left_out":
+        content = _without_metadata(content, model)
     if profile.required_lists != "sent":
         content = _without_lists(content, model, even_full=profile.required_lists == "left_out")
     if profile.zero_values == "dropped":
         content = _without_zeros(content, model)
     if profile.floats == "single":
         content = _narrowed(content)
-    return as_text(content)
+    return as_text(reordered(content) if profile.key_order == "reversed" else content)
 
 
 def _is_plain(profile: Profile) -> bool:
     """Whether answers go out as they are made."""
-    forms = (profile.zero_values, profile.floats, profile.required_lists)
-    return forms == ("rendered", "double", "sent")
+    usual = Profile()
+    return all(getattr(profile, name) == getattr(usual, name) for name in _FORMS)
+
+
+def _filled(value: Any, shape: Any, profile: Profile) -> Any:
+    """Return a value with what nobody sent: zero values, empty maps and objects."""
+    shape = _bare(shape)
+    match value:
+        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
+            known = {field.alias or name: field for name, field in shape.model_fields.items()}
+            shapes = {name: field.annotation for name, field in known.items()}
+            filled = {key: _filled(one, shapes.get(key), profile) for key, one in value.items()}
+            missing = {
+                name: as_json(field.get_default(call_default_factory=True), whole=True)
+                for name, field in known.items()
+                if name not in value and not field.is_required()
+            }
+            return {**filled, **{k: one for k, one in missing.items() if _fills(one, profile)}}
+        case list() if get_origin(shape) is list:
+            return [_filled(item, get_args(shape)[0], profile) for item in value]
+        case _:
+            return value
+
+
+def _fills(value: object, profile: Profile) -> bool:
+    if isinstance(value, dict):
+        return profile.empty_objects == "rendered"
+    return profile.zero_values == "rendered" and value is not None and _is_zero(value)
+
+
+def _without_metadata(value: Any, shape: Any) -> Any:
+    shape = _bare(shape)
+    match value:
+        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
+            shapes = {field.alias or name: field for name, field in shape.model_fields.items()}
+            return {
+                key: _without_metadata(one, shapes[key].annotation if key in shapes else None)
+                for key, one in value.items()
+                if key not in shape.metadata
+            }
+        case list() if get_origin(shape) is list:
+            return [_without_metadata(item, get_args(shape)[0]) for item in value]
+        case _:
+            return value
 
 
 def _without_lists(content: JsonObject, model: type[WireObject], *, even_full: bool) -> JsonObject:

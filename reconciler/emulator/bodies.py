@@ -14,7 +14,7 @@ _TEXTS = ("name", "display_name", "title", "label", "description")
 def body_of(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
     """Read a body, or the part of one that stands at `root`. Raises InvalidRequestError."""
     content = received(model, value, profile, *root)
-    if profile.texts == profile.unicode == "as_sent":
+    if {profile.texts, profile.unicode, profile.uuids, profile.int64} == {"as_sent"}:
         return content
     for _, part in objects_in(content, root):
         _tidy(part, profile)
@@ -32,3 +32,13 @@ def _tidy(part: WireObject, profile: Profile) -> None:
         if profile.unicode == "nfc":
             text = unicodedata.normalize("NFC", text)
         setattr(part, name, text)
+    _normalise(part, profile)
+
+
+def _normalise(part: WireObject, profile: Profile) -> None:
+    for name in part.uuids if profile.uuids == "lower_case" else ():
+        if isinstance(sent := getattr(part, name), str):
+            setattr(part, name, sent.lower())
+    for name in part.digits if profile.int64 == "text" else ():
+        if name in part.model_fields_set:
+            setattr(part, name, str(getattr(part, name)))

@@ -72,8 +72,8 @@ def _passes(case: JsonObject, filters: CaseFilters) -> bool:
         and any_of(filters.priorities, case["priority"])
         and any_of(filters.states, case["state"])
         and any_of([_status(one) for one in filters.statuses], case["status"])
-        and _has_pairs(case["groupings"], filters.groupings)
-        and _has_pairs(case["labels"], filters.labels)
+        and _has_pairs(case.get("groupings", []), filters.groupings)
+        and _has_pairs(case.get("labels", []), filters.labels)
         and _has_assignee(case, filters.assignees)
         and _has_text(case, filters.text_search)
     )
@@ -100,7 +100,7 @@ def _has_assignee(case: JsonObject, wanted: list[AssigneeFilter]) -> bool:
 
 
 def _has_text(case: JsonObject, text: str) -> bool:
-    return any(text.casefold() in case[field].casefold() for field in _TEXTS)
+    return any(text.casefold() in case.get(field, "").casefold() for field in _TEXTS)
 
 
 CASES = Resource(

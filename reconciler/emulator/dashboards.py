@@ -4,7 +4,8 @@ Where the API document is silent, a write behaves so:
 
 - A POST with a `requestId` seen before gives the same `dashboardId` and does
   nothing, whatever else it holds, and even when that dashboard is gone by now.
-- A slug nobody sent comes from the name at POST and stays as it is at PUT.
+- A slug nobody sent is none, unless the profile makes one: of the name at POST, and at PUT
+  the one that it has.
 - A PUT without `isLocked` leaves the lock as it is. A lock stops nobody: the
   document does not say whom it would.
 """
@@ -14,11 +15,12 @@ import re
 import secrets
 import string
 
-from reconciler.emulator.dashboard_record import first_record, next_record
+from reconciler.emulator.dashboard_record import Change, first_record, next_record
 from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource
 from reconciler.emulator.errors import ConflictError, InvalidRequestError, MissingObjectError
 from reconciler.emulator.models.dashboard import (
     DASHBOARD_ID,
+    Dashboard,
     DashboardCreateReply,
     DashboardWriteRequest,
     StoredDashboard,
@@ -35,6 +37,7 @@ _TABLES = (
 _ID_LETTERS = string.ascii_letters + string.digits + "_-"
 _ID_LENGTH = 21  # docs/assumptions.md
 _SLUG_LENGTH = 255  # docs/assumptions.md
+_NO_SLUG = "/"  # before an id: what no slug can be and no path can ask for
 _NAMED = "SELECT 1 FROM dashboards WHERE json_extract(record, '$.dashboard.name') = ? AND id <> ?"
 
 
@@ -77,13 +80,10 @@ def _check_id(call: Call, dashboard_id: str | None) -> None:
 
 def _add(call: Call, request: DashboardWriteRequest, dashboard_id: str) -> None:
     sent = request.dashboard
-    slug = _slug(call, sent.slug_name, dashboard_id) or _free_slug(call.store, _stem_of(sent.name))
-    record = first_record(
-        sent.model_copy(update={"id": dashboard_id, "slug_name": slug}),
-        is_locked=request.is_locked or False,
-        author=call.author,
-        now=call.now,
-    )
+    slug = _slug(call, sent.slug_name, dashboard_id)
+    if not slug and call.profile.dashboard_slugs == "made":
+        slug = _free_slug(call.store, _stem_of(sent.name))
+    record = first_record(_own(sent, dashboard_id, slug), _change(call, request))
     _keep(call, dashboard_id, slug, record)
 
 
@@ -98,16 +98,22 @@ def _replace(call: Call, request: DashboardWriteRequest) -> Empty:
         return Empty()
     if row is None:
         raise MissingObjectError("dashboard", sent.id)
-    slug = _slug(call, sent.slug_name, sent.id) or str(row[0])
-    record = next_record(
-        json.loads(row[1]),
-        sent.model_copy(update={"slug_name": slug}),
-        is_locked=request.is_locked,
-        author=call.author,
-        now=call.now,
-    )
+    slug = _slug(call, sent.slug_name, sent.id)
+    if not slug and call.profile.dashboard_slugs == "made":
+        slug = str(row[0]) if row[0][0] != _NO_SLUG else _free_slug(call.store, _stem_of(sent.name))
+    before = json.loads(row[1])
+    record = next_record(before, _own(sent, sent.id, slug), _change(call, request))
     _keep(call, sent.id, slug, record)
     return Empty()
+
+
+def _own(sent: Dashboard, dashboard_id: str, slug: str | None) -> Dashboard:
+    return sent.model_copy(update={"id": dashboard_id, "slug_name": slug})
+
+
+def _change(call: Call, request: DashboardWriteRequest) -> Change:
+    times_of_widgets = call.profile.widget_times == "told"
+    return Change(request.is_locked, call.author, call.now, times_of_widgets)
 
 
 def _read_by_id(call: Call, _: NoBody) -> Rendered:
@@ -138,13 +144,14 @@ def _slug(call: Call, sent: str | None, dashboard_id: str) -> str | None:
     return sent
 
 
-def _keep(call: Call, dashboard_id: str, slug: str, record: StoredDashboard) -> None:
+def _keep(call: Call, dashboard_id: str, slug: str | None, record: StoredDashboard) -> None:
     refuse_taken_name(call, "dashboard", record.dashboard.name, _NAMED, dashboard_id)
     store, taken = call.store, "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
     if store.row(taken, slug, dashboard_id):
         raise ConflictError(f"Already Exists: dashboard with slug {slug}")
+    key = slug or _NO_SLUG + dashboard_id
     store.write(
-        "INSERT OR REPLACE INTO dashboards VALUES (?, ?, ?)", dashboard_id, slug, as_text(record)
+        "INSERT OR REPLACE INTO dashboards VALUES (?, ?, ?)", dashboard_id, key, as_text(record)
     )
 
 

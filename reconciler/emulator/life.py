@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from reconciler.emulator.alert_life import TABLE, LivingAlert
 from reconciler.emulator.clock import Clock
 from reconciler.emulator.endpoint import Resource
+from reconciler.emulator.models.alert_definition import StoredAlertDefinition
+from reconciler.emulator.reading import whole
 from reconciler.emulator.store import Store
 from reconciler.emulator.usage_life import fill_usage
 
@@ -82,7 +84,7 @@ def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
 
 def _awake(store: Store) -> list[dict[str, object]]:
     rows = store.rows("SELECT record FROM alert_definitions ORDER BY id")
-    records = [json.loads(record) for (record,) in rows]
+    records = [whole(StoredAlertDefinition, json.loads(record)) for (record,) in rows]
     return [
         record
         for record in records

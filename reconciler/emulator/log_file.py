@@ -29,6 +29,8 @@ class LogFile:
 
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        # A pipe that nothing reads would be waited for.
+        flags |= os.O_NONBLOCK
         if _is_foreign(path):
             said = "it is there, and not such a log: remove it first, or name another file"
             raise OSError(errno.EEXIST, said, str(path))

@@ -134,7 +134,6 @@ def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
         "companyId": _COMPANY_ID,
         "order": 0,
         "enabled": not sent.disabled,
-        "deleted": False,
         "createdAt": call.now,
         "updatedAt": call.now,
     }

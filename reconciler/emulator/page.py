@@ -15,10 +15,17 @@ from reconciler.emulator.cases import cases_in
 from reconciler.emulator.data_usage import daily_units
 from reconciler.emulator.incidents import incidents_in
 from reconciler.emulator.markup import Markup, join, tag, trusted
+from reconciler.emulator.models.alert_definition import StoredAlertDefinition
+from reconciler.emulator.models.dashboard import StoredDashboard
+from reconciler.emulator.models.log_policy import LogPolicy
+from reconciler.emulator.models.saved_view import SavedView
+from reconciler.emulator.models.slo import SloDefinition
+from reconciler.emulator.models.wire import WireObject
 from reconciler.emulator.page_dashboard import dashboard_grid
 from reconciler.emulator.page_style import POLICY, STYLE
 from reconciler.emulator.page_tables import records_in
 from reconciler.emulator.page_usage import usage_chart
+from reconciler.emulator.reading import whole
 from reconciler.emulator.request_log import RequestRecord
 from reconciler.emulator.store import Store
 
@@ -29,12 +36,12 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-_QUERIES = {
-    "dashboards": "SELECT record FROM dashboards ORDER BY slug",
-    "alerts": "SELECT record FROM alert_definitions",
-    "slos": "SELECT record FROM slos",
-    "policies": "SELECT record FROM log_policies ORDER BY place",
-    "views": "SELECT record FROM saved_views ORDER BY id",
+_QUERIES: dict[str, tuple[str, type[WireObject]]] = {
+    "dashboards": ("SELECT record FROM dashboards ORDER BY slug", StoredDashboard),
+    "alerts": ("SELECT record FROM alert_definitions", StoredAlertDefinition),
+    "slos": ("SELECT record FROM slos", SloDefinition),
+    "policies": ("SELECT record FROM log_policies ORDER BY place", LogPolicy),
+    "views": ("SELECT record FROM saved_views ORDER BY id", SavedView),
 }
 
 
@@ -58,7 +65,10 @@ def written_page(store: Store, record: RequestRecord, today: date) -> str:
 
 
 def _body(store: Store, record: RequestRecord, today: date) -> Markup:
-    held = {name: records_in(store, query) for name, query in _QUERIES.items()}
+    held = {
+        name: [whole(model, one) for one in records_in(store, query)]
+        for name, (query, model) in _QUERIES.items()
+    }
     incidents, cases = incidents_in(store), cases_in(store)
     row = store.row("SELECT count(*) FROM alert_events")
     figures = {

@@ -20,7 +20,8 @@ def dashboard_grid(record: JsonObject) -> Markup:
 
 
 def _slug(dashboard: JsonObject) -> Markup:
-    return tag("code", "/" + dashboard["slugName"], class_="soft")
+    slug = dashboard.get("slugName")
+    return tag("code", "/" + slug, class_="soft") if slug else Markup()
 
 
 def _lock(record: JsonObject) -> Markup:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from reconciler.emulator.errors import InvalidRequestError
 from reconciler.emulator.models.wire import JsonObject, WireObject
-from reconciler.emulator.rendering import as_text
+from reconciler.emulator.rendering import canonical
 
 _RANKS = {
     word: rank for rank, word in enumerate(("UNSPECIFIED", "LOW", "INFO", "WARNING", "ERROR"))
@@ -87,7 +87,7 @@ class Listing:
 
     def _fingerprint(self) -> str:
         asked = self.asked.model_dump(mode="json", exclude={"pagination"})
-        return hashlib.sha256(as_text(asked).encode()).hexdigest()[:16]
+        return hashlib.sha256(canonical(asked).encode()).hexdigest()[:16]
 
     def _token(self, last: JsonObject) -> str:
         content = json.dumps([self._fingerprint(), self._position(last)])

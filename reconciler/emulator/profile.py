@@ -1,7 +1,7 @@
 """How a deployment behaves where the API document leaves it open.
 
-One switch for each open question; the defaults are what this emulator always
-did. Source: docs/emulator.md.
+One switch for each open question. The first value is the default: it adds nothing to what a
+client sent but an id and the times and names of the record. Source: docs/emulator.md.
 """
 
 import json
@@ -83,13 +83,72 @@ class Profile:
         ),
     ] = "kept"
     zero_values: Annotated[
-        Literal["rendered", "dropped"],
+        Literal["as_sent", "rendered", "dropped"],
         Field(
             description="Documented fields that hold false, 0, an empty text or list or an "
-            "UNSPECIFIED value: in the answers even when nobody sent them, or in none. Maps, "
-            "objects and fields the document marks required always stay."
+            "UNSPECIFIED value: in the answers where they were sent, even where nobody sent "
+            "them, or in none. Maps, objects and fields the document marks required always stay."
         ),
-    ] = "rendered"
+    ] = "as_sent"
+    empty_objects: Annotated[
+        Literal["as_sent", "rendered"],
+        Field(
+            description="Documented maps and objects that nobody sent, as `labels` and "
+            "`grouping` of an SLO and `entityLabels` of an alert: in no answer, or empty in all."
+        ),
+    ] = "as_sent"
+    key_order: Annotated[
+        Literal["as_sent", "reversed"],
+        Field(
+            description="The keys of every object: as they were sent, with those of the service "
+            "behind them, or in the reversed order of the alphabet."
+        ),
+    ] = "as_sent"
+    int64: Annotated[
+        Literal["as_sent", "text"],
+        Field(description="Integers of 64 bits: as sent, a number or its digits, or digits."),
+    ] = "as_sent"
+    uuids: Annotated[
+        Literal["as_sent", "lower_case"],
+        Field(
+            description="Ids of other things inside a record, as that of the SLO that an alert "
+            "watches: as sent, or in small letters."
+        ),
+    ] = "as_sent"
+    metadata: Annotated[
+        Literal["told", "left_out"],
+        Field(
+            description="What the service keeps of a record beside what was sent: who made and "
+            "changed it and when, its revision, its company. Ids always stay."
+        ),
+    ] = "told"
+    slo_types: Annotated[
+        Literal["left_out", "told"],
+        Field(description="Whether a stored SLO comes with a `type`, made of its SLI."),
+    ] = "left_out"
+    slo_time_frames: Annotated[
+        Literal["as_sent", "defaulted"],
+        Field(description="The time frame of an SLO that was sent without one: none, or 28 days."),
+    ] = "as_sent"
+    dashboard_slugs: Annotated[
+        Literal["kept", "made"],
+        Field(
+            description="The slug of a dashboard that was sent without one: none, or one that "
+            "the service makes of the name and keeps."
+        ),
+    ] = "kept"
+    widget_times: Annotated[
+        Literal["left_out", "told"],
+        Field(description="Whether widgets come with `createdAt` and `updatedAt`."),
+    ] = "left_out"
+    required_fields: Annotated[
+        Literal["documented", "observed"],
+        Field(
+            description="Fields that services are known to demand, though the document does "
+            "not: the ids of sections, rows, widgets, filters and variablesV2, and description "
+            "and priority of a policy in an overwrite. Left out, they are taken, or 400."
+        ),
+    ] = "documented"
     floats: Annotated[
         Literal["double", "single"],
         Field(
@@ -196,12 +255,12 @@ class Profile:
         ),
     ] = "sent"
     policy_order: Annotated[
-        Literal["reversed", "effective", "by_name"],
+        Literal["effective", "reversed", "by_name"],
         Field(
             description="In which order endpoint 15 lists the policies; the field `order` is "
             "right in each."
         ),
-    ] = "reversed"
+    ] = "effective"
     stale_reads: Annotated[
         int,
         Field(

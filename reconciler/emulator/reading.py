@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from reconciler.emulator.errors import InvalidRequestError
-from reconciler.emulator.models.wire import WireObject
+from reconciler.emulator.models.wire import AS_SENT, JsonObject, WireObject
+from reconciler.emulator.rendering import as_json
 
 DEPTH_LIMIT = 100  # the usual limit of services that read JSON as protobuf
 
@@ -79,16 +80,25 @@ def _check_leaves(body: object) -> None:
 
 
 def read(model: type[Model], value: object, *root: str | int) -> Model:
-    """Read a value as a model; `root` is where the value stands in the request."""
+    """Read a value as a model; `root` is where the value stands in the request.
+
+    The model is rendered with what the value holds, and nothing else.
+    """
     if not isinstance(value, dict):
         path = field_path(root) or "the body"
         raise InvalidRequestError(f"{path}: not an object")
     try:
-        return model.model_validate(value, by_alias=True, by_name=False)
+        return model.model_validate(value, by_alias=True, by_name=False, context=AS_SENT)
     except ValidationError as problem:
         errors = [UnreadableModelError(error, root) for error in problem.errors(include_url=False)]
         # What cannot be taken in at all is found first, before any rule is looked at.
         raise next((error for error in errors if error.malformed), errors[0]) from None
+
+
+def whole(model: type[WireObject], record: object) -> JsonObject:
+    """Return a stored record with the zero values of all its fields."""
+    content: JsonObject = as_json(read(model, record), whole=True)
+    return content
 
 
 def field_path(steps: Sequence[str | int]) -> str:

@@ -1,8 +1,7 @@
 """From a model to the JSON the service answers.
 
-Documented fields come with their zero values, unknown ones as they were sent.
-The keys of every object stand in another order than they were sent in, always
-the same one, because clients must not lean on the order.
+What a client sent comes with the fields that were sent, in their order, and with those
+that the service has set since. What the service made itself comes with all its fields.
 """
 
 import json
@@ -17,37 +16,49 @@ class Rendered(str):
     __slots__ = ()
 
 
-def as_json(value: object) -> Any:
-    """Turn models into plain JSON values; a field that is None is left out."""
+def as_json(value: object, *, whole: bool = False) -> Any:
+    """Turn models into plain JSON values; a field that is None is left out.
+
+    With `whole`, fields that nobody sent come with their zero values.
+    """
     match value:
         case WireObject():
-            return _as_object(value)
+            return _as_object(value, whole=whole)
         case list():
-            return [as_json(item) for item in value]
+            return [as_json(item, whole=whole) for item in value]
         case _:
             return value
 
 
-def _as_object(model: WireObject) -> JsonObject:
+def _as_object(model: WireObject, *, whole: bool) -> JsonObject:
+    kept = model.model_fields_set if model.sent is not None and not whole else None
     fields = {
-        field.alias or name: as_json(value)
+        field.alias or name: value
         for name, field in type(model).model_fields.items()
-        if (value := getattr(model, name)) is not None
+        if (kept is None or name in kept) and (value := getattr(model, name)) is not None
     }
-    return {**(model.model_extra or {}), **fields}
+    content = {**(model.model_extra or {}), **fields}
+    order = [key for key in model.sent or () if key in content]
+    return {key: as_json(content[key], whole=whole) for key in dict.fromkeys([*order, *content])}
 
 
-def _reordered(value: Any) -> Any:
+def reordered(value: Any) -> Any:
+    """Return a JSON value with the keys of every object in reversed order."""
     match value:
         case dict():
-            return {key: _reordered(value[key]) for key in sorted(value, reverse=True)}
+            return {key: reordered(value[key]) for key in sorted(value, reverse=True)}
         case list():
-            return [_reordered(item) for item in value]
+            return [reordered(item) for item in value]
         case _:
             return value
 
 
 def as_text(value: object) -> Rendered:
-    """Write a model or JSON value; the same value always gives the same text."""
-    plain = _reordered(as_json(value))
+    """Write a model or JSON value, its keys in the order that they have."""
+    plain = as_json(value)
     return Rendered(json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+
+
+def canonical(value: object) -> str:
+    """Write a model or JSON value whole; the same value always gives the same text."""
+    return as_text(reordered(as_json(value, whole=True)))

@@ -1,6 +1,8 @@
 """JSON files that say how the emulator is to behave."""
 
 import json
+import os
+import stat
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -22,10 +24,15 @@ class UnreadableSettingsError(Exception):
 def settings_in(path: Path) -> object:
     """Give the parsed content of a file."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(_LARGEST + 1)
+        # A pipe would be waited for.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            is_regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            raw = file.read(_LARGEST + 1) if is_regular else b""
     except OSError as problem:
         raise UnreadableSettingsError(f"{path}: {problem.strerror}") from None
+    if not is_regular:
+        raise UnreadableSettingsError(f"{path}: not a regular file")
     if len(raw) > _LARGEST:
         raise UnreadableSettingsError(f"{path}: larger than {_LARGEST} bytes")
     try:

@@ -1,7 +1,7 @@
 """Service-level objectives: endpoints 11 to 14.
 
 Where the API document is silent: either SLI is taken on POST, PUT and
-validate; an `id` in a POST is ignored; a time frame nobody sent is 28 days.
+validate; an `id` in a POST is ignored.
 Any SLO may be validated, there or not. A PUT never looks at the alerts; that is
 what validate is for.
 """
@@ -23,6 +23,7 @@ from reconciler.emulator.models.slo import (
 )
 from reconciler.emulator.models.wire import JsonObject
 from reconciler.emulator.names import refuse_taken_name
+from reconciler.emulator.reading import whole
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.slo_validation import alerts_broken_by
 from reconciler.emulator.store import Store
@@ -90,7 +91,7 @@ def _validate(call: Call, request: SloDefinition) -> SloValidateReply:
         _check_can_be_validated(call, request, stored)
     if request.id is None:
         return SloValidateReply()
-    before = stored or {"grouping": {"labels": []}}
+    before = whole(SloDefinition, stored) if stored else {"grouping": {"labels": []}}
     broken = alerts_broken_by(request, before, watching(call.store, request.id))
     return SloValidateReply(alerts_validation_result=list(broken))
 
@@ -109,13 +110,16 @@ def _keep(call: Call, slo: SloDefinition, *, revision: int) -> SloDefinition:
     query = "SELECT 1 FROM slos WHERE json_extract(record, '$.name') = ? AND id <> ?"
     refuse_taken_name(call, "slo", slo.name, query, slo.id)
     request_based = slo.request_based_metric_sli is not None
+    named = "SLO_TYPE_REQUEST" if request_based else "SLO_TYPE_WINDOW"
     kept = slo.model_copy(
         update={
-            "type": "SLO_TYPE_REQUEST" if request_based else "SLO_TYPE_WINDOW",
+            "type": named if call.profile.slo_types == "told" else None,
             "update_time": call.now,
             "revision": Revision(revision=revision, update_time=call.now),
         }
     )
+    if call.profile.slo_time_frames == "defaulted" and "slo_time_frame" not in slo.model_fields_set:
+        kept.slo_time_frame = "SLO_TIME_FRAME_28_DAYS"
     call.store.write("INSERT OR REPLACE INTO slos VALUES (?, ?)", kept.id, as_text(kept))
     return kept
 

@@ -4,8 +4,10 @@ A write is committed before its answer leaves. Several processes may use one
 file in turn; each write holds the file for itself.
 """
 
+import errno
 import os
 import sqlite3
+import stat
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -102,4 +104,9 @@ def _make_private(data: Path) -> None:
     missing = [folder for folder in data.parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)
-    os.close(os.open(data, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    descriptor = os.open(data, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(data))
+    finally:
+        os.close(descriptor)

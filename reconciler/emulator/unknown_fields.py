@@ -13,6 +13,8 @@ _Steps = tuple[str | int, ...]
 def received(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
     """Read a value that a client sent, and treat such fields as the profile says."""
     content = read(model, value, *root)
+    if profile.required_fields == "observed":
+        _check_needed(content, root)
     if profile.read_only_fields == "refused":
         _refuse_read_only(content, root)
     if profile.unknown_fields == "kept":
@@ -24,6 +26,15 @@ def received(model: type[Model], value: object, profile: Profile, *root: str | i
             raise InvalidRequestError(f"{path}: unknown field")
         extra.clear()
     return content
+
+
+def _check_needed(content: WireObject, root: _Steps) -> None:
+    for place, part in objects_in(content, root):
+        fields = type(part).model_fields
+        for name in part.needed:
+            if getattr(part, name) is None or name not in part.model_fields_set:
+                path = field_path((*place, fields[name].alias or name))
+                raise InvalidRequestError(f"{path}: required")
 
 
 def _refuse_read_only(content: WireObject, root: _Steps) -> None:

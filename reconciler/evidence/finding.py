@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reconciler.resource import Ref
@@ -18,7 +19,8 @@ class KnownAlert:
     """An alert that is asked about: its id, what it is called, and its versions of the span.
 
     `all_versions` says that those are all that the span can have seen: the journal has one
-    that was there when it began.
+    that was there when it began. `known_since` is when the first one that is known was made, None
+    where none is.
     """
 
     ref: Ref
@@ -26,6 +28,7 @@ class KnownAlert:
     names: frozenset[str]
     versions: frozenset[str]
     all_versions: bool
+    known_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

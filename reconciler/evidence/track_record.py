@@ -6,7 +6,7 @@ Source: docs/evidence.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -53,7 +53,10 @@ async def track_records(
     versions = {version for alert in alerts for version in alert.versions}
     are_all = all(alert.all_versions for alert in alerts)
     happened = await asker.happened(cases, versions, are_all=are_all)
-    records, untold = records_of(alerts, happened, days)
+    others = {
+        known.version.lower() for memory in history.memories.values() for known in memory.versions
+    }
+    records, untold = records_of(alerts, happened, days, versions | others)
     return records, _remark(happened, untold)
 
 
@@ -88,6 +91,7 @@ def _alert(change: Change, memory: Memory, span: Span) -> KnownAlert:
         names=frozenset(_names(change)),
         versions=frozenset((*before[-1:], *within)),
         all_versions=bool(before),
+        known_since=min((at for _, at in known if at is not None), default=None),
     )
 
 
@@ -114,19 +118,54 @@ def _with_versions_of(alert: KnownAlert, cases: Iterable[Case]) -> KnownAlert:
 
 
 def records_of(
-    alerts: Sequence[KnownAlert], happened: Happened, days: int
+    alerts: Sequence[KnownAlert], happened: Happened, days: int, versions: Container[str]
 ) -> tuple[dict[Ref, TrackRecord], int]:
-    """Count what happened by the alert that it is of, and the events that tell of none."""
+    """Count what happened by the alert that it is of, and the events that tell of none.
+
+    `versions` are those of which it is known what alert they are of.
+    """
     finder = Finder.of(alerts)
     counts = {alert.ref: _Count() for alert in alerts}
     untold = _count_events(finder, counts, happened)
     _count_incidents(finder, counts, happened)
     _count_cases(finder, counts, happened)
+    untied = [*_untied(happened, versions)]
     records = {
-        alert.ref: _record(alert, counts[alert.ref], happened, days, untold=untold)
+        alert.ref: _record(
+            alert,
+            counts[alert.ref],
+            happened,
+            days,
+            untold=untold,
+            untied=sum(_may_be_of(alert, at) for at in untied),
+        )
         for alert in alerts
     }
     return records, untold
+
+
+def _untied(happened: Happened, versions: Container[str]) -> Iterator[datetime | None]:
+    """Yield when that was which tells a version alone, of which nothing says whose it is."""
+    told = [
+        (event.alert_id, event.alert_version_id, event.cx_event_timestamp)
+        for event in happened.events
+        if event.is_trigger is not False
+    ]
+    told += [
+        (indicator.alert_id, indicator.alert_version_id, case.create_time)
+        for case in happened.cases.records
+        for indicator in case.alert_indicators
+    ]
+    for alert_id, version, at in told:
+        if not alert_id and version and version.lower() not in versions:
+            yield moment(at)
+
+
+def _may_be_of(alert: KnownAlert, at: datetime | None) -> bool:
+    """Return whether an unknown version may be one of an alert, from before those known."""
+    if alert.all_versions:
+        return False
+    return alert.known_since is None or at is None or at < alert.known_since
 
 
 @dataclass(slots=True)
@@ -235,7 +274,7 @@ def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
 
 
 def _record(
-    alert: KnownAlert, count: _Count, happened: Happened, days: int, *, untold: int
+    alert: KnownAlert, count: _Count, happened: Happened, days: int, *, untold: int, untied: int
 ) -> TrackRecord:
     events_told, events_whole = _events_of(alert, happened)
     incidents, opened, cases = happened.incidents, happened.open_incidents, happened.cases
@@ -246,9 +285,10 @@ def _record(
         incidents=None if incidents.unread else count.incidents,
         open_incidents=None if opened.unread else count.open_incidents,
         cases=None if cases.unread else count.cases,
-        complete=events_whole and not untold and all(one.is_complete for one in others),
+        complete=events_whole and not (untold or untied) and all(one.is_complete for one in others),
         unclear=count.unclear,
         by_name=count.by_name,
+        untied=untied,
         cases_by_priority=dict(sorted(count.priorities.items())),
         last_acknowledged=stamp(count.acknowledged) if count.acknowledged else "",
         daily=tuple(count.days[day] for day in range(days)) if events_told else (),

@@ -227,6 +227,7 @@ class Kind:
     to the declaration what the service needs and nobody writes (a slug, nested
     ids), `cannot_create` says why a resource that is not there stays so.
     `preflight` asks the service about a write: what it objects to, and what hangs on it.
+    `needed` are fields of each member of `destroyable` without which services refuse a write.
     `weakens` yields what a change takes away from people, `bearing` is how incidents tell of it.
     """
 
@@ -271,6 +272,7 @@ class Kind:
     """Where an export holds the id inside `spec`, where that is no part of what is compared."""
 
     destroyable: tuple[str, ...] = ()
+    needed: tuple[tuple[str, ...], ...] = ()
     """The keyed list whose removed members are gone for good."""
 
     practices: Callable[[], Sequence[Practice]] = tuple

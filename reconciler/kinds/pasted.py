@@ -223,14 +223,20 @@ def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
 
 
 def _lifted(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
-    """Give the one field that stands in the content and belongs beside it, where that is free."""
+    """Return the one field in the content that belongs next to it, in any spelling.
+
+    None where its place is taken.
+    """
     content = document.get(part.bare) if part.strays else None
     if not isinstance(content, dict):
         return []
-    strays = [key for key in part.strays if key in content]
-    if len(strays) != 1 or part.strays[strays[0]][0] in document:
+    places = {_letters(name): place for name, place in part.strays.items()}
+    strays = [key for key in content if _letters(key) in places]
+    if len(strays) != 1:
         return []
-    return [Lift((*path, part.bare, strays[0]), part.strays[strays[0]])]
+    place = places[_letters(strays[0])]
+    is_taken = _letters(place[0]) in map(_letters, document)
+    return [] if is_taken else [Lift((*path, part.bare, strays[0]), place)]
 
 
 def _saying_nothing(part: type[Part]) -> Iterator[str]:

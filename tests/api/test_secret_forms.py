@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from reconciler.api.secret import API_KEY, HIDDEN, Redaction, key_from
+from reconciler.api.secret import HIDDEN, Redaction, key_from
+from reconciler.keys import with_key
 
 
 def test_every_usable_character() -> None:
     """A key may hold each printable character of ASCII but the space, and is given as it is."""
     key = "".join(map(chr, range(ord("!"), ord("~") + 1)))
 
-    assert key_from({API_KEY: key}).reveal() == key
+    assert key_from(with_key(key)).reveal() == key
 
 
 WRITTEN = [

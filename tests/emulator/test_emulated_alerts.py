@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from harness.emulated import Answer, Emulated
+from harness.profiles import FILLING
 from harness.routes import ALERTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,8 +97,8 @@ def test_true_is_not_one() -> None:
 
 
 def test_zero_values_are_rendered() -> None:
-    """Documented fields nobody sent come back as zero values; absent objects stay absent."""
-    emulator = Emulated(alert_ids=[FIRST])
+    """Documented fields nobody sent may come back as zero values; absent objects stay absent."""
+    emulator = Emulated(alert_ids=[FIRST], profile=FILLING)
     tracing = {
         "tracingFilter": {"simpleFilter": {"latencyThresholdMs": 1000, "tracingLabelFilters": {}}}
     }

@@ -6,6 +6,7 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import CASES
 
+from reconciler.emulator import profile_of
 from reconciler.emulator.cases import keep_case
 from reconciler.emulator.models.case import Case
 from reconciler.emulator.reading import read
@@ -54,7 +55,7 @@ def emulator() -> Emulated:
 
 
 def holding(keys: dict[str, frozenset[str]]) -> Emulated:
-    emulator = Emulated(keys=keys)
+    emulator = Emulated(keys=keys, profile=profile_of({"zeroValues": "rendered"}))
     store = emulator.app.state.store
     with store.writing():
         for one in HELD:

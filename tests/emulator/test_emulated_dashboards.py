@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from harness.emulated import Answer, Emulated
+from harness.profiles import FILLING
 from harness.routes import DASHBOARDS
 
 ID = "tSheVQcieUCGLE8f7WoaE"
@@ -33,8 +34,8 @@ def stored(emulator: Emulated, dashboard_id: str) -> dict[str, Any]:
 
 
 def test_stored_record() -> None:
-    """The record of a new dashboard has all documented fields and zero values."""
-    emulator = Emulated()
+    """The record of a new dashboard may have all documented fields and zero values."""
+    emulator = Emulated(profile=FILLING)
     dashboard_id = created(emulator, layout=laid_out(WIDGET), fiveMinutes={})
 
     record = stored(emulator, dashboard_id)
@@ -101,8 +102,8 @@ def test_taken_slug() -> None:
     [("Agent CLI: Costs", "agent-cli-costs"), ("  ", "dashboard"), ("Ж" * 9, "dashboard")],
 )
 def test_slug_from_name(name: str, slug: str) -> None:
-    """A slug nobody sent comes from the name, with a number when it is taken."""
-    emulator = Emulated()
+    """A slug nobody sent may come from the name, with a number when it is taken."""
+    emulator = Emulated(profile=FILLING)
     created(emulator, name=name)
     second = created(emulator, request_id="2", name=name)
 
@@ -112,7 +113,7 @@ def test_slug_from_name(name: str, slug: str) -> None:
 
 def test_replace_is_whole() -> None:
     """A replace drops what it does not hold, but for id, slug and origin."""
-    emulator = Emulated()
+    emulator = Emulated(profile=FILLING)
     dashboard_id = created(emulator, slugName="own", description="old", unknown=1)
     before = stored(emulator, dashboard_id)
 
@@ -163,7 +164,7 @@ def test_what_is_read_can_be_written() -> None:
 
 def test_widget_times() -> None:
     """Only the widget that changed gets a new time, and none loses its first."""
-    emulator = Emulated()
+    emulator = Emulated(profile=FILLING)
     other = {**WIDGET, "id": {"value": "other"}}
     dashboard_id = created(emulator, layout=laid_out(WIDGET, other))
     layout = laid_out(WIDGET, {**other, "title": "Memory"})
@@ -225,7 +226,7 @@ def test_wrapper_is_needed(missing: str) -> None:
 
 
 def refusal_of(dashboard: dict[str, Any]) -> Answer:
-    return Emulated().post(DASHBOARDS, body(**dashboard))
+    return Emulated(profile=FILLING).post(DASHBOARDS, body(**dashboard))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from harness.emulated import Emulated
 from harness.golden import Golden
 from harness.routes import API_ROOT, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS
 
+from reconciler.emulator import profile_of
 from reconciler.emulator.answering import BODY_LIMIT
 
 SLO = {
@@ -169,8 +170,8 @@ def test_wrong_shape_is_found_before_broken_rules(golden: Golden) -> None:
 
 
 def test_keys_come_in_another_order() -> None:
-    """Objects come back with their keys in another order than they were sent in."""
-    emulator = Emulated()
+    """Where the profile says so, keys come back in another order than they were sent in."""
+    emulator = Emulated(profile=profile_of({"keyOrder": "reversed"}))
     view = {"name": "v", "timeSelection": {}, "aUnknown": {"a": 1, "b": 2}}
 
     text = emulator.post(VIEWS, view).text

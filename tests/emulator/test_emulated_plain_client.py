@@ -65,7 +65,7 @@ def use_all(ask: Client) -> dict[str, str]:
     assert ask("PUT", "/alerts/alerts-general/v3/bulk", {"alertDefsToReplace": [item]})["alertDefs"]
     assert ask("GET", "/alerts/events/v3/alert-events")["events"]
 
-    board: dict[str, Any] = {"name": "Mine"}
+    board: dict[str, Any] = {"name": "Mine", "slugName": "mine"}
     made = ask("POST", DASHBOARDS, {"requestId": "1", "dashboard": board})["dashboardId"]
     board |= {"id": made, "description": "new"}
     assert ask("PUT", DASHBOARDS, {"requestId": "2", "dashboard": board}) == {}

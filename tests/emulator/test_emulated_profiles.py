@@ -354,7 +354,14 @@ def test_zero_values_dropped() -> None:
 
     policy = emulator.get(POLICIES).body["policies"][0]
     made = emulator.post(
-        SLOS, slo(**REQUESTS, labels={"team": ""}, sloTimeFrame="SLO_TIME_FRAME_UNSPECIFIED", x=0)
+        SLOS,
+        slo(
+            **REQUESTS,
+            labels={"team": ""},
+            sloTimeFrame="SLO_TIME_FRAME_UNSPECIFIED",
+            x=0,
+            grouping={"labels": []},
+        ),
     ).body["slo"]
 
     assert {"enabled", "deleted", "description"}.isdisjoint(policy)
@@ -520,10 +527,10 @@ def test_policy_order(how: str, names: str) -> None:
 def test_stale_reads() -> None:
     """After a write each address is answered that many times as it was before."""
     emulator = under(stale_reads=2)
-    emulator.post(DASHBOARDS, dashboard("1", id=ID))
+    emulator.post(DASHBOARDS, dashboard("1", id=ID, slugName="shop", description=""))
     assert [emulator.get(f"{DASHBOARDS}/{ID}").status for _ in range(3)] == [404, 404, 200]
 
-    emulator.put(DASHBOARDS, dashboard("2", id=ID, description="new"))
+    emulator.put(DASHBOARDS, dashboard("2", id=ID, slugName="shop", description="new"))
 
     paths = (f"{DASHBOARDS}/{ID}", f"{DASHBOARDS}/by-slug/shop".replace("dashboards/by", "by"))
     for path in paths:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from harness.emulated import Emulated
+from harness.profiles import FILLING
 from harness.routes import ALERTS, SLOS
 
 ALERT = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
@@ -37,8 +38,8 @@ def watch(emulator: Emulated, slo_id: str, alert_id: str = ALERT, **properties: 
 
 
 def test_created_slo() -> None:
-    """A new SLO gets an id of the service and every field nobody sent."""
-    emulator = Emulated()
+    """A new SLO gets an id of the service and, where it fills in, every field nobody sent."""
+    emulator = Emulated(profile=FILLING)
 
     made = created(emulator, id=STRANGER, creator="mallory")
 
@@ -62,7 +63,7 @@ def test_created_slo() -> None:
 
 def test_replaced_slo() -> None:
     """A replace counts the revision up, keeps origin and id, and may change the SLI."""
-    emulator = Emulated()
+    emulator = Emulated(profile=FILLING)
     before = created(emulator)
 
     answer = emulator.put(SLOS, {**before, **slo(), "requestBasedMetricSli": None, **WINDOWS})

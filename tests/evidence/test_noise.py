@@ -163,18 +163,18 @@ def test_too_soon() -> None:
 def test_false_alarms() -> None:
     """On simulated alerts of one rate, or one that follows the day, noisier is hardly ever said.
 
-    At one per cent of 300 runs, more than 10 have a probability below one in a thousand.
+    At one per cent of 100 runs, more than 5 have a probability below one in a thousand.
     """
     for one in (CALM[1], CALM[2]):
-        assert share(one, "noisier", 300, seed=11) <= 10 / 300
+        assert share(one, "noisier", 100, seed=11) <= 5 / 100
 
 
 def test_doubling() -> None:
     """A doubling of 10 events an hour is found within three hours in 95 %.
 
-    The true share is 0.969: of 150 runs fewer than 136 find it less than once in a thousand.
+    The true share is 0.969: of 60 runs fewer than 53 find it less than once in a thousand.
     """
-    assert share(DOUBLED, "noisier", 150, seed=5) >= 136 / 150
+    assert share(DOUBLED, "noisier", 60, seed=5) >= 53 / 60
 
 
 def test_hostile_names() -> None:

@@ -14,7 +14,7 @@ from reconciler.document import Json
 from reconciler.evidence.policies import Policies, policies_in, shadowed
 from reconciler.resource.policy_impact import Met, PolicySample
 
-CASES = 20_000
+CASES = 5_000
 HOWS = ("IS", "IS_NOT", "START_WITH", "INCLUDES", "UNSPECIFIED")
 
 
@@ -33,7 +33,7 @@ def test_against_the_emulator() -> None:
 def test_capitals_matter_where_they_do() -> None:
     """A list that is read for a service without capitals disagrees with one that has them."""
     random = Random(7)  # noqa: S311 - repeatable, not secret
-    cases = [random_case(random) for _ in range(2_000)]
+    cases = [random_case(random) for _ in range(1_000)]
     wrong = sum(
         policies_in({"policies": case.policies}, any_case=not case.any_case).met(case.sample)
         != Met(emulated(case))

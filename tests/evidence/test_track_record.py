@@ -21,7 +21,7 @@ from reconciler.emulator.models.alert_event import AlertEvent
 from reconciler.evidence.listings import MOST_REQUESTS
 from reconciler.evidence.track_record import touched_alerts, track_records
 from reconciler.journal.line_fields import KnownVersion
-from reconciler.report.signals.track_record import record_words
+from reconciler.report.signals.track_record import record_words, track_record_document
 from reconciler.resource import Manifest, Ref, SignalsUnread, TrackRecord
 from reconciler.signals.record import Span
 
@@ -274,6 +274,43 @@ def test_events_of_older_versions(applied: Site) -> None:
     record = tracked(applied, [alert(priority=QUIETER)], now=soon)[0][ERRORS]
 
     assert (record.events, record.by_name, record.complete) == (2, 0, True)
+
+
+@pytest.mark.promise("S11")
+def test_events_that_are_tied_to_no_alert(site: Site) -> None:
+    """Events of an unknown version make an alert incomplete whose versions are not all known."""
+    for number in range(3):
+        told = {"cx_event_metadata": {"alertVersionId": f"v{number}"}}
+        fire(site, NOW - timedelta(days=2), f"v{number}", str(number), **told)
+
+    record = tracked(site, [alert()])[0][ERRORS]
+
+    assert (record.events, record.complete, record.untied) == (0, False, 3)
+    assert record_words(record).startswith("not seen to fire")
+    assert "not all its versions are known, and 3 records tell only an unknown one" in record_words(
+        record
+    )
+    assert track_record_document(record)["untied"] == 3
+
+
+@pytest.mark.promise("S11")
+def test_cases_that_are_tied_to_no_alert(site: Site) -> None:
+    """Cases of an unknown version make an alert incomplete whose versions are not all known."""
+    case: Json = {
+        "id": "c",
+        "category": "x",
+        "priority": "CASE_PRIORITY_P1",
+        "state": "x",
+        "status": "x",
+        "title": "t",
+        "createTime": "2026-02-25T00:00:00Z",
+        "alertIndicators": [{"alertVersionId": "by-hand"}],
+    }
+    site.meddle("POST", CASES, answer_with(200, {"cases": [case], "pagination": {}}))
+
+    record = tracked(site, [alert()])[0][ERRORS]
+
+    assert (record.cases, record.complete, record.untied) == (0, False, 1)
 
 
 def test_resolved_is_no_trigger(applied: Site) -> None:

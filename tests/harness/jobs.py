@@ -22,7 +22,10 @@ OWN = ("RECONCILER_", "GITHUB_", "RUNNER_", "INPUT_", "ACTIONS_")
 PROJECT = """\
 defaultEnvironment: production
 environments:
-  production: {{baseUrl: "{url}", journal: .reconciler/production.jsonl}}
+  production:
+    baseUrl: "{url}"
+    journal: .reconciler/production.jsonl
+    guards: {{allow: [takes-over]}}
   local: {{emulator: {{data: .reconciler/local.db}}}}
 """
 
@@ -118,7 +121,7 @@ class Jobs:
         environ = {**without_a_job(), **files, **environ, **given}
         with mock.patch.dict(os.environ, environ, clear=True):
             ran = typed("ci", command)
-        assert ran.err == ""
+        assert ran.err == "", ran.err
         found = re.findall(r"([a-z-]+)<<(\w+)\n(.*?)\n\2\n", output.read_text("utf-8"), re.DOTALL)
         outputs = {name: value for name, _, value in found}
         return JobRan(ran.code, ran.out, ran.err, outputs, summary.read_text(encoding="utf-8"))

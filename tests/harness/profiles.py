@@ -48,6 +48,22 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 """What is drawn where a switch takes an object: by the name that stands for it in a position."""
 
+FILLS: dict[str, Any] = {
+    "zeroValues": "rendered",
+    "emptyObjects": "rendered",
+    "keyOrder": "reversed",
+    "int64": "text",
+    "uuids": "lower_case",
+    "sloTypes": "told",
+    "sloTimeFrames": "defaulted",
+    "dashboardSlugs": "made",
+    "widgetTimes": "told",
+    "requiredFields": "observed",
+    "policyOrder": "reversed",
+    "policySeverities": "returned",
+}
+"""The service that fills in, normalises and orders all that there is a switch for."""
+
 Switches = dict[str, tuple[Any, ...]]
 Position = tuple[str, Any]
 """A switch in lower camelCase, and one of its values."""
@@ -113,6 +129,9 @@ def reads_of(switches: Mapping[str, Any]) -> dict[str, Any]:
 def profile(switches: Mapping[str, Any]) -> Profile:
     """Give the profile that a file with these switches would."""
     return ADAPTER.validate_json(json.dumps(as_file(switches)))
+
+
+FILLING = profile(FILLS)
 
 
 def profiles(waiting: Mapping[Position, str]) -> st.SearchStrategy[Profile]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from harness.doors import KEY
@@ -66,10 +68,23 @@ class Served:
         return rows
 
 
+@cache
+def _company(seed: str) -> Starlette:
+    """Return an emulator with a company in it, to copy from: to make one takes a second."""
+    return create_app(alert_ids=[ALERT_ID], seed=seed)
+
+
 @contextmanager
-def served(seed: str | None = None, profile: Profile | None = None) -> Iterator[Served]:
+def served(
+    seed: str | None = None,
+    profile: Profile | None = None,
+    alert_ids: Sequence[str] = (ALERT_ID,),
+) -> Iterator[Served]:
     """Serve on a free port until the end of the block, with a company in it where asked."""
-    switch = Switch(create_app(alert_ids=[ALERT_ID], api_key=KEY, seed=seed, profile=profile))
+    app = create_app(alert_ids=alert_ids, api_key=KEY, profile=profile)
+    if seed:
+        _company(seed).state.store._connection.backup(app.state.store._connection)
+    switch = Switch(app)
     config = uvicorn.Config(
         switch, port=0, lifespan="off", ws="none", log_config=None, timeout_graceful_shutdown=1
     )

@@ -148,6 +148,7 @@ def settings_for(profile: Profile) -> Assumptions:
     said = {
         "queryStyle": profile.query_objects,
         "documentedSliOnly": profile.slis == "documented",
+        "dashboards": {"slugs": profile.dashboard_slugs},
         "validateSlos": "none" if profile.validation == "documented" else "replaced",
         "reads": {
             **_without_nothing(profile.reads),

@@ -208,10 +208,14 @@ def seed(folder: Path) -> Path:
 
 
 def workspace(folder: Path, text: str = WORKSPACE) -> Path:
-    """Write manifests for whatever service the environment names into a folder of their own."""
+    """Write manifests for whatever service the environment names into a folder of their own.
+
+    What they take over there unseen is theirs.
+    """
     folder.mkdir(exist_ok=True)
-    project = "environments: {default: {journal: .reconciler/journal.jsonl}}"
-    (folder / "reconciler.yaml").write_text(project, encoding="utf-8")
+    project = "{journal: .reconciler/journal.jsonl, guards: {allow: [takes-over]}}"
+    text_of_project = f"environments: {{default: {project}}}"
+    (folder / "reconciler.yaml").write_text(text_of_project, encoding="utf-8")
     (folder / "all.yaml").write_text(text, encoding="utf-8")
     return folder
 

@@ -13,8 +13,9 @@ from reconciler.document import Json
 from reconciler.kinds import KINDS
 
 NEEDING_AN_ID = {kind.name for kind in KINDS if kind.id_form.required}
-SCHEMAS = {kind: schemas()[kind] for kind in MODELS}
-WORKSPACE = schemas()["manifest"]
+EVERY = schemas()
+SCHEMAS = {kind: EVERY[kind] for kind in MODELS}
+WORKSPACE = EVERY["manifest"]
 KIND_OF = {
     folder: kind
     for folder, model in FOLDERS.items()

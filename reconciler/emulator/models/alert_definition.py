@@ -22,6 +22,7 @@ from reconciler.emulator.models.wire import (
     Int32,
     JsonObject,
     Labels,
+    SentUuid,
     Timestamp,
     Uuid,
     WireObject,
@@ -56,7 +57,9 @@ class IncidentsSettings(WireObject):
 class SloDefinitionRef(WireObject):
     """The SLO an alert watches."""
 
-    slo_id: Uuid
+    uuids: ClassVar[tuple[str, ...]] = ("slo_id",)
+
+    slo_id: SentUuid
 
 
 class SloThreshold(WireObject):
@@ -117,6 +120,10 @@ class BulkReplaceRequest(WireObject):
 
 class StoredAlertDefinition(WireObject):
     """What the service keeps of an alert."""
+
+    metadata: ClassVar[frozenset[str]] = frozenset(
+        {"createdTime", "updatedTime", "lastTriggeredTime", "status"}
+    )
 
     id: str
     alert_version_id: str

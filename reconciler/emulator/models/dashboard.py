@@ -103,7 +103,9 @@ class FilterSource(WireObject):
 class DashboardFilter(WireObject):
     """A filter over the whole dashboard."""
 
-    id: Identifier
+    needed: ClassVar[tuple[str, ...]] = ("id",)
+
+    id: Identifier | None = None
     display_name: str = ""
     enabled: bool = False
     collapsed: bool = False
@@ -170,6 +172,8 @@ class DashboardCreateReply(WireObject):
 
 class StoredDashboard(WireObject):
     """Reply of endpoints 5 and 6; the locker is there while it is locked."""
+
+    metadata: ClassVar[frozenset[str]] = DashboardWriteRequest.read_only
 
     dashboard: Dashboard
     is_locked: bool = False

@@ -74,8 +74,9 @@ class Widget(WireObject):
     """One picture; its times are the service's."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"createdAt", "updatedAt"})
+    needed: ClassVar[tuple[str, ...]] = ("id",)
 
-    id: Identifier
+    id: Identifier | None = None
     title: str = ""
     description: str = ""
     appearance: WidgetAppearance | None = None
@@ -93,7 +94,9 @@ class RowAppearance(WireObject):
 class Row(WireObject):
     """Widgets side by side."""
 
-    id: Identifier
+    needed: ClassVar[tuple[str, ...]] = ("id",)
+
+    id: Identifier | None = None
     appearance: RowAppearance | None = None
     widgets: Annotated[list[Widget], Field(max_length=1000)] = Field(default_factory=list)
 
@@ -113,7 +116,9 @@ class SectionOptions(WireObject):
 class Section(WireObject):
     """Rows under one heading."""
 
-    id: Identifier
+    needed: ClassVar[tuple[str, ...]] = ("id",)
+
+    id: Identifier | None = None
     options: SectionOptions | None = None
     rows: Annotated[list[Row], Field(max_length=1000)] = Field(default_factory=list)
 

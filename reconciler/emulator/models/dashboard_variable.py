@@ -1,5 +1,7 @@
 """Variables of a dashboard, of both generations."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from reconciler.emulator.models.enumerations import (
@@ -83,7 +85,9 @@ class VariableValue(WireObject):
 class VariableV2(WireObject):
     """A variable of the second generation, known by its id."""
 
-    id: Identifier
+    needed: ClassVar[tuple[str, ...]] = ("id",)
+
+    id: Identifier | None = None
     name: str = ""
     display_name: str = ""
     description: str = ""

@@ -91,9 +91,7 @@ class OverwritePolicy(PolicyInput):
     """A policy of an overwrite, which leaves less to defaults; its place is that in the list."""
 
     read_only: ClassVar[frozenset[str]] = PolicyInput.read_only | {"placement"}
-
-    description: PolicyDescription
-    priority: PolicyPriority
+    needed: ClassVar[tuple[str, ...]] = ("description", "priority")
 
 
 class OverwriteItem(WireObject):
@@ -112,12 +110,14 @@ class OverwriteRequest(WireObject):
 class LogPolicy(WireObject):
     """What the service tells of a policy; `logRules` only where the profile says so."""
 
+    metadata: ClassVar[frozenset[str]] = frozenset({"companyId", "createdAt", "updatedAt"})
+
     id: str
     company_id: Int32
     name: str
-    description: str
+    description: str = ""
     order: Int32
-    priority: PolicyPriority
+    priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
     enabled: bool
     deleted: bool = False
     application_rule: PolicyRule | None = None

@@ -1,11 +1,11 @@
 """Whom an alert tells, and how."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from reconciler.emulator.models.enumerations import NotifyOn
-from reconciler.emulator.models.wire import Int32, JsonObject, Uuid, WireObject, bounds
+from reconciler.emulator.models.wire import Int32, JsonObject, SentUuid, WireObject, bounds
 
 NotificationMinutes = Annotated[Int32, bounds(1, 10_080)]
 
@@ -44,7 +44,9 @@ class Destination(WireObject):
 class Router(WireObject):
     """Routing by rules; an empty router is not the same as none."""
 
-    id: Uuid | None = None
+    uuids: ClassVar[tuple[str, ...]] = ("id",)
+
+    id: SentUuid | None = None
     notify_on: NotifyOn = "NOTIFY_ON_TRIGGERED_ONLY_UNSPECIFIED"
 
 

@@ -73,15 +73,16 @@ class SloDefinition(WireObject):
     )
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"name", "targetThresholdPercentage"})
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {"creator", "type", "createTime", "updateTime", "revision"}
+    metadata: ClassVar[frozenset[str]] = frozenset(
+        {"creator", "createTime", "updateTime", "revision"}
     )
+    read_only: ClassVar[frozenset[str]] = metadata | {"type"}
 
     id: Uuid | None = None
     name: Annotated[str, Field(min_length=1)]
     description: str = ""
     target_threshold_percentage: Annotated[float, Field(ge=0, le=100)]
-    slo_time_frame: SloTimeFrame = "SLO_TIME_FRAME_28_DAYS"
+    slo_time_frame: SloTimeFrame = "SLO_TIME_FRAME_UNSPECIFIED"
     labels: Labels = Field(default_factory=dict)
     grouping: Grouping = Grouping()
     request_based_metric_sli: RequestBasedMetricSli | None = None

@@ -1,5 +1,7 @@
 """The part of an alert on single traces, the only part the API document shows."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from reconciler.emulator.models.enumerations import TracingOperation
@@ -32,6 +34,8 @@ class TracingLabelFilters(WireObject):
 
 class SimpleTracingFilter(WireObject):
     """Slow spans with certain labels; the latency travels as text."""
+
+    digits: ClassVar[tuple[str, ...]] = ("latency_threshold_ms",)
 
     latency_threshold_ms: Int64 = "0"
     tracing_label_filters: TracingLabelFilters | None = None

@@ -2,9 +2,20 @@
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
@@ -14,8 +25,10 @@ JsonObject = dict[str, Any]
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.IGNORECASE)
 _INT32 = range(-(2**31), 2**31)
-_INT64_SCHEMA: JsonDict = {"format": "int64", "pattern": "^-?[0-9]{1,19}$"}
+_INT64_SCHEMA = {"type": "string", "format": "int64", "pattern": "^-?[0-9]{1,19}$"}
 _INT64 = range(-(2**63), 2**63)
+AS_SENT = "as sent"
+"""The context of a value that a client sent, so that the model knows what it was sent with."""
 
 
 class WireObject(BaseModel):
@@ -24,11 +37,19 @@ class WireObject(BaseModel):
     `required_in_answers` are the fields that the document marks required, and the list
     of which an answer consists: a service that leaves out zero values still sends them.
     `read_only` are those that
-    only the service sets, by their names on the wire.
+    only the service sets, by their names on the wire, and `metadata` those that it keeps of a
+    record beside what was sent. `needed` are the fields that services are known to require,
+    though the document does not. `digits` are int64 and `uuids` are ids of other things.
     """
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset()
     read_only: ClassVar[frozenset[str]] = frozenset()
+    metadata: ClassVar[frozenset[str]] = frozenset()
+    needed: ClassVar[tuple[str, ...]] = ()
+    digits: ClassVar[tuple[str, ...]] = ()
+    uuids: ClassVar[tuple[str, ...]] = ()
+
+    _sent: tuple[str, ...] | None = PrivateAttr(None)
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -41,16 +62,36 @@ class WireObject(BaseModel):
         validate_by_name=True,
     )
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _null_is_unset(cls, sent: object) -> object:
-        """Drop documented fields that hold null, as the JSON form of protobuf does."""
-        if not isinstance(sent, dict) or None not in sent.values():
-            return sent
-        documented = {field.alias for field in cls.model_fields.values()}
-        return {
-            key: value for key, value in sent.items() if value is not None or key not in documented
-        }
+    def _read(
+        cls, sent: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        """Drop documented fields that hold null, as the JSON form of protobuf does.
+
+        What a client sent remembers its keys and their order.
+        """
+        if isinstance(sent, dict) and None in sent.values():
+            documented = {field.alias for field in cls.model_fields.values()}
+            sent = {
+                key: value
+                for key, value in sent.items()
+                if value is not None or key not in documented
+            }
+        made = handler(sent)
+        if info.context == AS_SENT and isinstance(sent, dict):
+            made.remember(tuple(sent))
+        return made
+
+    @property
+    def sent(self) -> tuple[str, ...] | None:
+        """The keys that a client sent, in their order; None for what the service made."""
+        return self._sent
+
+    def remember(self, sent: tuple[str, ...] = ()) -> Self:
+        """Render only the fields that were sent or set, those that were sent in this order."""
+        self._sent = sent
+        return self
 
 
 class Empty(WireObject):
@@ -76,13 +117,19 @@ def _int32(number: int) -> int:
     return number
 
 
-def _int64_text(value: object) -> object:
-    """Take a number or its digits and give digits, as 64-bit integers travel as text."""
+def sent_uuid(text: str) -> str:
+    """Return a UUID as it was sent; anything else is an error."""
+    canonical_uuid(text)
+    return text
+
+
+def _int64(value: object) -> object:
+    """Return a number or its digits, as 64-bit integers travel as either."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise PydanticCustomError("int64_type", "not an int64")
     if not re.fullmatch(r"-?[0-9]{1,19}", str(value)) or int(value) not in _INT64:
         raise PydanticCustomError("int64_type", "not an int64")
-    return str(value)
+    return value
 
 
 def _timestamp(text: str) -> str:
@@ -132,5 +179,6 @@ Int32 = Annotated[
     AfterValidator(_int32),
     Field(json_schema_extra={"format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}),
 ]
-Int64 = Annotated[str, BeforeValidator(_int64_text), Field(json_schema_extra=_INT64_SCHEMA)]
+SentUuid = Annotated[str, AfterValidator(sent_uuid), Field(json_schema_extra={"format": "uuid"})]
+Int64 = Annotated[str | int, BeforeValidator(_int64), WithJsonSchema(_INT64_SCHEMA)]
 Labels = dict[str, str]

@@ -188,7 +188,7 @@ SLUG: Final = Formed(
     re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*"),
     "small letters and digits joined by `-` or `_`",
     in_path=True,
-    repair=Advice("remove it: the slug then follows metadata.name"),
+    repair=Advice("remove it: a new dashboard gets the slug of metadata.name"),
 )
 _DURATION: Final = re.compile(r"([0-9]{1,9}) ?([mhdw])")
 _SECONDS_OF: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -245,7 +245,7 @@ class Dashboard(Part):
     description: Annotated[Text, AtMost(4096)] = None
     """What the dashboard is for, for people."""
     slug_name: Annotated[Text, AtMost(255), SLUG] = None
-    """Its name in the URL; left out, it is `metadata.name`."""
+    """Its name in the URL; left out, a new dashboard without an id gets `metadata.name`."""
     folder_id: IdValue | None = None
     """The folder that the dashboard is in, by its id."""
     folder_path: FolderPath | None = None

@@ -4,8 +4,9 @@ The service requires them of sections, rows, widgets, filters and variables, and
 may give them to actions and annotations. An item keeps the id that it was
 given: it is found in the journal's own copy of what was declared, which no
 service rewrites (`matching`). Only what that copy does not know, or what has
-another id live by now, is looked for among the live items. What is new gets an
-id derived from its place. So ids that nobody wrote make no difference.
+another id live by now, is looked for among the live items. What is live without
+an id stays so, and what is new gets one derived from its place. So ids that nobody
+wrote make no difference.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ def with_nested_ids(
     if all(item.item_id for item in mine.all_inside):
         return dashboard
     theirs, copies = items_of(live), [items_of(one) for one in written]
-    found = _found_ids(mine, copies, theirs)
+    found, bare = _found_ids(mine, copies, theirs)
     taken = {item.item_id for one in (mine, theirs, *copies) for item in one.all_inside}
-    return _Filling(mine, found, taken).filled(mine, name)
+    return _Filling(mine, found, bare, taken).filled(mine, name)
 
 
 def _as_before(
@@ -85,8 +86,13 @@ def _with_ids_of(
     return document
 
 
-def _found_ids(mine: Item, copies: Sequence[Item], theirs: Item) -> dict[Item, str]:
-    """Give the ids that items have, or had: their own, else the live one, else the journal's."""
+def _found_ids(
+    mine: Item, copies: Sequence[Item], theirs: Item
+) -> tuple[dict[Item, str], set[Item]]:
+    """Return the ids that items have, or had: their own, else the live one, else the journal's.
+
+    The second are those that are live, and have none there.
+    """
     declared = {item: item.item_id for item in mine.all_inside if item.item_id}
     ids, known = dict(declared), set[Item]()
     for copy in copies:
@@ -105,7 +111,8 @@ def _found_ids(mine: Item, copies: Sequence[Item], theirs: Item) -> dict[Item, s
         return (not copies or one in known) and like
 
     partners = Pairing(mine, theirs, ids, alike=may_be, in_place=stands_for).partner
-    return {**ids, **_ids_of(partners), **declared}
+    ids = {**ids, **_ids_of(partners), **declared}
+    return ids, {item for item in partners if item not in ids}
 
 
 def _ids_of(partners: Mapping[Item, Item]) -> dict[Item, str]:
@@ -115,9 +122,11 @@ def _ids_of(partners: Mapping[Item, Item]) -> dict[Item, str]:
 class _Filling:
     """Writes ids into a dashboard, each once in its list."""
 
-    def __init__(self, mine: Item, found: Mapping[Item, str], taken: set[str]) -> None:
-        """`taken` are all ids that a derived one must not be."""
-        self._found, self._taken = found, taken
+    def __init__(
+        self, mine: Item, found: Mapping[Item, str], bare: set[Item], taken: set[str]
+    ) -> None:
+        """`bare` items get no id, and `taken` are all ids that a derived one must not be."""
+        self._found, self._bare, self._taken = found, bare, taken
         self._used: set[ItemId] = {(item.known_by, item.item_id) for item in mine.all_inside}
 
     def filled(self, item: Item, place: str) -> dict[str, Json]:
@@ -144,7 +153,7 @@ class _Filling:
         found = self._found.get(item, "")
         if (item.known_by, found) in self._used:
             found = ""
-        if not found and item.known_by.made_up:
+        if not found and item.known_by.made_up and item not in self._bare:
             found = _derived(place, self._taken)
         self._used.add((item.known_by, found))
         return found

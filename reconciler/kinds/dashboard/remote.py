@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from reconciler.addresses import is_part
 from reconciler.api.retrying import Request
+from reconciler.assumptions import Assumptions
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
     AnotherRecord,
@@ -36,6 +37,7 @@ from reconciler.resource import (
     Absent,
     Action,
     Change,
+    InDoubt,
     LastEdit,
     Manifest,
     Observation,
@@ -45,12 +47,16 @@ from reconciler.resource import (
     Seen,
     Told,
     Unconfirmed,
+    Unknown,
     Written,
 )
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.journal.history import Memory
+
+
+USUAL = Assumptions()
 
 
 def from_export(content: dict[str, Json]) -> dict[str, Json]:
@@ -62,11 +68,18 @@ def from_export(content: dict[str, Json]) -> dict[str, Json]:
     return spec
 
 
-def slug_of(manifest: Manifest) -> str:
-    """Give the declared slug, else the one that the name gives (docs/manifests.md)."""
+def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
+    """Return the slug that a dashboard is created with and found by (docs/manifests.md).
+
+    That is the declared one, else the one of the name where no id is declared; "" where a
+    declared id is all that tells which dashboard is meant. Where the service makes slugs, a
+    new dashboard gets that of its name whatever its id.
+    """
     declared = value_at(manifest.spec, ("dashboard", "slugName"))
     if isinstance(declared, str) and declared:
         return declared
+    if declared_id(manifest) is not None and assumptions.dashboards.slugs == "kept":
+        return ""
     return manifest.ref.name.replace(".", "-").rstrip("-_")
 
 
@@ -101,6 +114,8 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
     """Read the dashboard by its declared id; where that finds none, by the journal's or by slug.
 
     What is found without being declared is no more than a reason to ask: see `declared_id`.
+    A create in doubt that only its id could find is `Unknown`: the service may have given
+    another id, and then a second create would make a second dashboard.
     """
     known = (declared_id(manifest), memory.remote_id, memory.formerly)
     for remote_id in dict.fromkeys(known):
@@ -109,7 +124,15 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
             if record is not ABSENT:
                 DASHBOARD_ID.check(remote_id, value_at(record, ("dashboard", "id")))
                 return _seen(record, str(remote_id))
-    slug = slug_of(manifest)
+    slug = slug_of(manifest, api.assumptions)
+    if slug:
+        return await _observe_by_slug(api, manifest, slug)
+    if memory.unsettled_create is not None:
+        return Unknown(None, "a dashboard without a slug is found by its id only")
+    return Absent(f"the service has no dashboard {declared_id(manifest)}")
+
+
+async def _observe_by_slug(api: Api, manifest: Manifest, slug: str) -> Observation:
     record = await api.read(f"{BY_SLUG}/{quote(slug, safe='')}")
     if record is not ABSENT:
         told = value_at(record, ("dashboard", "slugName"))
@@ -140,24 +163,22 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
 
 
 def complete(manifest: Manifest, observation: Observation, memory: Memory) -> dict[str, Json]:
-    """Add nested ids and the slug, which a dashboard declared by its id keeps from live.
+    """Add nested ids. The id is identity, and no part of what is compared.
 
-    The id is identity, and no part of what is compared.
+    A slug that is not declared is left as it is: where one was written once, the live one is
+    taken for it, so that not declaring it any more removes nothing.
     """
     dashboard = manifest.spec.get("dashboard")
     if not isinstance(dashboard, dict):
         return manifest.spec
     live = observation.document.get("dashboard") if isinstance(observation, Seen) else ABSENT
     body = without(dashboard, IDENTITY)
-    if not body.get("slugName"):
-        by_id = manifest.remote_id is not None or own_id(manifest.spec)
-        kept = text(live, "slugName") if by_id else ""
-        if not kept and by_id and value_at(live, ("slugName",)) == "":
-            # The service gave it none, and it is not for us to give one nobody asked for.
-            body["slugName"] = ""
-        else:
-            body["slugName"] = kept or slug_of(manifest)
     written = [one.get("dashboard", ABSENT) for one in reversed(memory.candidates)]
+    if not body.get("slugName"):
+        body.pop("slugName", None)
+        kept = text(live, "slugName")
+        if kept and any(value_at(one, ("slugName",)) is not ABSENT for one in written):
+            body["slugName"] = kept
     filled = with_nested_ids(body, written, live, str(manifest.ref))
     return {**manifest.spec, "dashboard": filled}
 
@@ -169,10 +190,8 @@ def declared_id(manifest: Manifest) -> RemoteId | None:
 
 def identities(manifest: Manifest) -> Mapping[str, str]:
     """Give what no two dashboards may share, by what people call it."""
-    found = {"slug": slug_of(manifest)}
-    if own := own_id(manifest.spec):
-        found["id"] = own
-    return found
+    found = {"slug": slug_of(manifest), "id": own_id(manifest.spec)}
+    return {what: value for what, value in found.items() if value}
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Answer]:
@@ -189,7 +208,7 @@ async def _write(api: Api, sending: Sending) -> Outcome:
         if sending.change.action is Action.CREATE:
             return await _create(api, sending)
         remote_id = sending.change.remote_id
-        body = _wrapper(sending, remote_id)
+        body = _wrapper(sending, {"id": remote_id} if remote_id else {})
         await api.send("PUT", DASHBOARDS, body, request=Request.REPLACE, may_be_empty=True)
     except ServiceRefused as refused:
         return refusal(sending, refused)
@@ -198,21 +217,22 @@ async def _write(api: Api, sending: Sending) -> Outcome:
     return Written(sending.ref, remote_id)
 
 
-def _wrapper(sending: Sending, remote_id: RemoteId | None) -> dict[str, Json]:
+def _wrapper(sending: Sending, identity: dict[str, Json]) -> dict[str, Json]:
     dashboard = sending.document.get("dashboard")
     if not isinstance(dashboard, dict):
         raise InvalidInput("spec has no object `dashboard`, so nothing was sent")
-    identified = {"id": remote_id, **dashboard} if remote_id else dashboard
     rest = without(sending.document, frozenset(("dashboard",)))
     if sending.change.action is not Action.CREATE:
         # Left out, a replace leaves the lock as it is, and nobody could take it off again.
         rest.setdefault("isLocked", False)
-    return {"dashboard": identified, "requestId": sending.change.request_id, **rest}
+    return {"dashboard": {**identity, **dashboard}, "requestId": sending.change.request_id, **rest}
 
 
 async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
     asked = declared_id(sending.change.manifest)
-    body = _wrapper(sending, asked)
+    slug = slug_of(sending.change.manifest, api.assumptions)
+    identity = {"id": asked, "slugName": slug}
+    body = _wrapper(sending, {field: value for field, value in identity.items() if value})
     try:
         reply = await api.send("POST", DASHBOARDS, body, request=Request.FINDABLE)
     except OutcomeUnknown:
@@ -238,6 +258,9 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
             return Written(sending.ref, observed.remote_id, "the answer was lost; it was found")
         said = "the answer was lost, and the dashboard that is there now is another"
         return Unconfirmed(sending.ref, said, exit_code=ExitCode.STALE)
+    if not slug_of(sending.change.manifest, api.assumptions):
+        said = "the answer to the create was lost, and nothing has the declared id"
+        return InDoubt(sending.ref, f"{said}: the service may have given it another one")
     if again:
         return await _create(api, sending, again=False)
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")

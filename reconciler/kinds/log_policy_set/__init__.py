@@ -12,7 +12,7 @@ from reconciler.kinds.id_forms import NO_ID
 from reconciler.kinds.kind import Essential, Kind, Ranking
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.reaching import takes_logs_of
-from reconciler.kinds.log_policy_set.remote import observe, write
+from reconciler.kinds.log_policy_set.remote import SEVERITIES, observe, write
 
 if TYPE_CHECKING:
     from reconciler.kinds.hygiene import Check
@@ -66,6 +66,7 @@ LOG_POLICY_SET = Kind(
     singleton=True,
     bearing=Bearing(takes_logs_of=takes_logs_of),
     destroyable=("policies",),
+    needed=(SEVERITIES,),
     essentials=(Essential(("policies",)),),
     picture=Ranking(
         ("policies",),

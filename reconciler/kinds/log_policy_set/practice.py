@@ -6,8 +6,8 @@ one is in vain where those before it take every line that it would.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from reconciler.document import Json
 from reconciler.kinds.practice import Found, Practice, text_of
@@ -122,11 +122,14 @@ def names_of(rule: Json) -> tuple[Names | None, bool]:
 
 def _never_reached(spec: dict[str, Json]) -> Iterator[Found]:
     items = [item for _, item in places(spec, "policies", EACH)]
-    taken = [taken_by(item) for item in items]
-    for index, one in enumerate(taken):
+    known = _Known()
+    for index, item in enumerate(items):
+        one = taken_by(item)
         if one is None:
             continue
-        before = shadowing(taken[:index], one)
+        near = known.near(one)
+        before = [near[at][0] for at in shadowing([other for _, other in near], one)]
+        known.add(index, one)
         if before:
             names = ", ".join(f"`{_name(items[at])}`" for at in before)
             said = f"this policy is never reached: {names} before it takes every line that it would"
@@ -134,6 +137,62 @@ def _never_reached(spec: dict[str, Json]) -> Iterator[Found]:
                 said = f"this policy is never reached: {names} before it take every line of it"
             way_out = Advice("write it before that one, or remove it")
             yield Found(("policies", index, "policy", "name"), said, way_out)
+
+
+MOST_NEAR = 100
+"""Policies that one is compared with: the first of those that may take what it would."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """Policies by what they may take, so that one is compared with few of many."""
+
+    by_rule: dict[tuple[str, str], dict[tuple[str, str], list[tuple[int, Taken]]]] = field(
+        default_factory=dict
+    )
+
+    def add(self, index: int, one: Taken) -> None:
+        for rule in _marks(one.application):
+            for other in _marks(one.subsystem):
+                found = self.by_rule.setdefault(rule, {}).setdefault(other, [])
+                if len(found) < MOST_NEAR:
+                    found.append((index, one))
+
+    def near(self, one: Taken) -> list[tuple[int, Taken]]:
+        """Return policies that may take what one would, in their order."""
+        found: dict[int, Taken] = {}
+        for rule in _asked(one.application, self.by_rule):
+            held = self.by_rule[rule]
+            for other in _asked(one.subsystem, held):
+                found.update(held[other])
+        return sorted(found.items(), key=lambda pair: pair[0])[:MOST_NEAR]
+
+
+def _marks(rule: Names | None) -> set[tuple[str, str]]:
+    """Return by what a rule is found: a part of a name that it lets in, as far as it has one."""
+    if rule is None or rule.how == IS_NOT:
+        return {("", "")}
+    if rule.how == IS:
+        return {(IS, name.casefold()) for name in rule.names[:MOST_NEAR]}
+    return {(rule.how, name.casefold()[:LONGEST_MARK]) for name in rule.names[:MOST_NEAR]}
+
+
+LONGEST_MARK = 3
+
+
+def _asked(rule: Names | None, known: Mapping[tuple[str, str], object]) -> list[tuple[str, str]]:
+    """Return those marks under which what covers a rule may be."""
+    asked = {("", "")}
+    if rule is not None and rule.how != IS_NOT:
+        first = rule.names[0].casefold()
+        asked |= {(IS, first)}
+        asked |= {(STARTS, first[:size]) for size in range(1, LONGEST_MARK + 1)}
+        asked |= {
+            (INCLUDES, first[at : at + size])
+            for at in range(len(first))
+            for size in range(1, LONGEST_MARK + 1)
+        }
+    return [one for one in asked if one in known]
 
 
 def _name(item: Json) -> str:
