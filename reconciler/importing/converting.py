@@ -1,7 +1,8 @@
 """What documents of other tools become, and what of them is left behind. Pure.
 
 A converter is two functions: `recognise(document)`, and `convert(document, source, beside)`, where
-`source` says for people where the document stands, and `beside` are all documents of its file.
+`source` says for people where the document is, and `beside` has all documents of its file. It reads
+a document as `Fields` only, which know what was not read: `Notes.unread` names that.
 """
 
 from __future__ import annotations
@@ -10,37 +11,53 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from reconciler.document import Json, Path
 from reconciler.kinds.kind import Kind
 from reconciler.report.safe import safe
 
+_Value = TypeVar("_Value")
+
 MOST_MADE = 5_000
 """Resources of one document: what is above is left behind, and said."""
 
-MOST_LEFT = 500
+MOST_LEFT = 1_000
+"""Parts that are named, as many as the panels of the largest dashboard; more are counted."""
+
+MOST_FIELDS = 200
+NOTHING_ALIKE = "no counterpart that is taken over"
 LONGEST_NAMED = 120
 MOST_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind:
-    """Something of a document that no manifest holds, or only nearly, and why."""
+    """Something of a document that no manifest holds, or only nearly, and why.
+
+    `is_whole` marks a rule, SLO or dashboard of which nothing is taken over.
+    """
 
     what: str
     why: str
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A resource as the `spec` of a manifest; `comments` stand above the places they are about."""
+    """A resource as the `spec` of a manifest; `comments` are about the places below them.
+
+    Resources of one `name` have different names of manifests by their `labels`, None for what has
+    no labels, and else by the `digest` of what they were made of.
+    """
 
     kind: Kind
     name: str
     spec: dict[str, Json]
     comments: Mapping[Path, str] = field(default_factory=dict)
     left_behind: tuple[LeftBehind, ...] = ()
+    labels: Mapping[str, str] | None = None
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,71 +68,178 @@ class Conversion:
     left_behind: tuple[LeftBehind, ...] = ()
 
 
+class Neighbours:
+    """The documents of one file, which may refer to each other."""
+
+    def __init__(self, documents: Sequence[Json] = ()) -> None:
+        self.documents = documents
+
+
+ALONE = Neighbours()
+
+
 class Converter(Protocol):
     """A module that knows one other tool."""
 
     def recognise(self, document: Json) -> bool:
         """Tell whether a document is one of the tool's."""
 
-    def convert(self, document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:
-        """Give what a document becomes; one that is not as the tool writes it is left behind."""
+    def convert(self, document: Json, source: str, beside: Neighbours = ALONE) -> Conversion:
+        """Return what a document becomes; one that is not as the tool writes it is left behind."""
+
+
+class Fields:
+    """An object of a document, and which of its fields were read.
+
+    A field counts as read where its value is of the kind that was asked for. One that is read as
+    an object, or as a list of them, counts field by field.
+    """
+
+    __slots__ = ("_inner", "_read", "document")
+
+    def __init__(self, document: Json) -> None:
+        self.document: dict[str, Json] = document if isinstance(document, dict) else {}
+        self._read: set[str] = set()
+        self._inner: dict[str, list[Fields]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.document
+
+    def value(self, key: str) -> Json:
+        """Return a value of any kind, None for none."""
+        self._read.add(key)
+        return self.document.get(key)
+
+    def text(self, key: str) -> str:
+        """Return a text, "" for anything else."""
+        value = self.document.get(key)
+        return self._noted(key, value) if isinstance(value, str) else ""
+
+    def flag(self, key: str) -> bool:
+        """Return whether a field is true."""
+        value = self.document.get(key)
+        return isinstance(value, bool) and self._noted(key, value)
+
+    def number(self, key: str) -> Decimal | None:
+        """Return a number, None for anything else."""
+        number = number_of(self.document.get(key))
+        return None if number is None else self._noted(key, number)
+
+    def scalar(self, key: str) -> str | None:
+        """Return a plain value as a text, None for anything else."""
+        value = self.document.get(key)
+        if isinstance(value, bool):
+            return self._noted(key, str(value).lower())
+        return self._noted(key, str(value)) if isinstance(value, str | int | float) else None
+
+    def scalars(self) -> Iterator[tuple[str, str]]:
+        """Yield the plain values of all fields, as texts by their keys."""
+        for key in self.document:
+            if (value := self.scalar(key)) is not None:
+                yield key, value
+
+    def inner(self, *path: str) -> Fields:
+        """Return an object at a path; an empty one for anything else."""
+        fields = self
+        for key in path:
+            fields = fields._opened(key)
+        return fields
+
+    def each(self, key: str) -> list[Fields]:
+        """Return the objects of a list; none for anything else."""
+        value = self.document.get(key)
+        if key not in self._inner and isinstance(value, list):
+            self._inner[key] = [Fields(one) for one in value if isinstance(one, dict)]
+        return self._inner.get(key, []) if isinstance(value, list) else []
+
+    def unread(self) -> Iterator[str]:
+        """Yield the names of the fields that were not read, once; what is empty says nothing."""
+        for key, value in self.document.items():
+            if key in self._inner:
+                for one in self._inner[key]:
+                    yield from (f"{key}.{name}" for name in one.unread())
+                if key not in self._read and _holds_others(value):
+                    yield key
+            elif key not in self._read and value not in (None, "", [], {}):
+                yield key
+        self._read.update(self.document)
+
+    def without(self, key: str) -> Fields:
+        """Return the same fields less one, with the same memory of what was read."""
+        rest = Fields({name: value for name, value in self.document.items() if name != key})
+        rest._read, rest._inner = self._read, self._inner
+        return rest
+
+    def _opened(self, key: str) -> Fields:
+        value = self.document.get(key)
+        if not isinstance(value, dict):
+            return Fields({})
+        return self._inner.setdefault(key, [Fields(value)])[0]
+
+    def _noted(self, key: str, value: _Value) -> _Value:
+        self._read.add(key)
+        return value
+
+
+def _holds_others(value: Json) -> bool:
+    return isinstance(value, list) and not all(isinstance(one, dict) for one in value)
 
 
 class Notes:
-    """What is left behind, in the order in which it was met, each once; too much is counted."""
+    """What is left behind, in the order in which it was met, each once; too much is counted.
+
+    Fields that were not read come last.
+    """
 
     def __init__(self) -> None:
         self._left: dict[LeftBehind, None] = {}
+        self._unread: dict[LeftBehind, None] = {}
         self._more = 0
 
-    def leave(self, what: str, why: str) -> None:
+    def leave(self, what: str, why: str, *, is_whole: bool = False) -> None:
         """Note one thing; foreign names in it are made harmless."""
-        one = LeftBehind(safe(what), safe(why))
-        if one in self._left:
+        self._note(self._left, LeftBehind(safe(what), safe(why), is_whole))
+
+    def unread(self, called: str, fields: Fields) -> None:
+        """Note the fields of an object that were not read, in one line."""
+        names = [*dict.fromkeys(fields.unread())]
+        shown = [named(one) for one in names[:MOST_FIELDS]]
+        if len(names) > MOST_FIELDS:
+            shown.append(f"and {len(names) - MOST_FIELDS:,} more fields")
+        if shown:
+            said = safe(": ".join(filter(None, (called, ", ".join(shown)))))
+            self._note(self._unread, LeftBehind(said, NOTHING_ALIKE))
+
+    def _note(self, where: dict[LeftBehind, None], left: LeftBehind) -> None:
+        if left in where:
             return
-        if len(self._left) >= MOST_LEFT:
+        if len(where) >= MOST_LEFT:
             self._more += 1
         else:
-            self._left[one] = None
+            where[left] = None
 
     @property
     def all(self) -> tuple[LeftBehind, ...]:
         """Everything that was noted."""
         more = (LeftBehind(f"{self._more:,} more", "too many to name"),) if self._more else ()
-        return (*self._left, *more)
+        return (*self._left, *self._unread, *more)
 
 
 def at(document: Json, *path: str) -> Json:
-    """Give what stands at a path of keys, None where nothing does."""
+    """Return what is at a path of keys, None for nothing."""
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     return document
 
 
 def text_at(document: Json, *path: str) -> str:
-    """Give a text at a path, "" where there is none."""
+    """Return a text at a path, "" where there is none."""
     value = at(document, *path)
     return value if isinstance(value, str) else ""
 
 
-def objects_at(document: Json, *path: str) -> list[dict[str, Json]]:
-    """Give the objects of a list at a path; anything else there is passed over."""
-    value = at(document, *path)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def scalars_at(document: Json, *path: str) -> Iterator[tuple[str, str]]:
-    """Yield the plain values of an object at a path, as texts by their keys."""
-    value = at(document, *path)
-    for key, one in value.items() if isinstance(value, dict) else ():
-        if isinstance(one, bool):
-            yield key, str(one).lower()
-        elif isinstance(one, str | int | float):
-            yield key, str(one)
-
-
 def number_of(value: Json) -> Decimal | None:
-    """Give a number that somebody may have meant, written as one or as a text; else None."""
+    """Return a number, written as one or as a text; else None."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:

@@ -9,8 +9,9 @@ from typing import Final
 from reconciler.document import Json
 from reconciler.errors import ExitCode
 from reconciler.importing import grafana, openslo, prometheus
-from reconciler.importing.converting import Converted, Converter, LeftBehind, named
+from reconciler.importing.converting import Converted, Converter, LeftBehind, Neighbours, named
 from reconciler.importing.records import Left, Record, id_given, judged
+from reconciler.importing.telling_apart import Given, told_apart
 from reconciler.manifests.withholding import Withheld
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
@@ -21,10 +22,10 @@ MOST_SAID: Final = 20
 class Beside:
     """What a document does not say itself: those of its file, and ids by names.
 
-    Where there are ids, `met` takes the names of everything that was met and may have one.
+    Where there are ids, `met` has the names of everything that was met and may have one.
     """
 
-    documents: Sequence[Json] = ()
+    documents: Neighbours = field(default_factory=Neighbours)
     ids: Mapping[str, str] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
 
@@ -32,41 +33,62 @@ class Beside:
 ALONE: Final = Beside()
 
 
-def converted_in(
-    document: Json, where: str, withheld: Withheld, beside: Beside
-) -> Iterator[Record | Left] | None:
-    """Give what a document of another tool becomes, None for one that is of none."""
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A resource made of a document of another tool, which is a record once all are known."""
+
+    made: Converted
+    where: str
+
+
+def converted_in(document: Json, where: str, beside: Beside) -> Iterator[Foreign | Left] | None:
+    """Return what a document of another tool becomes, None for one that is of none."""
     converter = next((one for one in CONVERTERS if one.recognise(document)), None)
-    return None if converter is None else _records(converter, document, where, withheld, beside)
+    return None if converter is None else _pieces(converter, document, where, beside)
 
 
-def _records(
-    converter: Converter, document: Json, where: str, withheld: Withheld, beside: Beside
-) -> Iterator[Record | Left]:
+def _pieces(
+    converter: Converter, document: Json, where: str, beside: Beside
+) -> Iterator[Foreign | Left]:
     conversion = converter.convert(document, where, beside.documents)
-    for one in conversion.made:
-        if beside.ids:
-            beside.met.add(one.name)
-        record = _record(one, where, withheld, beside.ids)
+    yield from (Foreign(one, where) for one in conversion.made)
+    for each in conversion.left_behind:
+        yield Left(each.what, each.why, ExitCode.PARTIAL if each.is_whole else ExitCode.DONE)
+
+
+def records_of(
+    foreign: Sequence[Foreign], withheld: Withheld, beside: Beside
+) -> Iterator[Record | Left]:
+    """Yield the records of all that was converted, by names that do not depend on its order."""
+    given = told_apart([one.made for one in foreign], beside.ids)
+    if beside.ids:
+        beside.met.update(given.met)
+    yield from given.left
+    for one, mine in zip(foreign, given.each, strict=True):
+        called = f"{one.made.kind.name} `{named(mine.handle)}` ({one.where})"
+        if mine.why_not:
+            code = ExitCode.DONE if mine.is_twin else ExitCode.INVALID
+            yield Left(called, mine.why_not, code)
+            continue
+        record = _record(one, mine, withheld)
         yield record
         if isinstance(record, Record):
-            called = f"{one.kind.name} `{named(record.title)}` ({where})"
-            yield from (Left(f"{called}, {each.what}", each.why) for each in one.left_behind)
-    yield from (Left(each.what, each.why) for each in conversion.left_behind)
+            left = one.made.left_behind
+            yield from (Left(f"{called}, {each.what}", each.why) for each in left)
 
 
-def _record(
-    one: Converted, where: str, withheld: Withheld, ids: Mapping[str, str]
-) -> Record | Left:
-    remote_id = id_given(one.kind, one.name, where, ids)
+def _record(foreign: Foreign, mine: Given, withheld: Withheld) -> Record | Left:
+    one = foreign.made
+    remote_id = id_given(one.kind, one.name, foreign.where, mine.ids)
     if isinstance(remote_id, Left):
         return remote_id
     if remote_id is None and one.kind.id_form.required:
         said = (
             "the API cannot create one: make one in the web interface, whatever it says, and "
-            f"give its id with --id '{named(one.name)}=ID'"
+            f"give its id with --id '{named(mine.handle)}=ID'"
         )
-        return Left(f"{one.kind.name} `{named(one.name)}` ({where})", said, ExitCode.INVALID)
+        what = f"{one.kind.name} `{named(mine.handle)}` ({foreign.where})"
+        return Left(what, said, ExitCode.PARTIAL)
     comments = {**one.comments}
     if one.left_behind:
         comments[()] = _said(one.left_behind)
@@ -74,8 +96,9 @@ def _record(
         kind=one.kind,
         spec=one.spec,
         remote_id=remote_id,
-        where=where,
+        where=foreign.where,
         comments=comments,
+        suffix=mine.mark,
         is_converted=True,
     )
     return judged(record, withheld)

@@ -7,23 +7,28 @@ What has no counterpart becomes a widget of text that says so, with its queries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, islice
+from itertools import groupby
 
 from reconciler.document import Json
 from reconciler.importing.converting import (
+    ALONE,
+    NOTHING_ALIKE,
     Conversion,
     Converted,
+    Fields,
+    Neighbours,
     Notes,
     at,
     named,
     number_of,
-    objects_at,
     plain,
     seconds_of,
     text_at,
 )
+from reconciler.importing.grafana_places import called as called_so
+from reconciler.importing.grafana_places import grid, name_places, place, widths
 from reconciler.importing.grafana_queries import LONGEST_QUERY, LUCENE, PROMQL, Query, queries_of
 from reconciler.kinds.dashboard import DASHBOARD
 from reconciler.manifests.strangers import is_grafana
@@ -40,73 +45,81 @@ PIES = frozenset(("piechart", "grafana-piechart-panel"))
 LOGS = frozenset(("logs",))
 TEXTS = frozenset(("text",))
 UNITS = {"percent": "UNIT_PERCENT", "short": "UNIT_NUMBER", "none": "UNIT_NUMBER"}
-EDITED = ("transformations", "repeat", "links", "alert", "timeFrom", "timeShift", "libraryPanel")
 USUAL_HEIGHT, USUAL_ROW = 8, 19
 """Units of a panel in Grafana, and of a row here: what new ones have."""
 
-GRID, WIDEST = 24, 1_280
-"""Units across a dashboard in Grafana, and here, where they are pixels of a usual window."""
+USUAL: Mapping[tuple[str, ...], tuple[Json, ...]] = {
+    ("fieldConfig", "defaults", "custom", "drawStyle"): ("line",),
+    ("fieldConfig", "defaults", "custom", "stacking", "mode"): ("none",),
+    ("lines",): (True,),
+    ("bars",): (False,),
+    ("points",): (False,),
+    ("stack",): (False,),
+    ("percentage",): (False,),
+    ("renderer",): ("flot",),
+}
+"""Settings of lines in Grafana that mean what a line chart does here anyway."""
 
-NOTHING_ALIKE = "it has no counterpart that is taken over"
+LAST = ("lastNotNull", "last", "current")
+"""Values of a series that an instant query has."""
+
+LAST_OF: tuple[Json, ...] = ([], ["lastNotNull"], ["last"], ["current"])
+
 TALLEST = 100
 _BACK = re.compile(r"now-(\w+)")
-_VARIABLE = re.compile(r"[$][{]?(\w+)|\[\[(\w+)")
+_VARIABLE = re.compile(r"[$][{]?([^\W\d]\w*)|\[\[(\w+)")
+"""A variable in a query; `$1` is what a pattern of the query found."""
 
 
 @dataclass(slots=True)
 class _Section:
-    """A heading and what stands below it; "" for what stands above all of them."""
+    """A heading and the panels below it; "" for those above all headings."""
 
     title: str = ""
     is_folded: bool = False
-    panels: list[dict[str, Json]] = field(default_factory=list)
+    panels: list[Fields] = field(default_factory=list)
 
 
 recognise = is_grafana
 
 
-def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:
-    """Give the one dashboard that a document is."""
+def convert(document: Json, source: str, beside: Neighbours = ALONE) -> Conversion:
+    """Return the one dashboard that a document is."""
     del beside
-    inner = _inner(document)
-    notes = Notes()
-    title = text_at(inner, "title") or source
+    outer, notes = Fields(document), Notes()
+    inner = outer.inner("dashboard") if isinstance(at(document, "dashboard"), dict) else outer
+    title = inner.text("title") or source
     dashboard: dict[str, Json] = {"name": title[:LONGEST_TEXT]}
-    if description := text_at(inner, "description"):
+    if description := inner.text("description"):
         dashboard["description"] = description[:LONGEST_TEXT]
+    if max(len(title), len(description)) > LONGEST_TEXT:
+        notes.leave("title, description", f"only their first {LONGEST_TEXT:,} characters fit")
     _put_times(dashboard, inner, notes)
     variables = _put_variables(dashboard, inner, notes)
     sections = _sections(inner, notes)
     dashboard["layout"] = {"sections": [_section(one, variables, notes) for one in sections]}
-    for what, value in (
-        (
-            "annotations",
-            [one for one in objects_at(inner, "annotations", "list") if not one.get("builtIn")],
-        ),
-        ("links", at(inner, "links")),
-        ("tags", at(inner, "tags")),
-    ):
-        if value:
-            notes.leave(what, NOTHING_ALIKE)
+    inner.number("schemaVersion")
+    notes.unread("dashboard", inner)
+    notes.unread("around the dashboard", outer)
     made = Converted(DASHBOARD, title, {"dashboard": dashboard}, {}, notes.all)
     return Conversion((made,))
 
 
-def _inner(document: Json) -> Json:
-    inner = at(document, "dashboard")
-    return inner if isinstance(inner, dict) else document
-
-
-def _put_times(dashboard: dict[str, Json], inner: Json, notes: Notes) -> None:
-    back = _BACK.fullmatch(text_at(inner, "time", "from"))
+def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
+    time = inner.inner("time")
+    start, end = time.text("from"), time.text("to")
+    back = _BACK.fullmatch(start)
     seconds = seconds_of(back[1]) if back is not None else None
-    if seconds and text_at(inner, "time", "to") == "now":
+    if seconds and end == "now":
         dashboard["relativeTimeFrame"] = f"{seconds}s"
-    elif at(inner, "time"):
-        notes.leave("time", "only a time up to now is taken over")
-    written = text_at(inner, "refresh")
+    elif start or end:
+        said = f"time: from {named(start)} to {named(end)}"
+        notes.leave(said, "only a time up to now is taken over")
+    written = inner.text("refresh")
     refreshes = seconds_of(written)
     if not refreshes:
+        if written:
+            notes.leave(f"refresh: {named(written)}", "it cannot be read: off")
         dashboard["off"] = {}
         return
     nearest = 120 if refreshes <= 120 else 300  # noqa: PLR2004 - the two that there are
@@ -115,21 +128,27 @@ def _put_times(dashboard: dict[str, Json], inner: Json, notes: Notes) -> None:
         notes.leave(f"refresh: {named(written)}", f"every {nearest // 60} minutes is the nearest")
 
 
-def _put_variables(dashboard: dict[str, Json], inner: Json, notes: Notes) -> frozenset[str]:
-    """Take over what can be: intervals, whose shape is known. Give the names."""
+def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> frozenset[str]:
+    """Take over what can be: intervals, which have a known shape. Return the names."""
     made: dict[str, Json] = {}
-    for variable in objects_at(inner, "templating", "list"):
-        name, kind = text_at(variable, "name"), text_at(variable, "type")
-        values = [one.strip() for one in text_at(variable, "query").split(",") if one.strip()]
-        if kind != "interval" or not name or not values:
+    for variable in inner.inner("templating").each("list"):
+        name, kind = variable.text("name"), variable.text("type")
+        called = f"variable `{named(name)}`"
+        values = [one.strip() for one in text_at(variable.document, "query").split(",")]
+        values = [one for one in values if one]
+        if kind != "interval" or not name or not values or name in made:
             said = f"variables of the type {named(kind)} are not taken over"
-            notes.leave(f"variable `{named(name)}`", said)
+            notes.leave(called, said if name not in made else "there are two of this name")
+            [*variable.unread()]
             continue
-        chosen = text_at(variable, "current", "value")
-        chosen = chosen if chosen in values else values[0]
+        variable.text("query")
+        written = variable.inner("current").text("value")
+        chosen = written if written in values else values[0]
+        if written and written != chosen:
+            notes.leave(f"{called}: current: {named(written)}", "it is none of its values")
         made[name] = {
             "name": name,
-            "displayName": text_at(variable, "label") or name,
+            "displayName": variable.text("label") or name,
             "displayType": "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED",
             "source": {
                 "static": {
@@ -142,48 +161,49 @@ def _put_variables(dashboard: dict[str, Json], inner: Json, notes: Notes) -> fro
             },
             "value": {"interval": {"value": {"label": chosen, "value": chosen}}},
         }
+        notes.unread(called, variable)
     if made:
         dashboard["variablesV2"] = [*made.values()]
     return frozenset(made)
 
 
-def _sections(inner: Json, notes: Notes) -> list[_Section]:
-    """Give the rows of the dashboard, with their panels in the order in which they are seen."""
+def _sections(inner: Fields, notes: Notes) -> list[_Section]:
+    """Return the rows of the dashboard, with their panels in the order in which they are seen."""
     sections = [_Section()]
-    panels = [*islice(_panels(inner), MOST_PANELS + 1)]
+    panels = [*_panels(inner)]
     if len(panels) > MOST_PANELS:
         notes.leave("panels", f"only the first {MOST_PANELS:,} are read")
-    for panel in panels[:MOST_PANELS]:
-        if panel.get("type") == ROW:
-            if panel.get("repeat"):
-                notes.leave(f"row `{named(text_at(panel, 'title'))}`: repeat", NOTHING_ALIKE)
-            sections.append(_Section(text_at(panel, "title"), panel.get("collapsed") is True))
+    for panel, is_row in panels[:MOST_PANELS]:
+        if is_row:
+            title = panel.text("title")
+            is_folded = panel.flag("collapsed") or panel.flag("collapse")
+            sections.append(_Section(title, is_folded))
+            called = called_so(panel, "row")
+            if is_folded and not title:
+                notes.leave(f"{called}: collapsed", "a section without a title is not folded")
+            notes.unread(called, panel.without("panels"))
         else:
             sections[-1].panels.append(panel)
+    for panel, _ in panels[MOST_PANELS:]:
+        [*panel.without("panels").unread()]
     return [one for one in sections if one.panels or one.title] or sections
 
 
-def _panels(inner: Json) -> Iterator[dict[str, Json]]:
-    """Yield rows and panels; dashboards of old hold panels in rows, and folded rows still do."""
-    for row in objects_at(inner, "rows"):
-        told = {"title": row.get("title"), "repeat": row.get("repeat")}
-        yield {"type": ROW, "collapsed": row.get("collapse"), **told}
-        yield from objects_at(row, "panels")
-    waiting = sorted(objects_at(inner, "panels"), key=_place, reverse=True)
+def _panels(inner: Fields) -> Iterator[tuple[Fields, bool]]:
+    """Yield rows, marked, and panels.
+
+    Dashboards of old hold panels in rows, and folded rows still do.
+    """
+    for row in inner.each("rows"):
+        yield row, True
+        yield from ((panel, False) for panel in row.each("panels"))
+    waiting = sorted(inner.each("panels"), key=place, reverse=True)
     while waiting:
         panel = waiting.pop()
-        yield panel
-        if panel.get("type") == ROW:
-            waiting.extend(sorted(objects_at(panel, "panels"), key=_place, reverse=True))
-
-
-def _place(panel: dict[str, Json]) -> tuple[float, float]:
-    return _grid(panel, "y"), _grid(panel, "x")
-
-
-def _grid(panel: dict[str, Json], side: str) -> float:
-    number = number_of(at(panel, "gridPos", side))
-    return float(number) if number is not None else 0.0
+        is_row = panel.text("type") == ROW
+        yield panel, is_row
+        if is_row:
+            waiting.extend(sorted(panel.each("panels"), key=place, reverse=True))
 
 
 def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json:
@@ -191,38 +211,31 @@ def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json
     if section.title:
         options = {"custom": {"name": section.title, "collapsed": section.is_folded}}
     rows: list[Json] = []
-    for _, beside in groupby(section.panels, key=lambda panel: _grid(panel, "y")):
+    for _, beside in groupby(section.panels, key=lambda panel: grid(panel, "y")):
         panels = [*beside]
-        height = max(_grid(panel, "h") for panel in panels) or USUAL_HEIGHT
+        height = max(grid(panel, "h") for panel in panels) or USUAL_HEIGHT
         height = min(TALLEST, max(1, round(height * USUAL_ROW / USUAL_HEIGHT)))
-        widths = _widths(panels)
+        shares = widths(panels)
         widgets = [
             _widget(panel, width, variables, notes)
-            for panel, width in zip(panels, widths, strict=True)
+            for panel, width in zip(panels, shares, strict=True)
         ]
+        name_places(panels, notes)
         rows.append({"appearance": {"height": height}, "widgets": widgets})
     return {"options": options, "rows": rows}
 
 
-def _widths(panels: Sequence[dict[str, Json]]) -> list[int]:
-    """Give the widths of panels in one row; 0 lets the service share it, as where all are alike."""
-    shares = [min(GRID, max(0.0, _grid(panel, "w"))) for panel in panels]
-    if len(set(shares)) == 1 or not all(shares):
-        return [0] * len(shares)
-    return [max(1, round(share * WIDEST / GRID)) for share in shares]
-
-
-def _widget(panel: dict[str, Json], width: int, variables: frozenset[str], notes: Notes) -> Json:
-    title = text_at(panel, "title")
-    called = f"panel `{named(title) or named(str(panel.get('id', '')))}`"
+def _widget(panel: Fields, width: int, variables: frozenset[str], notes: Notes) -> Json:
+    title = panel.text("title")
+    called = called_so(panel)
     widget: dict[str, Json] = {"title": title}
-    if description := text_at(panel, "description"):
+    if description := panel.text("description"):
         widget["description"] = description
     widget["appearance"] = {"width": width}
-    queries = queries_of(panel, called, notes)
+    # Queries of a text are named like any other field that it has no place for.
+    queries = [] if panel.text("type") in TEXTS else queries_of(panel, called, notes)
     widget["definition"] = _definition(panel, queries, called, notes)
-    for what in _settings_left(panel):
-        notes.leave(f"{called}: {what}", NOTHING_ALIKE)
+    notes.unread(called, panel)
     used = {one[1] or one[2] for query in queries for one in _VARIABLE.finditer(query.text)}
     if lost := sorted(used - variables):
         said = f"its queries name variables that are not there: {', '.join(lost[:5])}"
@@ -230,35 +243,21 @@ def _widget(panel: dict[str, Json], width: int, variables: frozenset[str], notes
     return widget
 
 
-def _settings_left(panel: dict[str, Json]) -> Iterator[str]:
-    """Yield what a panel sets that nothing here says, by its name there."""
-    yield from (what for what in EDITED if panel.get(what))
-    defaults = at(panel, "fieldConfig", "defaults")
-    yield from (what for what in ("mappings", "links", "decimals") if at(defaults, what))
-    if len(objects_at(defaults, "thresholds", "steps")) > 1:
-        yield "thresholds"
-    if objects_at(panel, "fieldConfig", "overrides"):
-        yield "overrides"
-    unit = text_at(defaults, "unit")
-    if unit and unit not in UNITS:
-        yield f"unit {named(unit)}"
-
-
-def _definition(
-    panel: dict[str, Json], queries: Sequence[Query], called: str, notes: Notes
-) -> Json:
-    kind = text_at(panel, "type")
+def _definition(panel: Fields, queries: Sequence[Query], called: str, notes: Notes) -> Json:
+    kind = panel.text("type")
     if kind in TEXTS:
-        text = text_at(panel, "options", "content") or text_at(panel, "content")
-        if (text_at(panel, "options", "mode") or text_at(panel, "mode")) == "html":
-            notes.leave(called, "its text is HTML, and is kept as it is")
-        return _markdown(text)
-    mapped, definition = _mapped(kind, panel, queries)
+        return _markdown(_text(panel, called, notes))
+    mapped, definition = _mapped(kind, panel, queries, _Said(called, notes))
+    if kind not in LINES or not mapped:
+        _name_settings(queries, called, notes)
     if not mapped:
-        notes.leave(called, f"a panel `{named(kind)}` with these queries has no counterpart: text")
+        notes.leave(called, _why_text(kind, queries))
         if len(queries) > MOST_TOLD:
-            notes.leave(called, f"only the first {MOST_TOLD} of its queries stand in the text")
+            left = ", ".join(f"{named(one.id)}: expr" for one in queries[MOST_TOLD:])
+            notes.leave(f"{called}: queries {left}", f"only the first {MOST_TOLD} are in the text")
         return _markdown(_apology(kind, queries))
+    for query in mapped:
+        query.is_taken_from(panel)
     if mapped[0].language == LUCENE:
         notes.leave(called, "labels of its query are taken for fields of the same names")
     if len(mapped) < len(queries):
@@ -267,25 +266,77 @@ def _definition(
     return definition
 
 
+def _text(panel: Fields, called: str, notes: Notes) -> str:
+    options = panel.inner("options")
+    text = options.text("content") or panel.text("content")
+    mode = options.text("mode") or panel.text("mode")
+    if mode == "html":
+        notes.leave(called, "its text is HTML, and is kept as it is")
+    elif mode not in ("", "markdown"):
+        notes.leave(f"{called}: mode: {named(mode)}", "its text is Markdown here")
+    return text
+
+
+def _why_text(kind: str, queries: Sequence[Query]) -> str:
+    """Return why a panel became a text."""
+    sources = dict.fromkeys(named(one.source) for one in queries if not one.language)
+    said = f"a panel `{named(kind)}` with these queries has no counterpart: text"
+    asked = f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map" if sources else ""
+    return f"{said}{asked}"
+
+
+def _name_settings(queries: Sequence[Query], called: str, notes: Notes) -> None:
+    """Name what only the queries of a line chart have a place for."""
+    for query in queries:
+        asked = f"{called}: query {named(query.id)}"
+        if query.legend:
+            notes.leave(f"{asked}: legendFormat: {named(query.legend)}", NOTHING_ALIKE)
+        if query.is_hidden:
+            notes.leave(f"{asked}: hide", NOTHING_ALIKE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Where settings of one panel are named that its widget has no place for."""
+
+    called: str
+    notes: Notes
+
+    def unless(self, holder: Fields, usual: Sequence[Json], *path: str) -> None:
+        """Name a setting with its value, where that is not what the widget does anyway."""
+        *around, key = path
+        value = holder.inner(*around).value(key)
+        if value is not None and value not in usual:
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            self.notes.leave(f"{self.called}: {'.'.join(path)}: {named(shown)}", NOTHING_ALIKE)
+
+
 def _mapped(
-    kind: str, panel: dict[str, Json], queries: Sequence[Query]
+    kind: str, panel: Fields, queries: Sequence[Query], said: _Said
 ) -> tuple[Sequence[Query], Json]:
-    """Give what a panel becomes, and those of its queries that it then has."""
+    """Return what a panel becomes, and those of its queries that it then has."""
     metrics = [one for one in queries if one.language == PROMQL]
     logs = [one for one in queries if one.language == LUCENE]
     if kind in LINES and metrics:
-        return metrics, _line_chart(panel, metrics)
+        return metrics, _line_chart(panel, metrics, said)
     if kind in NUMBERS and metrics:
-        return metrics[:1], _gauge(panel, metrics[0])
+        return metrics[:1], _gauge(panel, metrics[0], said)
     if kind in TABLES | PIES and metrics:
         chart = "pieChart" if kind in PIES else "dataTable"
+        if kind in PIES:
+            said.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
         return metrics[:1], {chart: {"query": _instant(metrics[0])}}
     if kind in TABLES | LOGS and logs:
         return logs[:1], {"dataTable": {"query": _of_logs(logs[0]), "resultsPerPage": 100}}
     return (), None
 
 
-def _line_chart(panel: dict[str, Json], queries: Iterable[Query]) -> Json:
+def _line_chart(panel: Fields, queries: Sequence[Query], said: _Said) -> Json:
+    unit = _unit(panel, said)
+    for query in queries:
+        query.target.text("refId")
+    for path, usual in USUAL.items():
+        said.unless(panel, usual, *path)
     return {
         "lineChart": {
             "queryDefinitions": [
@@ -295,7 +346,7 @@ def _line_chart(panel: dict[str, Json], queries: Iterable[Query]) -> Json:
                     "isVisible": not query.is_hidden,
                     "query": {"metrics": {"promqlQuery": {"value": query.text}}},
                     **({"seriesNameTemplate": query.legend} if query.legend else {}),
-                    "unit": _unit(panel),
+                    "unit": unit,
                 }
                 for number, query in enumerate(queries, 1)
             ]
@@ -303,16 +354,24 @@ def _line_chart(panel: dict[str, Json], queries: Iterable[Query]) -> Json:
     }
 
 
-def _gauge(panel: dict[str, Json], query: Query) -> Json:
-    low, high = (number_of(at(panel, "fieldConfig", "defaults", side)) for side in ("min", "max"))
-    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel)}
+def _gauge(panel: Fields, query: Query, said: _Said) -> Json:
+    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel, said)}
+    said.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
+    said.unless(panel, LAST, "valueName")
+    defaults = panel.inner("fieldConfig", "defaults")
+    low, high = (number_of(at(defaults.document, side)) for side in ("min", "max"))
     if low is not None and high is not None and low < high:
         gauge |= {"min": plain(low), "max": plain(high)}
+        defaults.value("min"), defaults.value("max")
     return {"gauge": gauge}
 
 
-def _unit(panel: dict[str, Json]) -> str:
-    return UNITS.get(text_at(panel, "fieldConfig", "defaults", "unit"), "UNIT_UNSPECIFIED")
+def _unit(panel: Fields, said: _Said) -> str:
+    defaults = panel.inner("fieldConfig", "defaults")
+    unit = defaults.text("unit")
+    if unit and unit not in UNITS:
+        said.notes.leave(f"{said.called}: unit {named(unit)}", NOTHING_ALIKE)
+    return UNITS.get(unit, "UNIT_UNSPECIFIED")
 
 
 def _instant(query: Query) -> Json:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from reconciler.document import Json
-from reconciler.importing.converting import Notes, named, objects_at, text_at
+from reconciler.importing.converting import NOTHING_ALIKE, Fields, Notes, named, text_at
 from reconciler.importing.prometheus import is_logql
 
 LONGEST_QUERY = 10_000
 PROMQL, LUCENE = "promql", "lucene"
+PROMQL_KINDS = ("prom", "thanos", "cortex", "mimir", "victoria")
+KINDS = (*PROMQL_KINDS, "loki", "influx", "elastic", "graphite", "sql", "cloudwatch", "tempo")
+"""Parts of the names of kinds of data sources, by which a lone name is known."""
+
+OPEN_KINDS = frozenset(("mixed", "datasource", "grafana"))
 _SELECTOR = re.compile(r"\s*\{([^{}]*)\}((?:\s*(?:\|=|!=)\s*\"(?:[^\"\\]|\\.)*\")*)\s*")
 _MATCHER = re.compile(r"\s*(\w+)\s*(=|!=)\s*(\"(?:[^\"\\]|\\.)*\")\s*(?:,|$)")
 _LINE = re.compile(r"(\|=|!=)\s*(\"(?:[^\"\\]|\\.)*\")")
@@ -18,49 +22,90 @@ _LINE = re.compile(r"(\|=|!=)\s*(\"(?:[^\"\\]|\\.)*\")")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query of a panel: PromQL, Lucene, or a text of a language that is not known here."""
+    """A query of a panel: PromQL, Lucene, or a text of a language that is not known here.
+
+    `source` is the kind of what is asked, as far as the panel says.
+    """
 
     id: str
     text: str
     language: str
     legend: str = ""
     is_hidden: bool = False
+    source: str = ""
+    target: Fields = field(default_factory=lambda: Fields({}), compare=False)
+
+    def is_taken_from(self, panel: Fields) -> None:
+        """Note that it is taken over, and with it what says in which language it is."""
+        holder = self.target if "datasource" in self.target else panel
+        holder.text("datasource")
+        holder.inner("datasource").text("type")
 
 
-def queries_of(panel: dict[str, Json], called: str, notes: Notes) -> list[Query]:
-    """Give the queries of a panel; those without a text are noted as left."""
+def queries_of(panel: Fields, called: str, notes: Notes) -> list[Query]:
+    """Return the queries of a panel; those without a text are noted as left."""
     found = []
-    for number, target in enumerate(objects_at(panel, "targets"), 1):
-        text = next(filter(None, (text_at(target, key) for key in ("expr", "query", "rawSql"))), "")
-        kind = _source_of(target) or _source_of(panel)
-        is_promql = bool(text_at(target, "expr")) and (
-            "prom" in kind or (kind in ("", "-- mixed --") and not is_logql(text[:LONGEST_QUERY]))
-        )
-        language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
-        lucene = "" if is_promql else lucene_of(text)
-        legend = text_at(target, "legendFormat")
+    panel_source = _source_of(panel)
+    for number, target in enumerate(panel.each("targets"), 1):
+        text = next(filter(None, (target.text(key) for key in ("expr", "query", "rawSql"))), "")
+        query_id = text_at(target.document, "refId") or str(number)
+        if not text:
+            notes.leave(f"{called}: query {named(query_id)}", "it holds no text of a query")
+            notes.unread(f"{called}: query {named(query_id)}", target)
+            continue
         if len(text) > LONGEST_QUERY:
             notes.leave(called, f"a query is longer than {LONGEST_QUERY:,} characters, and is cut")
-        if not text:
-            called_so = named(text_at(target, "refId") or str(number))
-            notes.leave(f"{called}: query {called_so}", "it holds no text of a query")
-        else:
-            found.append(
-                Query(
-                    text_at(target, "refId") or str(number),
-                    lucene or text,
-                    LUCENE if lucene else language,
-                    "" if legend == "__auto" else legend,
-                    target.get("hide") is True,
-                )
+        source = _source_of(target) or panel_source
+        is_promql = bool(target.text("expr")) and _is_promql(source, text)
+        language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
+        lucene = "" if is_promql else lucene_of(text)
+        if is_promql and source.is_only_named:
+            said = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
+            notes.leave(called, said)
+        legend = target.text("legendFormat")
+        found.append(
+            Query(
+                query_id,
+                lucene or text,
+                LUCENE if lucene else language,
+                "" if legend == "__auto" else legend,
+                target.flag("hide"),
+                source.name or "a query of no known kind",
+                target,
             )
+        )
+        if interval := target.scalar("interval"):
+            asked = f"{called}: query {named(query_id)}"
+            notes.leave(f"{asked}: interval: {named(interval)}", NOTHING_ALIKE)
     return found
 
 
-def _source_of(holder: dict[str, Json]) -> str:
-    source = holder.get("datasource")
-    kind = source if isinstance(source, str) else text_at(source, "type")
-    return "" if kind.startswith("$") else kind.lower()
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a panel or a query asks: a kind, or the name that a data source has in Grafana."""
+
+    name: str = ""
+    is_only_named: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.name)
+
+
+def _source_of(holder: Fields) -> _Source:
+    name = text_at(holder.document, "datasource")
+    if name:
+        is_known = any(kind in name.lower() for kind in KINDS)
+        is_open = name.startswith(("$", "-- ")) or name.lower() == "default"
+        return _Source() if is_open else _Source(name, not is_known)
+    kind = text_at(holder.document, "datasource", "type")
+    return _Source() if kind.startswith("$") or kind in OPEN_KINDS else _Source(kind)
+
+
+def _is_promql(source: _Source, text: str) -> bool:
+    """Return whether a text in `expr`, which only Prometheus and Loki have, is PromQL."""
+    if not source or source.is_only_named:
+        return not is_logql(text[:LONGEST_QUERY])
+    return any(one in source.name.lower() for one in PROMQL_KINDS)
 
 
 def lucene_of(query: str) -> str:

@@ -184,8 +184,10 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
 
 def _titled(one: Brief, remembered: Mapping[Object, str]) -> Titled:
     known_as = remembered.get(one.thing, "") if one.thing is not None else ""
-    title = f"{one.title} {one.record.suffix}".strip()
-    return Titled(one.kind.name, title, one.record.remote_id, one.mark, known_as)
+    record = one.record
+    return Titled(
+        one.kind.name, one.title, record.remote_id, one.mark, known_as, suffix=record.suffix
+    )
 
 
 def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iterator[Brief]:

@@ -34,6 +34,9 @@ class Titled:
     known_as: str = ""
     """The name that is known already."""
 
+    suffix: str = ""
+    """What the name ends in, where another thing has the same title."""
+
     @property
     def mark(self) -> str:
         """What tells it from others of its title, whatever else is imported."""
@@ -97,6 +100,9 @@ def own_names(one: Titled) -> tuple[Ref, ...]:
 
 def _plain(one: Titled) -> str:
     name = plain_name(one.title) or kind_word(one.kind)
+    if suffix := plain_name(one.suffix):
+        # It is added to what was cut, as it must not be cut off.
+        name = f"{name}-{suffix}"
     return f"{name}-{kind_word(one.kind)}" if name in _RESERVED else name
 
 

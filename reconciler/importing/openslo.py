@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 
 from reconciler.document import Json, Path
 from reconciler.importing.converting import (
+    ALONE,
     MOST_MADE,
     Conversion,
     Converted,
+    Fields,
+    Neighbours,
     Notes,
-    at,
     bracketed,
     named,
-    number_of,
-    objects_at,
     plain,
     seconds_of,
-    text_at,
 )
 from reconciler.kinds.slo import SLO
 from reconciler.manifests.strangers import is_openslo
@@ -38,6 +38,7 @@ QUERY_NAMES = ("query", "promql", "expr", "queryString")
 VERSION = "openslo/v1"
 _OBJECTIVE = "slo"
 _INDICATOR = "sli"
+_OCCURRENCES = "occurrences"
 _SLICES = "timeslices"
 _RATIO_SLICES = "ratiotimeslices"
 
@@ -58,76 +59,106 @@ class _Draft:
 recognise = is_openslo
 
 
-def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:
-    """Give an SLO for each objective; an indicator may stand beside, in a document of its own."""
+def convert(document: Json, source: str, beside: Neighbours = ALONE) -> Conversion:
+    """Return an SLO for each objective; an indicator may be in another document of the file."""
     notes = Notes()
-    kind, version = text_at(document, "kind").casefold(), text_at(document, "apiVersion")
-    called = f"{named(text_at(document, 'kind'))} `{named(text_at(document, 'metadata', 'name'))}`"
-    called = f"{called} ({source})"
+    fields = Fields(document)
+    kind, version = fields.text("kind").casefold(), fields.text("apiVersion")
+    name = fields.inner("metadata").text("name")
+    called = f"{named(fields.text('kind'))} `{named(name)}` ({source})"
+    is_objective = kind == _OBJECTIVE
     if version != VERSION:
-        notes.leave(called, f"it is of {named(version)}, and only {VERSION} is read")
-    elif kind == _OBJECTIVE:
-        return _objectives(document, called, beside)
+        said = f"it is of {named(version)}, and only {VERSION} is read"
+        notes.leave(called, said, is_whole=is_objective)
+    elif is_objective:
+        return _objectives(fields, called, beside)
     elif kind != _INDICATOR:
         notes.leave(called, "only objectives become manifests: it has no counterpart here")
+    elif name not in _in_file(beside).referred_to:
+        notes.leave(called, "no objective of this file refers to it")
     return Conversion(left_behind=notes.all)
 
 
-def _objectives(document: Json, called: str, beside: Sequence[Json]) -> Conversion:
+@dataclass(frozen=True, slots=True)
+class _InFile:
+    """The indicators of a file by their names, and the names that objectives refer to."""
+
+    indicators: Mapping[str, dict[str, Json]]
+    referred_to: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _in_file(beside: Neighbours) -> _InFile:
+    indicators: dict[str, dict[str, Json]] = {}
+    referred_to: set[str] = set()
+    for document in beside.documents:
+        if not (recognise(document) and isinstance(document, dict)):
+            continue
+        fields = Fields(document)
+        if fields.text("kind").casefold() == _INDICATOR:
+            indicators.setdefault(fields.inner("metadata").text("name"), document)
+        else:
+            spec = fields.inner("spec")
+            referred_to.update(one.text("indicatorRef") for one in (spec, *spec.each("objectives")))
+    return _InFile(indicators, frozenset(referred_to))
+
+
+def _objectives(fields: Fields, called: str, beside: Neighbours) -> Conversion:
     notes = Notes()
-    objectives = objects_at(document, "spec", "objectives")
-    many = len(objectives) > 1
+    spec = fields.inner("spec")
+    objectives = spec.each("objectives")
     made: list[Converted] = []
     for number, objective in enumerate(objectives[:MOST_MADE], 1):
+        # Each is read by itself, so that what it leaves is named with it.
+        alone: dict[str, Json] = {**spec.document, "objectives": [objective.document]}
+        document = Fields({**fields.document, "spec": alone})
+        many = len(objectives) > 1
         try:
-            made.append(_converted(document, objective, beside, number=number if many else 0))
+            made.append(_converted(document, beside, number=number if many else 0))
         except _NotMapped as why:
-            notes.leave(f"{called}, objective {number}" if many else called, str(why))
+            what = f"{called}, objective {number}" if many else called
+            notes.leave(what, str(why), is_whole=True)
     if not objectives:
-        notes.leave(called, "it has no objectives")
+        notes.leave(called, "it has no objectives", is_whole=True)
     if len(objectives) > MOST_MADE:
-        notes.leave(called, f"of its objectives only the first {MOST_MADE:,} are read")
+        said = f"of its objectives only the first {MOST_MADE:,} are read"
+        notes.leave(called, said, is_whole=True)
     return Conversion(tuple(made), notes.all)
 
 
-def _converted(
-    document: Json, objective: dict[str, Json], beside: Sequence[Json], *, number: int
-) -> Converted:
-    name = text_at(document, "metadata", "name")
-    title = text_at(document, "metadata", "displayName") or name
+def _converted(document: Fields, beside: Neighbours, *, number: int) -> Converted:
+    document.text("apiVersion"), document.text("kind")
+    metadata, spec = document.inner("metadata"), document.inner("spec")
+    (objective,) = spec.each("objectives")
+    name = metadata.text("name")
+    title = metadata.text("displayName") or name
     if number:
-        title = f"{title}: {text_at(objective, 'displayName') or f'objective {number}'}"
+        title = f"{title}: {objective.text('displayName') or f'objective {number}'}"
     draft = _Draft({"name": title})
-    description = text_at(document, "spec", "description")
+    description = spec.text("description")
     if description:
         draft.spec["description"] = description
     draft.spec["targetThresholdPercentage"] = plain(_target(objective))
-    _put_frame(draft, document)
-    _put_labels(draft, document)
-    _put_indicator(draft, document, objective, beside)
-    for what, value in (
-        ("alertPolicies", at(document, "spec", "alertPolicies")),
-        ("annotations", at(document, "metadata", "annotations")),
-        ("compositeWeight", objective.get("compositeWeight")),
-    ):
-        if value:
-            draft.notes.leave(what, "it has no counterpart in an SLO here")
+    _put_frame(draft, spec)
+    _put_labels(draft, spec, metadata)
+    _put_indicator(draft, spec, objective, beside)
+    draft.notes.unread("", document)
     suffix = f"-{number}" if number else ""
     return Converted(SLO, f"{name}{suffix}", draft.spec, draft.comments, draft.notes.all)
 
 
-def _target(objective: dict[str, Json]) -> Decimal:
-    share, per_cent = (number_of(objective.get(key)) for key in ("target", "targetPercent"))
-    target = share * 100 if share is not None else per_cent
+def _target(objective: Fields) -> Decimal:
+    share = objective.number("target")
+    target = share * 100 if share is not None else objective.number("targetPercent")
     if target is None or not 0 < target <= 100:  # noqa: PLR2004 - per cent
         raise _NotMapped("it has neither a `target` from 0 to 1 nor a `targetPercent`")
     return target
 
 
-def _put_frame(draft: _Draft, document: Json) -> None:
+def _put_frame(draft: _Draft, spec: Fields) -> None:
     """Choose the longest time frame that is not longer than what was meant."""
-    windows = objects_at(document, "spec", "timeWindow")
-    written = text_at(windows[0], "duration") if windows else ""
+    window = next(iter(spec.each("timeWindow")), Fields({}))
+    written = window.text("duration")
     # A month and longer are no fixed number of days.
     meant = seconds_of(written) or (31 * DAY if written[-1:] in ("M", "Q", "Y") else None)
     if meant is None:
@@ -139,86 +170,96 @@ def _put_frame(draft: _Draft, document: Json) -> None:
         said = f"{named(written)} in OpenSLO: the service knows 7, 14, 21 and 28 days"
         draft.comments["sloTimeFrame",] = said
         draft.notes.leave("timeWindow", f"{said}; {frame // DAY} days were taken")
-    if windows[0].get("isRolling") is False or windows[0].get("calendar"):
-        draft.notes.leave("timeWindow.calendar", "time frames here always end now")
+    if ("isRolling" in window and not window.flag("isRolling")) or "calendar" in window:
+        window.value("calendar")
+        draft.notes.leave("timeWindow: isRolling, calendar", "time frames here always end now")
 
 
-def _put_labels(draft: _Draft, document: Json) -> None:
+def _put_labels(draft: _Draft, spec: Fields, metadata: Fields) -> None:
     labels: dict[str, Json] = {}
-    if service := text_at(document, "spec", "service"):
+    if service := spec.text("service"):
         labels["service"] = service
-    given = at(document, "metadata", "labels")
-    for key, value in given.items() if isinstance(given, dict) else ():
-        values = value if isinstance(value, list) else [value]
-        labels[key] = ",".join(one for one in values if isinstance(one, str))
+    given = metadata.inner("labels")
+    for key, value in given.document.items():
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            given.value(key)
+            labels[key] = ",".join(map(str, value))
+        elif (text := given.scalar(key)) is not None:
+            labels[key] = text
+    if "service" in given and service and labels["service"] != service:
+        draft.notes.leave(f"service: {named(service)}", "a label of the same name is there")
     if labels:
         draft.spec["labels"] = labels
 
 
-def _put_indicator(
-    draft: _Draft, document: Json, objective: dict[str, Json], beside: Sequence[Json]
-) -> None:
-    indicator = _indicator(document, objective, beside)
-    method = text_at(document, "spec", "budgetingMethod").casefold()
-    ratio, threshold = at(indicator, "ratioMetric"), at(indicator, "thresholdMetric")
-    if isinstance(ratio, dict):
-        good, total = _good_and_total(draft, ratio)
+def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: Neighbours) -> None:
+    called, indicator = _indicator(spec, objective, beside)
+    written = spec.text("budgetingMethod")
+    method = written.casefold()
+    metric = indicator.inner("spec")
+    if metric.inner("ratioMetric").document:
+        good, total = _good_and_total(draft, metric.inner("ratioMetric"))
         if method in (_SLICES, _RATIO_SLICES):
             _put_slices_of_ratio(draft, objective, good, total)
         else:
+            if method != _OCCURRENCES:
+                said = "events are counted, as with Occurrences"
+                draft.notes.leave(f"budgetingMethod: {named(written)}", said)
             draft.spec["requestBasedMetricSli"] = {
                 "goodEvents": {"query": good},
                 "totalEvents": {"query": total},
             }
-    elif isinstance(threshold, dict):
-        operator = OPERATORS.get(text_at(objective, "op").casefold())
-        value = number_of(objective.get("value"))
+    elif metric.inner("thresholdMetric").document:
+        operator = OPERATORS.get(objective.text("op").casefold())
+        value = objective.number("value")
         if operator is None or value is None:
             raise _NotMapped("its threshold needs `op` (lt, lte, gt or gte) and `value`")
-        query = _query(draft, threshold, "thresholdMetric")
+        query = _query(draft, metric.inner("thresholdMetric"), "thresholdMetric")
         _put_windows(draft, objective, query, operator, value)
         if method != _SLICES:
             said = "its budget counts measurements; here windows of time are counted"
-            draft.notes.leave("budgetingMethod", said)
+            draft.notes.leave(f"budgetingMethod: {named(written)}", said)
     else:
         raise _NotMapped("its indicator has neither a ratioMetric nor a thresholdMetric")
+    if called:
+        indicator.text("apiVersion"), indicator.text("kind")
+        indicator.inner("metadata").text("name")
+        draft.notes.unread(called, indicator)
 
 
-def _indicator(document: Json, objective: dict[str, Json], beside: Sequence[Json]) -> Json:
-    for holder in (objective, at(document, "spec")):
-        inline = at(holder, "indicator", "spec")
-        if isinstance(inline, dict):
-            return inline
-        name = text_at(holder, "indicatorRef")
+def _indicator(spec: Fields, objective: Fields, beside: Neighbours) -> tuple[str, Fields]:
+    """Return an indicator, and what to call it where it is a document of its own."""
+    for holder in (objective, spec):
+        inline = holder.inner("indicator")
+        if "spec" in inline:
+            return "", inline
+        name = holder.text("indicatorRef")
         if not name:
             continue
-        for other in beside:
-            is_indicator = recognise(other) and text_at(other, "kind").casefold() == _INDICATOR
-            if is_indicator and text_at(other, "metadata", "name") == name:
-                return at(other, "spec")
-        said = f"its indicator `{named(name)}` does not stand in the same file: put both into one"
-        raise _NotMapped(said)
+        found = _in_file(beside).indicators.get(name)
+        if found is not None:
+            return f"SLI `{named(name)}`", Fields(found)
+        raise _NotMapped(f"its indicator `{named(name)}` is in no document of this file: add it")
     raise _NotMapped("it has no indicator")
 
 
-def _good_and_total(draft: _Draft, ratio: dict[str, Json]) -> tuple[str, str]:
-    total, good, bad = (ratio.get(part) for part in ("total", "good", "bad"))
-    if not isinstance(total, dict) or not (isinstance(good, dict) or isinstance(bad, dict)):
+def _good_and_total(draft: _Draft, ratio: Fields) -> tuple[str, str]:
+    if "total" not in ratio or not ("good" in ratio or "bad" in ratio):
         raise _NotMapped("its ratioMetric needs `total`, and `good` or `bad`; `raw` is not mapped")
-    whole = _query(draft, total, "total")
-    if ratio.get("counter") is True:
+    whole = _query(draft, ratio.inner("total"), "total")
+    if ratio.flag("counter"):
         said = "the queries are as they were: see that each counts events, as `increase` does"
         draft.notes.leave("ratioMetric.counter", said)
-    if isinstance(good, dict):
-        return _query(draft, good, "good"), whole
-    failed = _query(draft, bad, "bad")
+    if "good" in ratio:
+        return _query(draft, ratio.inner("good"), "good"), whole
+    failed = _query(draft, ratio.inner("bad"), "bad")
     # Where nothing failed there may be no series at all, and a difference with it would be none.
     whole_, failed = bracketed(whole), bracketed(failed)
     return f"{whole_} - ({failed} or {whole_} * 0)", whole
 
 
-def _put_slices_of_ratio(draft: _Draft, objective: dict[str, Json], good: str, total: str) -> None:
-    least = number_of(objective.get("timeSliceTarget"))
+def _put_slices_of_ratio(draft: _Draft, objective: Fields, good: str, total: str) -> None:
+    least = objective.number("timeSliceTarget")
     if least is None:
         raise _NotMapped("its time slices need a `timeSliceTarget`")
     _put_windows(
@@ -227,10 +268,13 @@ def _put_slices_of_ratio(draft: _Draft, objective: dict[str, Json], good: str, t
 
 
 def _put_windows(
-    draft: _Draft, objective: dict[str, Json], query: str, operator: str, threshold: Decimal
+    draft: _Draft, objective: Fields, query: str, operator: str, threshold: Decimal
 ) -> None:
-    written = text_at(objective, "timeSliceWindow")
-    meant = seconds_of(written) or 60
+    written = objective.text("timeSliceWindow")
+    meant = seconds_of(written) if written else 60
+    if meant is None:
+        draft.notes.leave(f"timeSliceWindow: {named(written)}", "it cannot be read: 1 minute")
+        meant = 60
     window = max((one for one in WINDOWS if one <= meant), default=min(WINDOWS))
     draft.spec["windowBasedMetricSli"] = {
         "query": {"query": query},
@@ -244,16 +288,17 @@ def _put_windows(
         draft.notes.leave("timeSliceWindow", said)
 
 
-def _query(draft: _Draft, metric: Json, part: str) -> str:
-    """Give the query of a metric source. Raises _NotMapped for one that is no PromQL."""
-    source = at(metric, "metricSource")
-    kind = text_at(source, "type")
+def _query(draft: _Draft, metric: Fields, part: str) -> str:
+    """Return the query of a metric source. Raises _NotMapped for one that is no PromQL."""
+    source = metric.inner("metricSource")
+    kind = source.text("type")
     if kind and not any(one in kind.casefold() for one in PROMQL_SOURCES):
         raise _NotMapped(f"`{part}` asks {named(kind)}, and an SLO here takes PromQL only")
+    spec = source.inner("spec")
     for key in QUERY_NAMES:
-        query = text_at(source, "spec", key).strip()
+        query = spec.text(key).strip()
         if query:
             if not kind:
-                draft.notes.leave(f"{part}.metricSource", "no type is told: taken for PromQL")
+                draft.notes.leave(f"{part}.metricSource", "no type is given: taken for PromQL")
             return query
     raise _NotMapped(f"`{part}` has no query")

@@ -96,11 +96,13 @@ def parameterised(
 
 
 def _key(one: Record) -> Key:
-    return one.kind.name, plain_name(one.title) or kind_word(one.kind.name)
+    title = plain_name(f"{one.title} {one.suffix}")
+    return one.kind.name, title or kind_word(one.kind.name)
 
 
 def _only(one: Record, name: str, here: str, suffix: str) -> Record:
     ids = {} if one.remote_id is None else {name: one.remote_id}
+    suffix = f"{one.suffix} {suffix}".strip()
     return replace(one, only=(name,), ids=ids, suffix=suffix, elsewhere=name != here)
 
 

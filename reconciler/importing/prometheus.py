@@ -7,28 +7,31 @@ create alert definitions, so whoever imports has to give the id of one that is t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from reconciler.document import Json, Path
 from reconciler.importing.converting import (
+    ALONE,
     MOST_MADE,
+    NOTHING_ALIKE,
     Conversion,
     Converted,
+    Fields,
+    Neighbours,
     Notes,
     bracketed,
     named,
     number_of,
-    objects_at,
     plain,
-    scalars_at,
     seconds_of,
     text_at,
 )
+from reconciler.importing.names import content_mark
 from reconciler.kinds.alert_definition import ALERT_DEFINITION
 from reconciler.kinds.alert_definition.type_parts import TYPE_OF
-from reconciler.manifests.strangers import groups_in, is_rule_file
+from reconciler.manifests.strangers import is_rule_file
 
 PART = "metricThreshold"
 SEVERITY = "severity"
@@ -79,43 +82,88 @@ class Compared:
 recognise = is_rule_file
 
 
-def convert(document: Json, source: str, beside: Sequence[Json] = ()) -> Conversion:
-    """Give an alert definition for each alerting rule that maps."""
+def convert(document: Json, source: str, beside: Neighbours = ALONE) -> Conversion:
+    """Return an alert definition for each alerting rule that maps."""
     del beside
     notes = Notes()
     made: list[Converted] = []
-    for group in groups_in(document):
-        where = f"{source}, group `{named(text_at(group, 'name'))}`"
-        recorded = 0
-        for rule in objects_at(group, "rules"):
-            called = f"alert `{named(text_at(rule, 'alert'))}` ({where})"
-            if not text_at(rule, "alert"):
-                recorded += "record" in rule
-                continue
-            if len(made) >= MOST_MADE:
-                notes.leave(called, f"only the first {MOST_MADE:,} alerts of a file are read")
-            elif not 0 < len(text_at(rule, "expr")) <= LONGEST_QUERY:
-                notes.leave(called, "it has no expression, or one longer than an alert can hold")
-            elif is_logql(text_at(rule, "expr")):
-                notes.leave(called, "its expression is a query of logs (LogQL), no metric")
-            else:
-                made.append(_converted(rule, group))
-        if recorded:
-            said = "the API has no recording rules: metrics that they make must come from elsewhere"
-            notes.leave(f"{recorded} recording rules ({where})", said)
+    fields = Fields(document)
+    is_resource = fields.text("apiVersion").startswith(RESOURCE)
+    if is_resource:
+        fields.text("kind")
+    for group in (fields.inner("spec") if is_resource else fields).each("groups"):
+        made += _alerts_of(group, source, MOST_MADE - len(made), notes)
+    called = named(fields.inner("metadata").text("name"))
+    notes.unread(f"PrometheusRule `{called}` ({source})" if is_resource else source, fields)
     return Conversion(tuple(made), notes.all)
 
 
-def _converted(rule: dict[str, Json], group: dict[str, Json]) -> Converted:
+def _alerts_of(group: Fields, source: str, most: int, notes: Notes) -> list[Converted]:
+    # Its name is named with the rest that has no counterpart.
+    where = f"{source}, group `{named(text_at(group.document, 'name'))}`"
+    of_all = _OfGroup(dict(group.inner("labels").scalars()), group.scalar("interval") or "")
+    made: list[Converted] = []
+    recorded: list[str] = []
+    rules = group.each("rules")
+    of_all.left.unread("group", group.without("rules"))
+    for rule in rules:
+        name = rule.text("alert")
+        called = f"alert `{named(name)}` ({where})"
+        why = _why_not(rule, is_too_many=len(made) >= most)
+        if not name and "record" in rule:
+            recorded.append(named(str(rule.value("record"))))
+        elif why:
+            notes.leave(called, why, is_whole=True)
+        else:
+            made.append(_converted(rule, of_all))
+        # What is left out whole is not named field by field.
+        [*rule.unread()]
+    if recorded:
+        said = "the API has no recording rules: metrics that they make must come from elsewhere"
+        what = f"{len(recorded)} recording rules ({where}): {', '.join(dict.fromkeys(recorded))}"
+        notes.leave(what, said, is_whole=True)
+    if not made and of_all.interval:
+        notes.leave(f"{where}: interval: {named(of_all.interval)}", NOTHING_ALIKE)
+    for left in () if made else of_all.left.all:
+        notes.leave(f"{where}: {left.what}", left.why)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _OfGroup:
+    """What a group says for all its rules, and what of that has no counterpart."""
+
+    labels: Mapping[str, str]
+    interval: str
+    left: Notes = field(default_factory=Notes)
+
+
+def _why_not(rule: Fields, *, is_too_many: bool) -> str:
+    """Return why a rule is left out whole, "" where it is not."""
+    expression = rule.text("expr")
+    if not rule.text("alert"):
+        return "it has neither `alert` nor `record`"
+    if is_too_many:
+        return f"only the first {MOST_MADE:,} alerts of a file are read"
+    if not 0 < len(expression) <= LONGEST_QUERY:
+        return "it has no expression, or one longer than an alert can hold"
+    if is_logql(expression):
+        return "its expression is a query of logs (LogQL), no metric"
+    return ""
+
+
+def _converted(rule: Fields, group: _OfGroup) -> Converted:
     notes = Notes()
-    name = text_at(rule, "alert")
-    compared = compared_in(text_at(rule, "expr"))
+    name = rule.text("alert")
+    compared = compared_in(rule.text("expr"))
     comments: dict[Path, str] = {}
     spec: dict[str, Json] = {"name": name[:LONGEST_NAME]}
     if description := _description(rule, notes):
         spec["description"] = description
     spec["enabled"] = True
-    labels = dict(_labels(rule, notes))
+    # A rule's own label wins over that of its group.
+    all_labels = {**group.labels, **dict(rule.inner("labels").scalars())}
+    labels = dict(_labels(all_labels, notes))
     severity = labels.get(SEVERITY, "")
     if severity.lower() in PRIORITIES:
         spec["priority"] = f"ALERT_DEF_PRIORITY_{PRIORITIES[severity.lower()]}"
@@ -133,11 +181,19 @@ def _converted(rule: dict[str, Json], group: dict[str, Json]) -> Converted:
         notes.leave("expr", "it is no comparison with a number alone, so it is kept whole")
     else:
         notes.leave("expr", "what gaps in its series mean is not told: see missingValues")
-    for what in ("keep_firing_for", "limit"):
-        if rule.get(what) or (what == "limit" and group.get(what)):
-            notes.leave(what, "it has no counterpart in an alert here")
+    if len(name) > LONGEST_NAME:
+        notes.leave("alert", f"only the first {LONGEST_NAME} characters of its name fit")
     notes.leave("receivers", "who is told stands in Alertmanager: write a notificationGroup")
-    return Converted(ALERT_DEFINITION, name, spec, comments, notes.all)
+    notes.unread("", rule)
+    return Converted(
+        ALERT_DEFINITION,
+        name,
+        spec,
+        comments,
+        (*notes.all, *group.left.all),
+        all_labels,
+        content_mark({**rule.document, "labels": dict(all_labels)}),
+    )
 
 
 def _part(compared: Compared, window: str) -> dict[str, Json]:
@@ -159,32 +215,38 @@ def _part(compared: Compared, window: str) -> dict[str, Json]:
     return part
 
 
-def _window(rule: dict[str, Json], group: dict[str, Json], notes: Notes) -> str:
-    """Give the time for which a rule has to hold, at least a minute."""
-    written = text_at(rule, "for")
+def _window(rule: Fields, group: _OfGroup, notes: Notes) -> str:
+    """Return the time for which a rule has to hold, at least a minute."""
+    written = rule.text("for")
     meant = seconds_of(written) if written else 0
     if meant is None:
         notes.leave(f"for: {named(written)}", "it cannot be read; one minute was taken")
         meant = 0
-    if meant < SHORTEST:
-        each = text_at(group, "interval") or "the server's interval"
-        said = f"it fires at once, looked at each {named(each)}; here it holds for a minute"
-        notes.leave("for", said)
+    elif meant < SHORTEST:
+        said = "it fires at once" if not meant else f"it waits for {named(written)}"
+        each = named(group.interval) or "the server's interval"
+        notes.leave(
+            "for", f"{said}, evaluated at an interval of {each}; here it holds for a minute"
+        )
+    elif group.interval:
+        notes.leave(f"group: interval: {named(group.interval)}", NOTHING_ALIKE)
     minutes = max(1, -(-meant // 60))
+    if meant > SHORTEST and meant % 60:
+        notes.leave(f"for: {named(written)}", f"{minutes} minutes were taken")
     hours, rest = divmod(minutes, 60)
     return (f"{hours}h" if hours else "") + (f"{rest}m" if rest or not hours else "")
 
 
-def _labels(rule: dict[str, Json], notes: Notes) -> Iterator[tuple[str, str]]:
-    for key, value in scalars_at(rule, "labels"):
+def _labels(labels: Mapping[str, str], notes: Notes) -> Iterator[tuple[str, str]]:
+    for key, value in labels.items():
         if "{{" in value:
             notes.leave(f"label {named(key)}", "it is a template, which a label here cannot be")
         else:
             yield key, value
 
 
-def _description(rule: dict[str, Json], notes: Notes) -> str:
-    annotations = dict(scalars_at(rule, "annotations"))
+def _description(rule: Fields, notes: Notes) -> str:
+    annotations = dict(rule.inner("annotations").scalars())
     lines = [annotations.pop(name).strip() for name in DESCRIBING if name in annotations]
     lines += [f"{key}: {value.strip()}" for key, value in annotations.items()]
     text = "\n".join(filter(None, lines))

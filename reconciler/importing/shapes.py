@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from reconciler.document import Json
 from reconciler.errors import ExitCode
-from reconciler.importing.foreign import ALONE, Beside, converted_in
+from reconciler.importing.foreign import ALONE, Beside, Foreign, converted_in
 from reconciler.importing.records import Left, Record, record_of
 from reconciler.kinds import KINDS
 from reconciler.kinds.judging import kind_hinted, kind_like
@@ -22,7 +22,7 @@ from reconciler.resource import API_VERSION
 
 DEEPEST_WRAPPER = 4
 MOST_RECORDS = 50_000
-Found: TypeAlias = Record | Left
+Found: TypeAlias = Record | Foreign | Left
 
 
 def found_in(
@@ -35,7 +35,7 @@ def found_in(
 def _found(
     document: Json, where: str, withheld: Withheld, beside: Beside, depth: int
 ) -> Iterator[Found]:
-    read = converted_in(document, where, withheld, beside)
+    read = converted_in(document, where, beside)
     if read is not None:
         yield from read
         return
@@ -57,6 +57,17 @@ def _found(
     for number, member in inner:
         place = f"{where}, {number}" if number else where
         yield from _found(member, place, withheld, beside, depth - 1)
+
+
+def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]:
+    """Yield a document, or those that it is a list of: a list is documents of one file."""
+    is_list = isinstance(document, dict) and document.get("kind") == "List"
+    members = document.get("items") if isinstance(document, dict) and is_list else document
+    if isinstance(members, list) and depth:
+        for one in members:
+            yield from documents_in(one, depth - 1)
+    else:
+        yield document
 
 
 def _as_whole(document: Json) -> Json:
