@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path as File
 
 from reconciler.document import (
@@ -27,6 +28,7 @@ from reconciler.kinds.shape import names_of
 from reconciler.manifests.layout import untold_words
 from reconciler.manifests.overriding import overridden
 from reconciler.manifests.rewriting import rewritten
+from reconciler.manifests.tidying import tidied
 from reconciler.manifests.weaving import WovenError, check_own, split
 from reconciler.resource import Fork, Manifest, Ref
 from reconciler.source.diagnostic import Complaint
@@ -39,7 +41,7 @@ from reconciler.source.written import written
 _LOST = "its text cannot be edited without a change of something else: edit it by hand"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Script:
     """A file as it is written: its text, and what that is read as."""
 
@@ -57,6 +59,11 @@ class Script:
     def values(self) -> list[Json]:
         """The documents of the file."""
         return [document.value for document in self.reading.documents]
+
+    @cached_property
+    def places(self) -> dict[tuple[int, int], int]:
+        """The number of each document by the line and column where it begins."""
+        return {one.locate(()): nth for nth, one in enumerate(self.reading.documents)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,22 +108,29 @@ class Originals:
 
     def of(self, manifest: Manifest) -> Original | None:
         """Give where a manifest is written; None where it is not there any more."""
+        script = self.script_of(manifest)
+        if script is None:
+            return None
+        nth = script.places.get((manifest.source.line, manifest.source.column))
+        if nth is None:
+            return None
+        document = script.reading.documents[nth].value
+        spec = value_at(document, ("spec",))
+        if not isinstance(spec, dict | str):
+            return None
+        # What is one expression as a whole has no parts of its own.
+        own = spec if isinstance(spec, dict) else {}
+        found = self._original(manifest, script, nth, own)
+        return self._with_patch(
+            manifest, found, value_at(document, ("overrides", self.environment))
+        )
+
+    def script_of(self, manifest: Manifest) -> Script | None:
+        """Return the file that a manifest is written in; None where it is no usable file now."""
         if not self.names:
             self.names = {display_name(path, self.root): path for path in self.read}
         path = self.names.get(manifest.source.file)
-        script = self._script(path, is_json=path.suffix == ".json") if path is not None else None
-        if script is None or path is None:
-            return None
-        place = manifest.source.line, manifest.source.column
-        for nth, document in enumerate(script.reading.documents):
-            spec = value_at(document.value, ("spec",))
-            if document.locate(()) == place and isinstance(spec, dict | str):
-                # What is one expression as a whole has no parts of its own.
-                own = spec if isinstance(spec, dict) else {}
-                found = self._original(manifest, script, nth, own)
-                patch = value_at(document.value, ("overrides", self.environment))
-                return self._with_patch(manifest, found, patch)
-        return None
+        return self._script(path, is_json=path.suffix == ".json") if path is not None else None
 
     def _with_patch(
         self, manifest: Manifest, found: Original | None, patch: Json | Missing
@@ -228,10 +242,17 @@ def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) 
 
 
 def text_after(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
-    """Give a text with its edits, None where it would not say just that."""
-    return _attempted(script, changes, by_itself=False) or _attempted(
+    """Return a text with its edits, None where it would not say just that.
+
+    A text in the layout of `fmt` keeps it; one of its own layout keeps that.
+    """
+    made = _attempted(script, changes, by_itself=False) or _attempted(
         script, changes, by_itself=True
     )
+    if made is None or tidied(script.reading, is_json=script.is_json) != script.text:
+        return made
+    after, forks = made
+    return tidied(read_text(after, is_json=script.is_json), is_json=script.is_json) or after, forks
 
 
 def _attempted(

@@ -195,18 +195,23 @@ class _ManifestLines:
             dash = ""
             self._named(f"{head}{_key(key)}:", value, indent, here)
 
-    def _items(self, items: Sequence[Json], indent: str, path: Path) -> None:
+    def _items(self, items: Sequence[Json], indent: str, path: Path, *, dash: str = "") -> None:
+        """Add the items of a list; the first one is behind the dash of a list around it."""
         for index, item in enumerate(items):
-            here = path
+            here, outer = path, indent[: -len(dash)] if dash else indent
+            head, dashes = f"{outer}{dash}-", f"{dash}- "
+            dash = ""
             if self._comments:
                 here = (*path, index)
-                self._comment(indent, here)
-            if not isinstance(item, dict):
-                self._named(f"{indent}-", item, indent, here)
-            elif (flow := self._in_flow(item, here, indent)) is None:
-                self.entries(item, indent + STEP, here, dash="- ")
+                self._comment(outer, here)
+            if not isinstance(item, dict | list):
+                self._named(head, item, indent, here)
+            elif (flow := self._in_flow(item, here, indent)) is not None:
+                self.lines.append(f"{head} {flow}")
+            elif isinstance(item, dict):
+                self.entries(item, indent + STEP, here, dash=dashes)
             else:
-                self.lines.append(f"{indent}- {flow}")
+                self._items(item, indent + STEP, here, dash=dashes)
 
     def _named(self, head: str, value: Json, indent: str, path: Path) -> None:
         """Add a value behind its key or its dash, on that line as far as it fits."""

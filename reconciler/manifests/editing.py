@@ -1,7 +1,6 @@
 """Edits of a text by the places of its parts, so that nothing else of it moves.
 
-A library that writes YAML back, as `with_id` and `with_variables` do with one key of a
-manifest or a project file, lays the whole file out anew: long lines are wrapped, lists
+A library that writes YAML back lays out the whole file: long lines are wrapped, lists
 indented, quotes changed where it knows better. A repair should be as small as what a
 careful person does by hand, and these repairs are few: so they are made by line and
 column, in JSON alike. What comes of it is read again and compared by who asks for it
@@ -13,17 +12,12 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from itertools import groupby
 from typing import assert_never
 
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
-
 from reconciler.document import Path
-from reconciler.errors import InvalidInput
 from reconciler.kinds.repairs import (
     Drop,
     Lift,
@@ -35,8 +29,6 @@ from reconciler.kinds.repairs import (
     Unwrap,
     Wrap,
 )
-from reconciler.project import Variable
-from reconciler.resource import Ref, RemoteId
 from reconciler.source.written import Node, Written
 
 STEP = 2
@@ -303,76 +295,3 @@ def _instead(node: Node, text: str) -> Splice:
 def _quoted_as(key: Node, name: str) -> str:
     """Give a name quoted as another key is."""
     return f"{key.style}{name}{key.style}" if key.style in ("'", '"') else name
-
-
-def with_id(text: str, ref: Ref, remote_id: RemoteId, environment: str, *, alone: bool) -> str:
-    """Give a file's text with the id that one environment has for a manifest, after its name.
-
-    It is among `metadata.ids`, or `metadata.id` where that environment is `alone`
-    and the manifest has no `ids` yet. Raises InvalidInput where the manifest is not
-    in the text.
-    """
-    yaml = YAML(typ="rt", pure=True)
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    offset = _sequence_offset(text)
-    yaml.indent(mapping=2, sequence=2 + offset, offset=offset)
-    documents = list(yaml.load_all(text))
-    for document in documents:
-        if _is(document, ref):
-            metadata = document["metadata"]
-            ids = metadata.get("ids")
-            if isinstance(ids, CommentedMap):
-                ids[environment] = remote_id
-            elif alone:
-                _put(metadata, "id", remote_id)
-            else:
-                _put(metadata, "ids", CommentedMap({environment: remote_id}))
-            out = StringIO()
-            yaml.dump_all(documents, out)
-            return out.getvalue()
-    raise InvalidInput(f"{ref} is not in the file any more")
-
-
-def with_variables(text: str, variables: Mapping[str, Mapping[str, Variable]]) -> str:
-    """Give a project file's text with more variables, by environment.
-
-    Raises InvalidInput where it has no such environment.
-    """
-    yaml = YAML(typ="rt", pure=True)
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    offset = _sequence_offset(text)
-    yaml.indent(mapping=2, sequence=2 + offset, offset=offset)
-    document = yaml.load(text)
-    for name, more in variables.items():
-        environments = document.get("environments") if isinstance(document, CommentedMap) else None
-        if not isinstance(environments, CommentedMap) or name not in environments:
-            raise InvalidInput(f"the project file has no environment `{name}`")
-        if environments[name] is None:
-            environments[name] = CommentedMap()
-        held = environments[name].setdefault("variables", CommentedMap())
-        held.update(more)
-    out = StringIO()
-    yaml.dump(document, out)
-    return out.getvalue()
-
-
-def _put(metadata: CommentedMap, key: str, value: RemoteId | CommentedMap) -> None:
-    """Put a key after the name, in place of any that holds null and so means nothing."""
-    for empty in ("id", "ids"):
-        metadata.pop(empty, None)
-    metadata.insert(list(metadata).index("name") + 1, key, value)
-
-
-def _sequence_offset(text: str) -> int:
-    """Tell how far the file indents list items below their key: 2, or 0 where it does not."""
-    found = re.search(r"^( *)(?:- )*[^\s#-][^\n]*:[ ]*\n( *)- ", text, re.MULTILINE)
-    return 0 if found is not None and len(found[2]) <= len(found[1]) else 2
-
-
-def _is(document: object, ref: Ref) -> bool:
-    if not isinstance(document, CommentedMap) or document.get("kind") != ref.kind:
-        return False
-    metadata = document.get("metadata")
-    return isinstance(metadata, CommentedMap) and metadata.get("name") == ref.name

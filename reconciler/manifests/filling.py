@@ -37,7 +37,7 @@ from reconciler.resource import Ref
 from reconciler.sealed import RefHole, SecretHole, Template
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Finding, Severity
-from reconciler.source.files import LARGEST_AGAIN
+from reconciler.source.files import LARGEST_MADE, MOST_MADE
 from reconciler.source.parsed import Graft, Text
 from reconciler.source.reading import DEEPEST
 
@@ -205,20 +205,23 @@ _SHORT = 256
 
 def _unfit(part: Expression, value: Json, path: Path, inside: Inside) -> Finding | None:
     """Say why a value is too much to be put in; None where it is not."""
-    size, levels = inside.measure(value)
-    if len(path) + levels > DEEPEST:
+    size = inside.measure(value)
+    if len(path) + size.levels > DEEPEST:
         said = f"what `{part.spot.written}` gives would be nested deeper than {DEEPEST} levels here"
         return Finding("M109", path, said, spot=part.spot)
     return None if inside.files is None or inside.files.spend(size) else too_much(path)
 
 
 def too_much(path: Path) -> Finding:
-    """Say that no more can be put in."""
+    """Return the finding that no more can be made."""
     said = (
-        f"what is put into manifests is larger than {LARGEST_AGAIN >> 20} MB "
-        "in all: from here, nothing more is put in"
+        f"`forEach`, variables and included files make more than {MOST_MADE:,} values or "
+        f"{LARGEST_MADE >> 20} MB of text in this run: from here, nothing more is made"
     )
-    return Finding("M115", path, said)
+    return Finding("M115", path, said, suggestion=LESS)
+
+
+LESS = Advice("use fewer items, environments or includes, or divide the project")
 
 
 def _within(

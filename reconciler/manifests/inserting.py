@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as File
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from reconciler.document import Json, Path
 from reconciler.resource import Member
@@ -34,32 +34,42 @@ def along(values: Mapping[str, Json], name: str) -> tuple[Path, Json] | None:
     return (*steps, name), values[name]
 
 
+class Size(NamedTuple):
+    """What a value comes to: its nodes, the characters of its keys and texts, and its levels."""
+
+    nodes: int
+    text: int
+    levels: int
+
+
 @dataclass(slots=True)
 class Measures:
-    """How large values are: the characters of their texts, with some for each part, and levels.
+    """How large values are. What was measured once is known by itself from then on."""
 
-    What was measured once is known by itself from then on.
-    """
+    known: dict[int, tuple[Json, Size]] = field(default_factory=dict)
 
-    known: dict[int, tuple[Json, int, int]] = field(default_factory=dict)
-
-    def of(self, value: Json) -> tuple[int, int]:
-        """Give size and levels of a value."""
+    def of(self, value: Json) -> Size:
+        """Return the size of a value."""
         if isinstance(value, str):
-            return len(value) + _PART, 0
+            return Size(1, len(value), 0)
         if not isinstance(value, dict | list):
-            return _PART, 0
+            return _SCALAR
         known = self.known.get(id(value))
         if known is None:
             inner = [self.of(one) for one in (value.values() if isinstance(value, dict) else value)]
-            size = _PART + sum(one[0] for one in inner)
+            size = Size(
+                1 + sum(one.nodes for one in inner),
+                sum(one.text for one in inner)
+                + (sum(map(len, value)) if isinstance(value, dict) else 0),
+                1 + max((one.levels for one in inner), default=0),
+            )
             # The value is kept too, so that no other takes its place in memory.
-            known = value, size, 1 + max((one[1] for one in inner), default=0)
+            known = value, size
             self.known[id(value)] = known
-        return known[1:]
+        return known[1]
 
 
-_PART = 8
+_SCALAR = Size(1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +104,8 @@ class Files(Protocol):
     def content(self, named: str, inside: Inside, path: Path) -> Content | Finding | None:
         """Give what a file holds, or why not; None where that is said already."""
 
-    def spend(self, size: int) -> bool:
-        """Tell whether as much more may be made."""
+    def spend(self, size: Size) -> bool:
+        """Return whether as much more may be made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,4 +120,4 @@ class Inside:
     trail: tuple[File, ...] = ()
     each: Each | None = None
     files: Files | None = None
-    measure: Callable[[Json], tuple[int, int]] = field(default_factory=lambda: Measures().of)
+    measure: Callable[[Json], Size] = field(default_factory=lambda: Measures().of)

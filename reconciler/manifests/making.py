@@ -120,7 +120,7 @@ class Making(Complaining):
         named = uses.note(rest)
         root = items.text.grafts.get((FOR_EACH,))
         grafts: dict[Place, Graft] = {} if root is None else {(FOR_EACH,): root}
-        size = self.measures.of(rest)[0]
+        size = self.measures.of(rest)
         for each in items.each(uses.used, named):
             own = replace(here, item=each.member, grafts=grafts)
             if self.is_full:
@@ -141,7 +141,9 @@ class Making(Complaining):
         if OVERRIDES in value:
             kind = BY_NAME.get(str(value.get("kind")))
             current = self.scope.environment
-            found = override_findings(value[OVERRIDES], kind, self.environments, current)
+            found = override_findings(
+                value[OVERRIDES], kind, self.environments, current, self.sources.patches
+            )
             self.complain(here, found)
 
     def make(self, written: Written) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TypeAlias
 
 from reconciler.document import Json, Path, Shape, stored_name, value_at
 from reconciler.expressions import OPEN
@@ -22,6 +23,8 @@ from reconciler.source.diagnostic import REMOVE, Advice, Finding
 
 OVERRIDES = "overrides"
 WRONG = "M212"
+MOST_NAMED = 20
+"""How many environments, and mistakes in patches of others than one, are named of a manifest."""
 _ONLY_WHOLE = frozenset(("M302", "M308", "M310", "M312"))
 
 
@@ -126,36 +129,89 @@ def without_nulls(patch: Json) -> Json:
     return patch
 
 
+Patches: TypeAlias = dict[tuple[int, str], tuple[Json, list[Finding], list[Finding]]]
+"""What is wrong with patches, by the `id` of each, which is kept with it, and its environment:
+in any environment, and in others than its own. Without one, of all `overrides` by theirs."""
+
+
 def override_findings(
-    overrides: Json, kind: Kind | None, environments: Mapping[str, object], current: str
+    overrides: Json,
+    kind: Kind | None,
+    environments: Mapping[str, object],
+    current: str,
+    known: Patches,
 ) -> Iterator[Finding]:
     """Yield what is wrong with `overrides`, in whatever environment.
 
     What is merged is judged with the rest of its `spec`: only the patches of other environments
-    than the `current` one are judged by themselves, as far as a part of a whole can be.
+    than the `current` one are judged by themselves, as far as a part of a whole can be. What is
+    `known` of them is not looked for again in each of many environments.
     """
     if not isinstance(overrides, dict):
         said = "`overrides` must be a mapping of environments to fields of `spec`"
         yield Finding(WRONG, (OVERRIDES,), said)
         return
+    key = id(overrides), ""
+    if key not in known:
+        known[key] = overrides, [*_unknown_findings(overrides, environments)], []
+    yield from known[key][1]
+    of_others = 0
     for name, patch in overrides.items():
-        path = (OVERRIDES, name)
-        if environments and name not in environments:
-            known = ", ".join(sorted(environments))
-            said = f"`{name}` is not an environment of reconciler.yaml (known: {known})"
-            near = shortened(name, environments)
-            yield Finding("M207", path, said, suggestion=near, at_key=True)
-        if not isinstance(patch, dict) and not _is_open(patch):
-            said = f"the override for `{name}` must be a mapping of fields of `spec`"
-            yield Finding(WRONG, path, said)
-            continue
-        if kind is not None and isinstance(patch, dict):
-            for key in misplaced_in(patch, kind):
-                said = f"`{key}` stands in an override, which holds fields of `spec` alone"
-                repair = INNER if key == "spec" else REMOVE
-                yield Finding(WRONG, (*path, key), said, suggestion=repair, at_key=True)
-        if kind is not None and name != current:
-            yield from _patch_findings(patch, kind, path)
+        shared, alone = _findings_of(patch, name, kind, known)
+        if name == current:
+            yield from shared
+        else:
+            others = [*shared, *alone]
+            yield from others[: max(MOST_NAMED - of_others, 0)]
+            of_others += len(others)
+    if of_others > MOST_NAMED:
+        said = f"{of_others - MOST_NAMED:,} more mistakes in overrides of other environments"
+        advice = Advice("correct these first, then run `validate` again")
+        yield Finding(WRONG, (OVERRIDES,), said, suggestion=advice, at_key=True)
+
+
+def _unknown_findings(
+    overrides: dict[str, Json], environments: Mapping[str, object]
+) -> Iterator[Finding]:
+    """Yield the environments that the project file does not have, many of them as one."""
+    unknown = [name for name in overrides if environments and name not in environments]
+    listed = ", ".join(sorted(environments)[:MOST_NAMED])
+    more = len(environments) - MOST_NAMED
+    listed += f" and {more:,} more" if more > 0 else ""
+    for name in unknown[:MOST_NAMED]:
+        said = f"`{name}` is not an environment of reconciler.yaml (known: {listed})"
+        near = shortened(name, environments)
+        yield Finding("M207", (OVERRIDES, name), said, suggestion=near, at_key=True)
+    if len(unknown) > MOST_NAMED:
+        name = unknown[MOST_NAMED]
+        said = f"`{name}` and {len(unknown) - MOST_NAMED - 1:,} more are no environments either"
+        advice = Advice("declare them in reconciler.yaml, or remove them here")
+        yield Finding("M207", (OVERRIDES, name), said, suggestion=advice, at_key=True)
+
+
+def _findings_of(
+    patch: Json, name: str, kind: Kind | None, known: Patches
+) -> tuple[list[Finding], list[Finding]]:
+    """Return what is wrong with a patch in any environment, and in others than its own."""
+    path = (OVERRIDES, name)
+    if not isinstance(patch, dict) and not _is_open(patch):
+        said = f"the override for `{name}` must be a mapping of fields of `spec`"
+        return [Finding(WRONG, path, said)], []
+    if kind is None:
+        return [], []
+    found = known.get((id(patch), name))
+    if found is None:
+        found = patch, [*_misplaced_findings(patch, kind, path)], []
+        found[2].extend(_patch_findings(patch, kind, path))
+        known[id(patch), name] = found
+    return found[1], found[2]
+
+
+def _misplaced_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
+    for key in misplaced_in(patch, kind) if isinstance(patch, dict) else ():
+        said = f"`{key}` stands in an override, which holds fields of `spec` alone"
+        repair = INNER if key == "spec" else REMOVE
+        yield Finding(WRONG, (*path, key), said, suggestion=repair, at_key=True)
 
 
 INNER = Advice("write what stands in it one level higher")

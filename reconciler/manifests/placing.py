@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from reconciler.document import Json, identical
+from reconciler.document import Edit, Json, Put, Within
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.manifests.editing import with_variables
+from reconciler.foreign import quoted
+from reconciler.manifests.adopting import Script, text_after
 from reconciler.project import Variable
+from reconciler.source.comments import comments_lost
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import read_file, read_own_file
 from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
@@ -120,16 +122,21 @@ def write_new(texts: Sequence[tuple[Path, str]], root: Path) -> None:
 
 
 def replace_text(path: Path, name: str, roots: Sequence[Path], *, before: str, after: str) -> None:
-    """Write a text in place of what it was; mode and byte-order mark stay.
+    """Write a text in place of what it was; mode, byte-order mark and every comment stay.
 
     A link stays one, and what it leads to is written, inside the roots only; `name` is for people.
-    Raises InvalidInput where the file cannot be written, or holds another text by now.
+    Raises InvalidInput where the file cannot be written, holds another text by now, or would
+    lose a comment.
     """
     found = read_file(path, name, roots)
     if isinstance(found, Complaint):
         raise InvalidInput(f"{name}: {found.message}")
     if found != before:
         raise InvalidInput(f"{name} was changed while this ran: it is left as it is")
+    if path.suffix != ".json" and (lost := comments_lost(before, after)):
+        raise InvalidInput(
+            f"{name} would lose the comment {quoted(lost[0])}: it is left as it is, edit it by hand"
+        )
     real = path.resolve()
     try:
         with real.open("rb") as stream:
@@ -162,26 +169,35 @@ def add_variables(file: Path, variables: Mapping[str, Mapping[str, Variable]]) -
     text = read_own_file(file, file.name)
     if isinstance(text, Complaint):
         raise InvalidInput(f"{by_hand}: {text.message}")
-    before = read_text(text, is_json=False)
-    after = with_variables(text, variables)
-    reading = read_text(after, is_json=False)
-    wanted = _with_variables(before.documents[0].value, variables)
-    if reading.has_errors or not identical(reading.documents[0].value, wanted):
+    script = Script(file, file.name, read_text(text, is_json=False), is_json=False)
+    edits = None if script.reading.has_errors else _more_variables(script.values, variables)
+    made = None if edits is None else text_after(script, {0: edits})
+    if made is None:
         raise InvalidInput(by_hand)
     try:
-        replace_file(file, after.encode("utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"{by_hand}: {error.strerror}") from error
+        replace_text(file, file.name, [file.parent], before=text, after=made[0])
+    except InvalidInput as error:
+        raise InvalidInput(f"{by_hand}: {error}") from error
 
 
-def _with_variables(document: Json, variables: Mapping[str, Mapping[str, Variable]]) -> Json:
-    whole = document if isinstance(document, dict) else {}
-    environments = whole.get("environments")
-    named = dict(environments) if isinstance(environments, dict) else {}
+def _more_variables(
+    values: Sequence[Json], variables: Mapping[str, Mapping[str, Variable]]
+) -> Edit | None:
+    """Return the edit of a project file; None where it has no such environment."""
+    document = values[0] if len(values) == 1 else None
+    environments = document.get("environments") if isinstance(document, dict) else None
+    if not isinstance(environments, dict) or not environments.keys() >= variables.keys():
+        return None
+    fields: dict[str, Edit] = {}
     for name, more in variables.items():
-        one = named.get(name)
-        settings = one if isinstance(one, dict) else {}
-        there = settings.get("variables")
-        held = there if isinstance(there, dict) else {}
-        named[name] = {**settings, "variables": {**held, **more}}
-    return {**whole, "environments": named}
+        settings = environments[name]
+        held = settings.get("variables") if isinstance(settings, dict) else None
+        new: Edit = Put(dict[str, Json](more))
+        if isinstance(held, dict) and held:
+            new = Within({key: Put(value) for key, value in more.items()})
+        fields[name] = (
+            Within({"variables": new})
+            if isinstance(settings, dict) and settings
+            else Put({"variables": dict[str, Json](more)})
+        )
+    return Within({"environments": Within(fields)})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.manifests.ruling import flaws_told_early
 from reconciler.project import Project, ProjectFile, project_findings, readable_settings
-from reconciler.project.settings import REVIEWED
+from reconciler.project.settings import ALLOWABLE, Guards
+from reconciler.resource.guard_levels import EXPLICIT_LEVEL, LEVELS, GuardLevel
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import read_own_file
@@ -19,7 +20,7 @@ from reconciler.source.reading import read_text
 
 def consents_known() -> tuple[str, ...]:
     """Give what `allow:` may hold, but for the project's own rules."""
-    return (*(code for kind in KINDS for code in kind.consents), *REVIEWED)
+    return (*(code for kind in KINDS for code in kind.consents), *ALLOWABLE)
 
 
 def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
@@ -31,14 +32,38 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
                 said = f"unknown kind `{kind}` (known: {', '.join(BY_NAME)})"
                 near = shortened(kind, BY_NAME)
                 yield Finding("P101", (*path, "kinds", kind), said, suggestion=near, at_key=True)
-        # A rule of a plan is a guard like any other.
-        rules = [rule.code for rule in settings.rules if rule.on == "plan"]
-        known = (*consents_known(), *rules) if environment.guards.allow else ()
-        for index, code in enumerate(environment.guards.allow):
-            if code not in known:
-                said = f"unknown code `{code}` (known: {', '.join(known)})"
-                near = nearest(code, known)
-                yield Finding("P101", (*path, "allow", index), said, suggestion=near)
+        if environment.guards.allow or environment.guards.levels:
+            # A rule of a plan is a guard like any other.
+            rules = {rule.code: rule.level for rule in settings.rules if rule.on == "plan"}
+            yield from _allowed_findings(environment.guards, rules, (*path, "allow"))
+            known = dict.fromkeys((*LEVELS, *consents_known(), *rules))
+            for code in environment.guards.levels:
+                if code not in known:
+                    yield _unknown_code((*path, "levels", code), code, [*known], at_key=True)
+
+
+def _allowed_findings(
+    guards: Guards, rules: Mapping[str, GuardLevel], path: tuple[str, ...]
+) -> Iterator[Finding]:
+    """Yield what `allow:` may not hold: what needs its own consent each time, and no code."""
+    known = (*consents_known(), *rules)
+    for index, code in enumerate(guards.allow):
+        level = guards.levels.get(code) or rules.get(code)
+        if code in known and level == EXPLICIT_LEVEL:
+            said = f"`{code}` is of level explicit here, and no such guard can be allowed for good"
+            yield Finding("P101", (*path, index), said)
+        elif code in LEVELS and code not in known:
+            said = f"`{code}` cannot be allowed for good (what can be: {', '.join(known)})"
+            yield Finding("P101", (*path, index), said)
+        elif code not in known:
+            yield _unknown_code((*path, index), code, known)
+
+
+def _unknown_code(
+    path: tuple[str | int, ...], code: str, known: Sequence[str], *, at_key: bool = False
+) -> Finding:
+    said = f"unknown code `{code}` (known: {', '.join(known)})"
+    return Finding("P101", path, said, suggestion=nearest(code, known), at_key=at_key)
 
 
 def reads_findings(settings: ProjectFile) -> Iterator[Finding]:

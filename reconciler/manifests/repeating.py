@@ -76,7 +76,8 @@ def items_of(filled: Filled, text: Text) -> Items:
         items.findings.append(warning(WRONG, (FOR_EACH,), said))
     if len(value) > MOST_ITEMS:
         said = f"`forEach` has {len(value):,} items, and at most {MOST_ITEMS:,} are made into any"
-        items.findings.append(Finding("M115", (FOR_EACH,), said))
+        advice = Advice("divide the items between several manifests")
+        items.findings.append(Finding("M115", (FOR_EACH,), said, suggestion=advice))
         return items
     items.findings.extend(_take(value, items))
     items.keys = frozenset(key for _, one in items.values for key in one)

@@ -5,7 +5,6 @@ Pure.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -59,9 +58,8 @@ class Silencing:
 
     levels: Mapping[str, Level]
     rules: Collection[str] = ()
-    _comments: dict[tuple[str, int], list[_Comment]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    _comments: list[_Comment] = field(default_factory=list)
+    _first: dict[tuple[str, int, str], _Comment] = field(default_factory=dict)
 
     def read(self, file: str, lines: Lines) -> Iterator[Complaint]:
         """Take in the comments of a YAML file; yield what is wrong with them."""
@@ -72,7 +70,10 @@ class Silencing:
             for finding in wrong:
                 yield complaint_at(file, lines, asked.line, asked.column, finding)
             if asked.codes and asked.reason:
-                self._comments[file, asked.about].append(_Comment(file, lines, asked))
+                comment = _Comment(file, lines, asked)
+                self._comments.append(comment)
+                for code in asked.codes:
+                    self._first.setdefault((file, asked.about, code), comment)
 
     def told(self, complaints: Iterable[Complaint], manifests: Iterable[Manifest]) -> Silenced:
         """Part what is told from what is not, by comments and by what manifests are exempted from.
@@ -103,12 +104,10 @@ class Silencing:
         return Silenced(tuple(told), tuple(suppressed), tuple(idle))
 
     def _ignoring(self, one: Complaint) -> _Comment | None:
-        if not self._comments:
-            return None
         # Inside a text of several lines no comment can stand: the line of its key counts too.
         lines = (one.line, one.begun) if one.begun else (one.line,)
-        comments = (two for line in lines for two in self._comments.get((one.file, line), ()))
-        return next((two for two in comments if one.code in (two.asked.codes or ())), None)
+        found = (self._first.get((one.file, line, one.code)) for line in lines)
+        return next(filter(None, found), None)
 
     def _levelled(self, one: Complaint) -> Iterator[Complaint]:
         level = self.levels.get(one.code)
@@ -121,20 +120,19 @@ class Silencing:
         self, used: Collection[tuple[str, int, int, str]], unjudged: Collection[str]
     ) -> Iterator[Complaint]:
         """Yield the comments that ignore nothing; where there are errors not all was looked for."""
-        for (file, _), comments in self._comments.items():
-            for one in comments if file not in unjudged else ():
-                at = (one.file, one.asked.line, one.asked.column)
-                for code in one.asked.codes or ():
-                    # What is off is not looked for, nor what happened, so that nobody can tell.
-                    is_made = is_on(code, self.levels, only_asked=code in only_asked())
-                    is_asked = is_made and not code.startswith(AUDIT)
-                    if (*at, code) in used or not is_asked:
-                        continue
-                    if has_a_level(code, self.rules):
-                        said = f"line {one.asked.about} has no complaint {code} to be ignored"
-                        finding = Finding("M117", (), said, Severity.WARNING, REMOVE)
-                        told = complaint_at(one.file, one.lines, *at[1:], finding)
-                        yield from self._levelled(told)
+        for one in self._comments:
+            at = (one.file, one.asked.line, one.asked.column)
+            for code in one.asked.codes or () if one.file not in unjudged else ():
+                # What is off is not looked for, nor what happened, so that nobody can tell.
+                is_made = is_on(code, self.levels, only_asked=code in only_asked())
+                is_asked = is_made and not code.startswith(AUDIT)
+                if (*at, code) in used or not is_asked:
+                    continue
+                if has_a_level(code, self.rules):
+                    said = f"line {one.asked.about} has no complaint {code} to be ignored"
+                    finding = Finding("M117", (), said, Severity.WARNING, REMOVE)
+                    told = complaint_at(one.file, one.lines, *at[1:], finding)
+                    yield from self._levelled(told)
 
 
 def _has_choice(one: Complaint) -> bool:

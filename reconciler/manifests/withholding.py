@@ -10,13 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from reconciler.api.secret import API_KEY
 from reconciler.document import Json, Path
+from reconciler.keys import is_key, keys_in
 from reconciler.kinds.type_errors import name_of
 from reconciler.sealed import SecretHole, Template
 from reconciler.source.diagnostic import REMOVE, Finding
-
-_KEYS = (API_KEY, "INPUT_API_KEY")
 
 # By a variable that each system sets: how the names of all that it sets begin.
 _SYSTEMS = {
@@ -60,7 +58,7 @@ class Withheld:
 
         `value` is "" where no secrets are read.
         """
-        if name in _KEYS:
+        if is_key(name):
             return "is the API key, which must never stand in what the service stores and shows"
         if name in _CREDENTIALS or name.startswith(self.prefixes):
             return "belongs to the CI system, whose credentials must not be sent to the service"
@@ -81,7 +79,7 @@ class Withheld:
 
     def stands_in(self, text: str) -> bool:
         """Tell whether one of the values stands in the text of a whole file."""
-        return bool(self.why_text(text))
+        return _stands_in(text, tuple(filter(_is_long, self.values.values())))
 
     def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
         """Yield the texts of a document that would send such a value, however they came by it."""
@@ -99,7 +97,7 @@ class Withheld:
                 rest.extend(value.values())
             elif isinstance(value, list):
                 rest.extend(value)
-        return self.stands_in("\n".join(texts))
+        return bool(self.why_text("\n".join(texts)))
 
     def _found(self, document: Json, path: Path) -> Iterator[Finding]:
         match document:
@@ -114,6 +112,12 @@ class Withheld:
                     yield from self._found(item, (*path, index))
             case _:
                 return
+
+
+# A file is asked about once for each document in it, and once for each item that makes one.
+@lru_cache(maxsize=4)
+def _stands_in(text: str, values: tuple[str, ...]) -> bool:
+    return any(form in text for value in values for form in _forms(value))
 
 
 @lru_cache(maxsize=64)
@@ -153,5 +157,5 @@ def withheld_from(environ: Mapping[str, str]) -> Withheld:
         if name in _CREDENTIALS
         or (name.startswith(prefixes) and any(word in name for word in _SECRET_WORDS))
     ]
-    found = {name: environ.get(name, "").strip() for name in (*_KEYS, *names)}
+    found = {**keys_in(environ), **{name: environ.get(name, "").strip() for name in names}}
     return Withheld(prefixes, {name: value for name, value in found.items() if value})

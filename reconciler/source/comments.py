@@ -1,9 +1,11 @@
-"""Comments of a YAML text that ask something of us: `# reconciler: ignore[CODE] REASON`. Pure."""
+"""Comments of a YAML text: all of them, and those that ask `reconciler: ignore[CODE]`. Pure."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,7 @@ from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide i
 
 from reconciler.source.diagnostic import Lines
 from reconciler.source.text import joined_surrogates
+from reconciler.source.written import written
 
 MARK = "reconciler: ignore"
 _COMMENT = re.compile(r"(?:(?<=[ \t])|^)#[ \t]*reconciler: ignore([^\r\n]*)", re.MULTILINE)
@@ -35,6 +38,42 @@ class Ignoring:
     reason: str
 
 
+def comments_lost(before: str, after: str) -> list[str]:
+    """Return the comments of a YAML text that another one has no longer.
+
+    Another scanner than the one by which edits are made reads both, so that one mistake does
+    not hide the other. What it cannot scan is read as edits read it.
+    """
+    if "#" not in before:
+        return []
+    from ruamel.yaml.error import YAMLError as CannotScan  # noqa: PLC0415 - only for edits
+
+    try:
+        lost = _scanned(before) - _scanned(after)
+    except (CannotScan, ValueError):
+        lost = Counter(written(before).comments()) - Counter(written(after).comments())
+    return sorted(lost.elements())
+
+
+def _scanned(text: str) -> Counter[str]:
+    """Return how often each comment is in a text, without blanks around it."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - only for edits
+
+    found: Counter[str] = Counter()
+    # Some hang in lists, each with the empty lines and the comments below it.
+    left = [token.comment for token in YAML().scan(text)]
+    while left:
+        match left.pop():
+            case None:
+                pass
+            case list() | tuple() as several:
+                left.extend(several)
+            case comment:
+                lines = (line.strip() for line in comment.value.split("\n"))
+                found.update(line for line in lines if line.startswith("#"))
+    return found
+
+
 def ignoring_comments(text: str) -> list[Ignoring]:
     """Give the comments that ask to ignore something. One that stands in a value is none.
 
@@ -46,11 +85,13 @@ def ignoring_comments(text: str) -> list[Ignoring]:
     lines = Lines(text, squeezed)
     starts, ends, readable = _scalars(parsed)
     found: list[Ignoring] = []
-    for match in _COMMENT.finditer(parsed):
+    about: dict[int, int] = {}
+    # From the last to the first: many comments one below the other are about one line.
+    for match in reversed([*_COMMENT.finditer(parsed)]):
         before = bisect_right(starts, match.start()) - 1
         if match.start() < readable and not (before >= 0 and match.start() < ends[before]):
-            found.append(_read(match, lines))
-    return found
+            found.append(_read(match, lines, about))
+    return found[::-1]
 
 
 def _scalars(parsed: str) -> tuple[list[int], list[int], int]:
@@ -75,19 +116,21 @@ def _scalars(parsed: str) -> tuple[list[int], list[int], int]:
     return starts, ends, last
 
 
-def _read(match: re.Match[str], lines: Lines) -> Ignoring:
+def _read(match: re.Match[str], lines: Lines, about: dict[int, int]) -> Ignoring:
+    """Read a comment; `about` has the lines that those below it are about, by their own."""
     line, column = lines.place(match.start())
     form = _FORM.match(match[1])
     codes = tuple(_CODE.findall(form[1])) if form is not None else None
     reason = form[2].strip() if form is not None else ""
-    is_alone = not lines.line(line)[: column - 1].strip()
-    return Ignoring(line, column, _next(lines, line) if is_alone else line, codes, reason)
+    if lines.line(line)[: column - 1].strip():
+        return Ignoring(line, column, line, codes, reason)
+    about[line] = _next(lines, line, about)
+    return Ignoring(line, column, about[line], codes, reason)
 
 
-def _next(lines: Lines, line: int) -> int:
-    """Give the line that a comment of its own line is about: the next that holds something."""
-    last = lines.text.count("\n") + 1
+def _next(lines: Lines, line: int, about: Mapping[int, int]) -> int:
+    """Return the line that a comment of its own line is about: the next that holds something."""
     after = line + 1
-    while after < last and _EMPTY.fullmatch(lines.line(after)):
+    while after not in about and after < lines.count and _EMPTY.fullmatch(lines.line(after)):
         after += 1
-    return after
+    return about.get(after, after)

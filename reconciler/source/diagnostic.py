@@ -286,6 +286,11 @@ class Lines:
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
+    @property
+    def count(self) -> int:
+        """How many lines there are; what follows the last break is one."""
+        return len(self._counted())
+
     def line(self, number: int) -> str:
         """Give a line without its break; "" where there is none."""
         starts = self._counted()

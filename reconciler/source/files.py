@@ -23,7 +23,11 @@ LARGEST_FILE = 8 << 20
 LARGEST_WORKSPACE = 2 << 30
 MOST_FILES = 200_000
 LARGEST_AGAIN = 256 << 20
-"""How much is put into manifests, or read a second time, in bytes: no setting loosens it."""
+"""How much is read a second time, in bytes: no setting loosens it."""
+MOST_MADE = 1_000_000
+"""How many values `forEach`, variables and included files make in one run, all environments."""
+LARGEST_MADE = 64 << 20
+"""How many characters of keys and texts they make."""
 LONGEST_LINE = 1 << 20
 DEEPEST_FOLDER = 64
 SUFFIXES = frozenset((".yaml", ".yml", ".json"))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
+from reconciler.document import Json
 from reconciler.source.ahead import Arrived
-from reconciler.source.diagnostic import Complaint
+from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import (
     LARGEST_AGAIN,
     LARGEST_WORKSPACE,
@@ -31,7 +32,8 @@ class Sources(Generic[Judged]):
 
     `arrived` is the file that comes next and what was read of it ahead, which is taken once;
     `paths` are all that was asked for, `instead` are texts that files would have once
-    they are repaired.
+    they are repaired. What was made and `included` is counted over all environments, as all that
+    is made is held in memory together.
     """
 
     roots: tuple[Path, ...]
@@ -40,12 +42,19 @@ class Sources(Generic[Judged]):
     largest: int = LARGEST_WORKSPACE
     size: int = 0
     again: int = 0
+    nodes_made: int = 0
+    text_made: int = 0
+    included: int = 0
     met: set[Path] = field(default_factory=set)
     first_unread: str = ""
     readings: dict[tuple[Path, bool], Reading | Complaint] = field(default_factory=dict)
     paths: set[Path] = field(default_factory=set)
     arrived: tuple[File, Arrived | None] = NOBODY_READ
     judged: dict[int, tuple[Document, Judged]] = field(default_factory=dict)
+    patches: dict[tuple[int, str], tuple[Json, list[Finding], list[Finding]]] = field(
+        default_factory=dict
+    )
+    """What is wrong with patches of environments, as `overrides` are judged with it."""
     digests: dict[Path, tuple[str, str]] | None = None
     """By its path, how a file is shown and a digest of what was read; None where nobody asks."""
 

@@ -18,6 +18,8 @@ from reconciler.points import Point, reached
 SYNCED_AT_ONCE = 16
 BEGINS, ENDS = ".reconciler-", ".new"
 """What a file is called before it has its name; nobody reads one."""
+KEPT = ".before"
+"""How the copy of a file of several names ends; a run that is killed meanwhile leaves it there."""
 
 
 def replace_file(real: Path, content: bytes) -> None:
@@ -162,11 +164,35 @@ def _write(descriptor: int, content: bytes) -> None:
 
 
 def _overwrite(real: Path, content: bytes) -> None:
-    with real.open("r+b") as stream:
-        stream.write(content)
-        stream.truncate()
-        stream.flush()
-        os.fsync(stream.fileno())
+    """Write a file in its place; what it held is in a file next to it until that is done."""
+    before = real.read_bytes()
+    descriptor, copy = tempfile.mkstemp(prefix=f".{real.name}.", suffix=KEPT, dir=real.parent)
+    try:
+        try:
+            _write(descriptor, before)
+        except BaseException:
+            _remove(copy)
+            raise
+    finally:
+        os.close(descriptor)
+    reached(Point.FILE_KEPT)
+    try:
+        _write_over(real, content)
+    except BaseException:
+        _write_over(real, before)
+        _remove(copy)
+        raise
+    _remove(copy)
+
+
+def _write_over(real: Path, content: bytes) -> None:
+    descriptor = os.open(real, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        _put(descriptor, content)
+        os.ftruncate(descriptor, len(content))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _mask() -> int:

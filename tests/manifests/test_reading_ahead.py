@@ -71,6 +71,7 @@ def taken(ahead: Ahead, files: list[File]) -> Iterator[Arrived | None]:
     return map(ahead.take, files)
 
 
+@pytest.mark.slow
 def test_as_it_is_read_here(tmp_path: Path) -> None:
     """Values, places, flaws, digests and complaints are those of reading here, file by file."""
     files = written(tmp_path)

@@ -231,7 +231,7 @@ def test_no_file_is_included_from_elsewhere(named: str, tmp_path: Path) -> None:
 
 def test_ten_files_make_no_million(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that include each other ten times over, and items, end at the size of a workspace."""
-    monkeypatch.setattr(including, "LARGEST_AGAIN", 200_000)
+    monkeypatch.setattr(including, "LARGEST_MADE", 200_000)
     made = project_at(
         tmp_path,
         slo=SLO.replace("name: checkout\n", "zebra: ${file:f0.yaml}\n  name: x\n").replace(
