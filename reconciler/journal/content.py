@@ -30,6 +30,7 @@ from reconciler.journal.entries import (
     Unfrozen,
     Watched,
 )
+from reconciler.journal.last_seen import Ending
 from reconciler.journal.lines import Span, entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
 
@@ -156,10 +157,26 @@ class Content:
         known = read_content(self.before.text[: self.before.size], "")
         self.later[:0], self.later_sums[:0], self.before = known.later, known.later_sums, None
 
-    @property
-    def known_ends(self) -> set[str]:
-        """The sums that this journal ends with, or ended with once."""
-        return {*self.sums, *([self.header.continues] if self.header is not None else [])} - {""}
+    def had(self, end: str) -> bool:
+        """Return whether this journal ends with a sum, or ended with it once."""
+        before = self.before
+        continues = self.header.continues if self.header is not None else ""
+        line = f',"sum":"{end}"}}\n'.encode()
+        return end != "" and (
+            end in (self.end, continues)
+            or end in self.later_sums
+            or (before is not None and before.text.find(line, 0, before.size) >= 0)
+        )
+
+    def goes_on_from(self, ending: Ending) -> bool:
+        """Return whether nothing is missing that a journal with this ending had."""
+        if not ending.end or self.had(ending.end):
+            return True
+        if self.header is None or ending.header in ("", self.sums[0]):
+            return False
+        # Lines that were written again have other sums; who ran is never left out.
+        runs = (one.run for one in self.entries if isinstance(one, RunEntry))
+        return not ending.run or ending.run in runs
 
 
 def read_content(text: bytes, place: str, before: Unread | None = None) -> Content:

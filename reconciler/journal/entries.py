@@ -87,7 +87,8 @@ class RunEntry(_Entry):
 class Started(_OfWrite):
     """About to be sent. `declared` is what the next merge starts from, secrets sealed.
 
-    `seen` is the digest of the observation that the write rests on.
+    `seen` is the digest of the observation that the write rests on. A rollback says what it
+    `takes_back`, and a later write which places of that it `brings_back`.
     """
 
     entry: Literal["started"] = "started"
@@ -97,6 +98,8 @@ class Started(_OfWrite):
     seen: of.Text
     declared: of.Object
     protect: of.Flag = False
+    takes_back: of.AllTakenBack = ()
+    brings_back: of.PathsField = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,10 +201,11 @@ class Settled(_OfResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override(_Entry):
-    """A person applied more than a guard allows, and why."""
+    """A person applied more than a guard allows, and why; `codes` are the guards so lifted."""
 
     entry: Literal["override"] = "override"
     reason: of.Text
+    codes: of.Names = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +223,7 @@ class Kept(_OfResource):
 
     `last` is None where no write was ever acknowledged. `versions` are those that its
     writes made, the oldest first, and `seals` stand for older values of its secrets.
+    `taken_back` is what rollbacks put back and nobody brought back since.
     """
 
     entry: Literal["kept"] = "kept"
@@ -231,6 +236,7 @@ class Kept(_OfResource):
     last: Annotated[LastWrite | None, GetPydanticSchema(lambda _, read: read(LastWrite))] = None
     versions: of.Versions = ()
     seals: of.Seals = ()
+    taken_back: of.AllTakenBack = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,12 @@ import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from reconciler.errors import JournalError, Locked
+from reconciler.journal.last_seen import Ending
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
 from reconciler.points import Point, reached
 
@@ -118,6 +119,8 @@ def os_errors(path: Path) -> Iterator[None]:
 
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+_LOCK_FLAGS = _FLAGS | os.O_NONBLOCK
+"""So that a pipe in the place of a lock is reported, and not waited for."""
 _LONGEST_RECORD = 4096
 _CHANGED = "another program wrote to it meanwhile"
 _REPLACED = (
@@ -166,8 +169,7 @@ class FileStore:
         except OSError as error:
             raise JournalError(f"{self.path} cannot be opened: {error.strerror}") from error
         try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise JournalError(f"{self.path} is not a regular file")
+            _check_regular(descriptor, self.path)
             with os.fdopen(descriptor, "rb", closefd=False) as stream:
                 return stream.read(), _inode(descriptor)
         except OSError as error:
@@ -264,8 +266,9 @@ class FileStore:
         make_folder(self.path.parent, self._below)
         while True:
             with os_errors(self._lock_path):
-                descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+                descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | _LOCK_FLAGS, 0o600)
             try:
+                _check_regular(descriptor, self._lock_path)
                 self._take(descriptor, lease)
                 if _inode_at(self._lock_path) == _inode(descriptor):
                     break
@@ -308,17 +311,25 @@ class FileStore:
 
     def _record(self) -> LockRecord:
         try:
-            descriptor = os.open(self._lock_path, os.O_RDONLY | _FLAGS)
+            descriptor = os.open(self._lock_path, os.O_RDONLY | _LOCK_FLAGS)
         except FileNotFoundError:
             return LockRecord()
         except OSError as error:
             raise JournalError(f"{self._lock_path}: {error.strerror}") from error
         try:
+            _check_regular(descriptor, self._lock_path)
             found = _signed(descriptor)
             free = _is_free(descriptor)
         finally:
             os.close(descriptor)
         return LockRecord(None, found.ended) if free else found
+
+    def seen(self) -> Sequence[Ending]:
+        """Return nothing: the lock beside it is all that remembers an end."""
+        return ()
+
+    def note_seen(self) -> None:
+        """Write nothing, as `seen` says."""
 
     def unlock(self, owner: str) -> Lease | None:
         """Refuse where a process holds it: the lock of a file dies with its process."""
@@ -374,3 +385,9 @@ def _holder(descriptor: int) -> str:
     except OSError:
         lease = None
     return lease.words if lease is not None else "another process"
+
+
+def _check_regular(descriptor: int, path: Path) -> None:
+    """Raise JournalError for a pipe, a device, or anything else that is no file."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise JournalError(f"{path} is not a regular file")

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
-import time
-import weakref
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
-from reconciler.git import Git, GitFailed
+from reconciler.git import GitFailed
 from reconciler.journal.git_parts import (
     LINES,
     PART,
@@ -23,148 +18,10 @@ from reconciler.journal.git_parts import (
     kept_parts,
     size_of_parts,
 )
+from reconciler.journal.git_remote import GitRemote, Lost
+from reconciler.journal.last_seen import Ending, ending_of, remember, remembered
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
 from reconciler.points import Point, reached
-
-_LOCAL = "refs/fetched"
-_PUSHES = 3
-_PAUSE = 1.0
-# What leads to the server and its credentials; all else of a person's settings (hooks, signing,
-# what to push along) has no business here.
-_PASSED = ("http.", "credential.", "ssh.", "protocol.")
-_PASSED_WHOLE = ("core.sshcommand", "core.askpass", "core.gitproxy")
-
-
-class Lost(Exception):
-    """The ref is not what it was, so nothing was pushed."""
-
-
-class GitRemote:
-    """One ref of the remote of the repository around a folder."""
-
-    def __init__(
-        self,
-        folder: Path,
-        ref: str,
-        remote: str,
-        environ: Mapping[str, str],
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._there = Git(folder, environ)
-        self._ref = ref
-        self._remote = remote
-        self._sleep = sleep
-        self._url = ""
-        self._own: Git | None = None
-
-    @property
-    def git(self) -> Git:
-        """Git in the repository of our own. Raises GitFailed where there is no remote."""
-        if self._own is None:
-            self._own = self._opened()
-        return self._own
-
-    def _opened(self) -> Git:
-        top = self._there.text("rev-parse", "--absolute-git-dir")
-        bare = self._there.text("rev-parse", "--is-bare-repository") == "true"
-        # An address of a remote may be relative to where its repository stands.
-        stand = Path(top if bare else self._there.text("rev-parse", "--show-toplevel"))
-        self._url = self._there.text("remote", "get-url", "--push", "--", self._chosen())
-        settings = self._settings()
-        own = Path(tempfile.mkdtemp(prefix="reconciler-git-"))
-        weakref.finalize(self, shutil.rmtree, own, ignore_errors=True)
-        environ = {
-            name: value
-            for name, value in self._there.environ.items()
-            if not name.startswith("GIT_CONFIG")
-        }
-        environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", **settings}
-        form = self._there.text("rev-parse", "--show-object-format")
-        Git(stand, environ).run(
-            "init", "--quiet", "--bare", "--template=", f"--object-format={form}", "--", str(own)
-        )
-        return Git(stand, environ, (f"--git-dir={own}", "-c", "gc.auto=0"))
-
-    def _chosen(self) -> str:
-        names = self._there.text("remote").split()
-        if self._remote in names:
-            return self._remote
-        if self._remote:
-            listed = ", ".join(names) or "none"
-            raise GitFailed(f"there is no remote `{self._remote}` (there are: {listed})")
-        if "origin" in names or len(names) == 1:
-            return "origin" if "origin" in names else names[0]
-        if not names:
-            raise GitFailed("the repository has no remote")
-        raise GitFailed(f"name the remote, as in `{self._ref}@{names[0]}`: {', '.join(names)}")
-
-    def _settings(self) -> dict[str, str]:
-        """Give what the repository says of reaching its server, as an environment.
-
-        In an argument, others on the machine could read the token of a job.
-        """
-        listed = self._there.run("config", "--list", "--null", "--includes").decode(
-            errors="surrogateescape"
-        )
-        pairs = [pair.split("\n", 1) for pair in listed.split("\0") if "\n" in pair]
-        passed = [
-            (name, value)
-            for name, value in pairs
-            if name.startswith(_PASSED) or name in _PASSED_WHOLE
-        ]
-        settings = {"GIT_CONFIG_COUNT": str(len(passed))}
-        for number, (name, value) in enumerate(passed):
-            settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-        return settings
-
-    def fetch(self) -> str:
-        """Fetch the ref's last commit and give its id; "" where there is no such ref."""
-        try:
-            return self._fetched()
-        except GitFailed:
-            if not self.tip():
-                return ""
-        # Another run may have made the ref between the two questions.
-        return self._fetched()
-
-    def _fetched(self) -> str:
-        self.git.run(
-            *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head"),
-            *("--no-recurse-submodules", "--", self._url, f"+{self._ref}:{_LOCAL}"),
-        )
-        return self.git.text("rev-parse", "--verify", _LOCAL)
-
-    def tip(self) -> str:
-        """Ask where the ref stands; "" where there is none."""
-        listed = self.git.text("ls-remote", "--quiet", "--", self._url, self._ref)
-        # Git lists every ref whose name ends in this one.
-        found = (line.partition("\t") for line in listed.splitlines())
-        return next((tip for tip, _, name in found if name == self._ref), "")
-
-    def push(self, commit: str, before: str) -> None:
-        """Move the ref from `before` ("" for a new ref) to `commit`.
-
-        A push whose answer was lost is looked up, so that it counts as what it
-        was. Raises Lost where the ref stood elsewhere, and GitFailed.
-        """
-        for left in reversed(range(_PUSHES)):
-            try:
-                self.git.run(
-                    *("push", "--quiet", "--no-verify", f"--force-with-lease={self._ref}:{before}"),
-                    *("--", self._url, f"{commit}:{self._ref}"),
-                )
-            except GitFailed:
-                there = self.tip()
-                if there == commit:
-                    return
-                if there != before:
-                    raise Lost from None
-                if not left:
-                    raise
-                self._sleep(_PAUSE)
-            else:
-                return
-
 
 _LOCK = "lock.json"
 _TRIES = 20
@@ -182,6 +39,7 @@ class GitStore:
         self._lines = bytearray()
         self._parts: list[Part] = []
         self._lock = b""
+        self._newest = Ending()
 
     @property
     def place(self) -> str:
@@ -203,6 +61,17 @@ class GitStore:
         """Remember nothing: lock and lines are of one commit, so they are of one age."""
         return ""
 
+    def seen(self) -> Sequence[Ending]:
+        """Read what the mark has that the ref has not, and what this machine saw last."""
+        with self._errors("read"):
+            return self._newest, remembered(self._remote.memory)
+
+    def note_seen(self) -> None:
+        """Write how the lines end into a file of this machine."""
+        if self._lines:
+            with self._errors("read"):
+                remember(self._remote.memory, ending_of(self._lines))
+
     @property
     def _lease(self) -> Lease | None:
         return parse_record(self._lock).lease
@@ -221,6 +90,7 @@ class GitStore:
             self._commit(before, lines, lease, note)
         except Lost:
             self._lost()
+        self.note_seen()
 
     def _check(self, lease: Lease) -> None:
         if self._lease is None or self._lease.owner != lease.owner:
@@ -246,13 +116,32 @@ class GitStore:
         raise Locked(f"{self.place} is written to by others all the time")
 
     def release(self, lease: Lease, ended: str) -> None:
-        """Push a commit without the lock."""
-        del ended
+        """Push a commit without the lock; without the ref, where no line was ever written.
+
+        Where the journal ends as it should, the mark goes along.
+        """
         self._check(lease)
+        if not self._lines and self._removed():
+            return
+        is_newest = bool(ended) and ending_of(self._lines).end == ended
         try:
-            self._commit(self._lines, b"", None, Note("unlocked", lease.actor))
+            self._commit(self._lines, b"", None, Note("unlocked", lease.actor), marked=is_newest)
         except Lost:
             self._lost()
+        if is_newest:
+            self.note_seen()
+
+    def _removed(self) -> bool:
+        """Remove the ref that the lock of a run made which wrote nothing.
+
+        Returns whether it is gone: a remote may refuse that.
+        """
+        try:
+            self._remote.push("", self._tip or "")
+        except (Lost, GitFailed):
+            return False
+        self._tip, self._lock, self._parts = "", b"", []
+        return True
 
     def unlock(self, owner: str) -> Lease | None:
         """Push a commit without the lock that another run took."""
@@ -282,16 +171,28 @@ class GitStore:
 
     def _fetch(self) -> None:
         with self._errors("read"):
-            tip = self._remote.fetch()
+            tip, newest = self._remote.fetch()
             blobs = self._blobs(tip) if tip else {}
             self._lock = self._content(blobs[_LOCK]) if _LOCK in blobs else b""
-            lines = self._content(blobs[LINES]) if LINES in blobs else b""
-            self._parts = []
-            size = size_of_parts(lines)
-            if size is not None or (not lines and any(name.startswith(PART) for name in blobs)):
-                lines, self._parts = joined(self._place, blobs, self._content, size)
+            lines, self._parts = self._joined(blobs)
             self._lines = bytearray(lines)
             self._tip = tip
+            self._newest = self._beyond(blobs, newest) if newest not in ("", tip) else Ending()
+
+    def _joined(self, blobs: Mapping[str, str]) -> tuple[bytes, list[Part]]:
+        """Read the lines of a commit, and the parts that they are in, from its files."""
+        lines = self._content(blobs[LINES]) if LINES in blobs else b""
+        size = size_of_parts(lines)
+        if size is not None or (not lines and any(name.startswith(PART) for name in blobs)):
+            return joined(self._place, blobs, self._content, size)
+        return lines, []
+
+    def _beyond(self, blobs: Mapping[str, str], newest: str) -> Ending:
+        """Return how the mark's lines end; nothing where they are those of these files."""
+        marked = self._blobs(newest)
+        if marked.items() <= blobs.items():
+            return Ending()
+        return ending_of(self._joined(marked)[0])
 
     def _blobs(self, commit: str) -> dict[str, str]:
         """Give the blob of each file of a commit."""
@@ -302,10 +203,18 @@ class GitStore:
     def _content(self, blob: str) -> bytes:
         return self._remote.git.run("cat-file", "blob", blob)
 
-    def _commit(self, before: bytearray, more: bytes, lease: Lease | None, note: Note) -> None:
+    def _commit(
+        self,
+        before: bytearray,
+        more: bytes,
+        lease: Lease | None,
+        note: Note,
+        *,
+        marked: bool = False,
+    ) -> None:
         """Push one commit after the last, with these lines and more.
 
-        Raises Lost where that is no longer the last.
+        `marked` moves the mark along. Raises Lost where that is no longer the last.
         """
         lock = record_text(LockRecord(lease)) if lease is not None else b""
         tip = self._tip or ""
@@ -326,7 +235,7 @@ class GitStore:
                 more=_signature(note.actor),
             )
             reached(Point.JOURNAL_WRITTEN)
-            self._remote.push(commit.decode().strip(), tip)
+            self._remote.push(commit.decode().strip(), tip, marked=marked)
             reached(Point.JOURNAL_SYNCED)
         # Only what was pushed counts; a copy at each append would be all lines each time.
         before += more

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import ABSENT, Json, Missing, overlay
@@ -30,7 +30,7 @@ from reconciler.journal.entries import (
     Watched,
     WrittenEntry,
 )
-from reconciler.journal.line_fields import KnownVersion, SeenDrift
+from reconciler.journal.line_fields import KnownVersion, SeenDrift, TakenBack
 from reconciler.resource import Ref, RemoteId
 
 MOST_VERSIONS = 100
@@ -48,7 +48,8 @@ class Memory:
     last acknowledged write. `instead_of` is an id that was declared, where the service
     gave `remote_id` to what was made; `formerly` is what the name was about before
     another id was declared. `versions` are those that writes of it made, as far as the
-    service told them, the oldest first.
+    service told them, the oldest first. `taken_back` is what rollbacks put back and nobody
+    brought back since.
     """
 
     remote_id: RemoteId | None = None
@@ -61,6 +62,13 @@ class Memory:
     instead_of: RemoteId | None = None
     formerly: RemoteId | None = None
     versions: tuple[KnownVersion, ...] = ()
+    taken_back: tuple[TakenBack, ...] = ()
+
+    @property
+    def rolled_back(self) -> tuple[TakenBack, ...]:
+        """What rollbacks put back, also one whose answer was lost."""
+        doubted = (*self.earlier, *([self.pending] if self.pending is not None else []))
+        return (*self.taken_back, *(taken for one in doubted for taken in one.takes_back))
 
     @property
     def is_blank(self) -> bool:
@@ -105,6 +113,8 @@ class Memory:
 class History:
     """All memories of a journal. `begun` says that there is one, be it empty.
 
+    `old` says that it is an old copy, or gone: an end that it had is missing.
+
     `seed` goes into the ids of requests: attempts are counted here, and a journal that
     was lost, or of which this is an old copy, may have counted the same ones. `looked` is
     when drift was last remembered, None for never, and `drifts` what had drifted then.
@@ -112,6 +122,7 @@ class History:
 
     memories: dict[Ref, Memory] = field(default_factory=dict)
     begun: bool = False
+    old: bool = field(default=False, compare=False)
     seed: str = field(default="", compare=False)
     looked: str | None = None
     drifts: dict[Ref, SeenDrift] = field(default_factory=dict)
@@ -238,11 +249,23 @@ def _take_written(memory: Memory, entry: WrittenEntry) -> None:
             told=entry.told,
         )
         memory.protected = memory.pending.protect
+        memory.taken_back = tuple(_still_taken_back(memory, memory.pending))
     _take_version(memory, entry)
     memory.remote_id, memory.exists = entry.remote_id, True
     memory.instead_of = entry.instead_of
     memory.pending, memory.earlier = None, ()
     memory.attempts += 1
+
+
+def _still_taken_back(memory: Memory, written: Started) -> Iterator[TakenBack]:
+    """Yield what is still put back by rollbacks once a write is acknowledged."""
+    over = {*written.brings_back}
+    over.update(field.path for taken in written.takes_back for field in taken.fields)
+    for taken in memory.rolled_back:
+        left = tuple(field for field in taken.fields if field.path not in over)
+        if left:
+            yield replace(taken, fields=left)
+    yield from written.takes_back
 
 
 def _take_version(memory: Memory, entry: WrittenEntry) -> None:
@@ -262,7 +285,7 @@ def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
 def _take_imported(memory: Memory, entry: Imported) -> None:
     """Take what was seen. What was seen live leaves no write in doubt, and an export does."""
     memory.remote_id, memory.exists = entry.remote_id, True
-    memory.instead_of, memory.formerly = None, None
+    memory.instead_of, memory.formerly, memory.taken_back = None, None, ()
     memory.last = LastWrite(
         remote_id=entry.remote_id,
         at=entry.at,
@@ -288,7 +311,7 @@ def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
         memory.remote_id, memory.exists = entry.remote_id, entry.remote_id is not None
         memory.instead_of = None
         if entry.remote_id is None:
-            memory.last, memory.protected = None, False
+            memory.last, memory.protected, memory.taken_back = None, False, ()
 
 
 def _take_kept(memory: Memory, entry: Kept) -> None:
@@ -296,5 +319,6 @@ def _take_kept(memory: Memory, entry: Kept) -> None:
     memory.remote_id, memory.exists = entry.remote_id, entry.exists
     memory.attempts, memory.protected = entry.attempts, entry.protect
     memory.instead_of, memory.versions = entry.instead_of, entry.versions
+    memory.taken_back = entry.taken_back
     if entry.last is not None:
         memory.last = entry.last

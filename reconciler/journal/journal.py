@@ -18,6 +18,7 @@ from reconciler.journal.checkpoint import FORMAT, checkpoint, is_long, resumed, 
 from reconciler.journal.content import Content, Look, check_place, line_of, read_content, rescued
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
+from reconciler.journal.last_seen import Ending
 from reconciler.journal.lines import entry_document, header_document
 from reconciler.journal.runs import compacted, words_of
 from reconciler.journal.store import (
@@ -106,6 +107,9 @@ class Journal:
         """
         self.read()
         self.check()
+        if not self.is_old_copy:
+            with self._kept():
+                self.store.note_seen()
 
     def read(self) -> None:
         """Read what is kept, whatever it is the journal of.
@@ -117,6 +121,8 @@ class Journal:
             kept = self.store.read()
         self.content = self._resumed(kept) or self._read_whole(kept)
         self.history.begun = self.header is not None
+        with self._kept():
+            self.history.old = self._misses_an_end()
         if worth_it(kept, self.content) and self.cache.is_on:
             self.cache.put(self._checkpoint, checkpoint(kept, self.content, self.history))
 
@@ -213,7 +219,7 @@ class Journal:
         What a run could not read, or read without the end that is remembered and wrote
         nothing to, says nothing about how the journal has to end.
         """
-        return self.store.ended() if not self._wrote and self.is_old_copy else self.content.end
+        return self.store.ended() if not self._wrote and self._misses_an_end() else self.content.end
 
     def holder(self) -> str:
         """Say who holds the lock, and "" for nobody. The lock is not taken, nor anything written.
@@ -225,19 +231,20 @@ class Journal:
 
     @property
     def is_old_copy(self) -> bool:
-        """Whether the end that the last release remembered is missing.
+        """Whether an end that the journal had was missing when it was read."""
+        return self.history.old
+
+    def _misses_an_end(self) -> bool:
+        """Return whether an end is missing, of the last release or what this machine saw.
 
         Raises JournalError where the lock cannot be looked at.
         """
-        ended = self.store.ended()
-        return ended not in {"", self.content.end} and ended not in self.content.known_ends
+        known = [Ending(self.store.ended()), *self.store.seen()]
+        return not all(map(self.content.goes_on_from, known))
 
     @property
     def is_gone(self) -> bool:
-        """Whether there was a journal here at the last release, and is none now.
-
-        Raises JournalError where the lock cannot be looked at.
-        """
+        """Whether there was a journal here, and none when it was read."""
         return self.header is None and self.is_old_copy
 
     def now(self) -> str:
@@ -305,7 +312,7 @@ class Journal:
             self.store.replace(lines, self._held(), Note(words_of(entries[-1:]), self.actor))
         self.content, self._begun = Content(header, list(entries), sums), None
         self._wrote = True
-        self.history = History(begun=True, seed=self.history.seed)
+        self.history = History(begun=True, old=self.history.old, seed=self.history.seed)
         self.history.add(entries)
 
     def _kept(self) -> contextlib.AbstractContextManager[None]:

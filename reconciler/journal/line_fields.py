@@ -156,10 +156,36 @@ class SeenVerdict(Line):
     verdict: Text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldTakenBack(Line):
+    """A field that a rollback put back: what was declared until then, and what came instead.
+
+    Either is left out where nothing was declared.
+    """
+
+    path: PathField
+    wrote: Value = ABSENT
+    put: Value = ABSENT
+
+
 _LISTED = BeforeValidator(lambda value: value if isinstance(value, list) else [])
 Versions = Annotated[tuple[KnownVersion, ...], _LISTED]
 Seals = Annotated[tuple[KnownSeal, ...], _LISTED]
 Drifts = Annotated[tuple[SeenDrift, ...], _LISTED]
 Verdicts = Annotated[tuple[SeenVerdict, ...], _LISTED]
 Pairs = Annotated[tuple[Rewritten, ...], _LISTED]
+FieldsTakenBack = Annotated[tuple[FieldTakenBack, ...], _LISTED]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack(Line):
+    """What one rollback put back of a resource, when, and who ran it."""
+
+    at: Text
+    actor: Text
+    fields: FieldsTakenBack
+
+
+AllTakenBack = Annotated[tuple[TakenBack, ...], _LISTED]
 Refs = Annotated[tuple[NamedRef, ...], _LISTED]
+Names = Annotated[tuple[Text, ...], _LISTED]

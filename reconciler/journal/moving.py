@@ -132,7 +132,7 @@ def _gives_way(there: Content, here: Content) -> bool:
         return True
     match there.entries[-1:]:
         case [Arrived()]:
-            return there.header.continues in here.known_ends
+            return here.had(there.header.continues)
         case [Moved(run=run)]:
             return any(isinstance(one, Arrived) and one.run == run for one in here.entries)
         case _:

@@ -19,6 +19,7 @@ from obstore.store import from_url
 from reconciler.addresses import proxies_beyond
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.content import BEGINNING
+from reconciler.journal.last_seen import Ending
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
 from reconciler.points import Point, reached
 
@@ -288,6 +289,13 @@ class ObjectStore:
     def ended(self) -> str:
         """Read what the lock says of the last release."""
         return _record(self._bucket.get(_LOCK)).ended
+
+    def seen(self) -> Sequence[Ending]:
+        """Return nothing: the lock in the bucket is all that remembers an end."""
+        return ()
+
+    def note_seen(self) -> None:
+        """Write nothing, as `seen` says."""
 
     def unlock(self, owner: str) -> Lease | None:
         """Write that nobody has the lock, where the holding with this id has it."""

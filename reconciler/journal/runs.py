@@ -282,4 +282,5 @@ def resource_entries(
         last=memory.last,
         versions=memory.versions,
         seals=tuple(KnownSeal(name=name, seal=seal) for name, seal in sorted(older)),
+        taken_back=memory.taken_back,
     )

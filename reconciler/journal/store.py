@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
@@ -14,6 +14,7 @@ from typing import Protocol
 from reconciler.advice import on_journal
 from reconciler.document import Json
 from reconciler.errors import Locked
+from reconciler.journal.last_seen import Ending
 from reconciler.waits import Locking, Waits
 
 TERM = timedelta(minutes=15)
@@ -216,6 +217,14 @@ class Store(Protocol):
 
     def ended(self) -> str:
         """Give the `ended` of the last release; "" where this store does not remember it."""
+        ...
+
+    def seen(self) -> Sequence[Ending]:
+        """Return further ends that the journal had, of which none may be missing."""
+        ...
+
+    def note_seen(self) -> None:
+        """Remember on this machine how what was read or written last ends."""
         ...
 
     def unlock(self, owner: str) -> Lease | None:

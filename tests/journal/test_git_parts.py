@@ -103,7 +103,7 @@ def test_parts_without_their_file(
         for _ in range(9):
             journal.append([*WRITE, refused()])
     store = git_store(checkout)
-    files = store._blobs(store._remote.fetch())
+    files = store._blobs(store._remote.fetch()[0])
     tree = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in files.items() if name != LINES)
     remote = store._remote.git
     made = remote.run("mktree", given=tree.encode()).decode().strip()

@@ -16,7 +16,8 @@ from journals import WRITE, refused
 from reconciler.errors import JournalError
 from reconciler.git import Git, GitFailed
 from reconciler.journal.entries import RefusedEntry, RunEntry
-from reconciler.journal.git_store import GitRemote, GitStore
+from reconciler.journal.git_remote import GitRemote
+from reconciler.journal.git_store import GitStore
 from reconciler.journal.journal import Journal
 from reconciler.resource import Ref
 
@@ -50,16 +51,16 @@ def remote_of(checkout: Path) -> Path:
 
 
 def seen(checkout: Path) -> dict[str, bytes]:
-    """Give every file of the checkout, those of git too."""
+    """Give every file of the checkout, those of git too, but for what we remember."""
     return {
         str(file.relative_to(checkout)): file.read_bytes()
         for file in checkout.rglob("*")
-        if file.is_file()
+        if file.is_file() and not file.is_relative_to(checkout / ".git" / "reconciler")
     }
 
 
 def test_checkout_is_untouched(checkout: Path) -> None:
-    """No file, index, branch, object or shallow mark of the checkout changes."""
+    """No file, index, branch, object or shallow mark of the checkout changes, but our own."""
     before = seen(checkout)
 
     filled(checkout)

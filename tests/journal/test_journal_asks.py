@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.entries import Header, RunEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
+from reconciler.journal.last_seen import Ending
 from reconciler.journal.store import Lease, Note
 
 LEASE = lease(pid=7, run="run-1")
@@ -66,6 +68,13 @@ class NotingStore:
     def ended(self) -> str:
         """Tell how it ended."""
         return self.remembered
+
+    def seen(self) -> Sequence[Ending]:
+        """Know of nothing more."""
+        return ()
+
+    def note_seen(self) -> None:
+        """Note nothing."""
 
     def unlock(self, owner: str) -> Lease | None:
         """Never asked for here."""
@@ -270,9 +279,11 @@ def test_old_copy(world: World) -> None:
     with journal.locked():
         journal.compact(NAMED)
     world.store.remembered = ended
+    journal.load()
     assert journal.is_old_copy
     assert journal.header is not None
     world.store.remembered = journal.header.continues
+    journal.load()
     assert not journal.is_old_copy
 
 
