@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,9 +27,11 @@ from reconciler.ci.trust import (
     with_settings_of,
 )
 from reconciler.console import Console, words
+from reconciler.document import Json
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
 from reconciler.forge.event import Event
-from reconciler.manifests.revision import Revision
+from reconciler.guards.undoing import UnderReview
+from reconciler.manifests.revision import Revision, declared_at
 from reconciler.manifests.selection import EVERYTHING, of_shard
 from reconciler.planning.straying import strayed
 from reconciler.project import (
@@ -40,8 +43,8 @@ from reconciler.project import (
 )
 from reconciler.project.settings import InFile, InGit
 from reconciler.report.safe import safe
-from reconciler.resource import BesideBase, Plan
-from reconciler.session.against import Offline, in_folder, opened_offline
+from reconciler.resource import BesideBase, Plan, Ref
+from reconciler.session.against import Offline, in_folder, opened_offline, stand_in_scope
 from reconciler.session.checking import Checked, check, check_in
 from reconciler.session.opening import Bench, bench_of
 from reconciler.session.projects import Asked, lead_here
@@ -70,12 +73,17 @@ def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Asked
     )
 
 
+def refuse_linked_inputs(asked: Asked) -> None:
+    """Refuse a link on the way to manifests or project file, before any of them is read."""
+    for path in (*asked.paths, *filter(None, [asked.project])):
+        refuse_links(path)
+
+
 def check_manifests(
     asked: Asked, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
 ) -> Checked:
     """Check the manifests, as `validate` does. Raises InvalidInput where a link leads to them."""
-    for path in asked.paths:
-        refuse_links(path)
+    refuse_linked_inputs(asked)
     return check(asked, secrets, in_all=in_all)
 
 
@@ -125,6 +133,11 @@ def admit(use: Use, event: Event, inputs: Inputs, asked: Asked) -> Admitted:
     why = barred_target(event, use, name, environment, inputs.base_url)
     if why := why or barred_paths(use, name, environment) or _barred_journal(event, use, name):
         raise GuardRefused(why)
+    if isinstance(use, Whole) and use.outdated:
+        words(
+            "settings are those of the default branch's newest commit, which has "
+            f"{safe(', '.join(use.outdated))} otherwise than this checkout"
+        )
     if isinstance(use, OverBase):
         words(
             f"untrusted change ({safe(use.why)}): its manifests and variables are used with the "
@@ -147,7 +160,24 @@ def opened(
             environment = _confined(use, admitted.name, environment, Path(folder))
         allowed = places_allowed(use, event)
         bench = bench_of(asked, use.project, admitted.name, environment, allowed, may_lack=may_lack)
-        yield _unexempted(bench) if isinstance(use, OverBase) else bench
+        if isinstance(use, OverBase):
+            base = cache(partial(_declared_on_base, use, bench, asked))
+            bench = replace(_unexempted(bench), review=UnderReview(base=base))
+        yield bench
+
+
+def _declared_on_base(use: OverBase, bench: Bench, asked: Asked) -> dict[Ref, Json] | None:
+    """Return what the base branch declares, each as `spec`; None where that cannot be read."""
+    scope = replace(stand_in_scope(bench.name, {}), selection=asked.selection)
+    try:
+        with TemporaryDirectory(prefix="reconciler-") as folder:
+            found = declared_at(base_of(use), Path(folder), use.project, scope, asked.paths)
+    except ReconcilerError as error:
+        words(safe(f"the base branch cannot be compared: {error}"))
+        return None
+    if found.wrong:
+        return None
+    return {one.ref: one.spec for one in found.workspace.manifests}
 
 
 def _unexempted(bench: Bench) -> Bench:
@@ -180,7 +210,7 @@ def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
     if not event.name or not isinstance(journal_place(use.project, name, environment), InGit):
         return ""
     place = place_of(use.project.file or use.project.root / PROJECT_FILE, os.environ)
-    if place is None or not place.commits.is_nested:
+    if place is None or not place.nested:
         return ""
     return (
         f"environment `{name}` keeps its journal in git, and the project stands in a repository "
@@ -249,7 +279,7 @@ def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[Unkeyed
 def _holding_base(empty: Offline, use: OverBase) -> Offline | None:
     """Let the emulator hold what the base branch declares; None, and why is said, if it cannot."""
     try:
-        return empty.holding(_base_of(use))
+        return empty.holding(base_of(use))
     except ReconcilerError as error:
         for line in str(error).splitlines():
             words(safe(line))
@@ -277,17 +307,18 @@ def beside_base(made: Plan, admitted: Admitted, asked: Asked) -> Plan:
         return made
     heard = replace(asked, quiet=True, voice=Silent())
     try:
-        revision = _base_of(use)
+        revision = base_of(use)
         with opened_offline(heard, use.project, admitted.name, environment) as offline:
-            base = offline.holding(revision).plan()
+            held = offline.holding(revision)
+            base = held.plan()
     except ReconcilerError as error:
         found = BesideBase(against=use.commit, why=str(error))
     else:
-        found = BesideBase(against=use.commit, strayed=strayed(made, base))
+        found = BesideBase(against=use.commit, strayed=strayed(made, base, held.refused))
     return replace(made, signals=replace(made.signals, base=found))
 
 
-def _base_of(use: OverBase) -> Revision:
+def base_of(use: OverBase) -> Revision:
     """Give the base branch's commit. Raises InvalidInput where there is no repository."""
     file = use.project.file or use.project.root / PROJECT_FILE
     found = place_of(file, os.environ)

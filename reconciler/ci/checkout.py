@@ -19,7 +19,7 @@ from reconciler.ci.commits import (
     is_link,
     is_regular,
     name_of,
-    repository_around,
+    repositories_around,
 )
 from reconciler.ci.runner import Inputs
 from reconciler.ci.trust import (
@@ -44,10 +44,14 @@ FETCH_ALL = "check out with `fetch-depth: 0`"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a project stands: its repository, and the path of its file seen from there."""
+    """Where a project is: the repository of the job, and the path of its file seen from there.
+
+    `nested` names what makes its files those of another repository or branch, "" for nothing.
+    """
 
     commits: Commits
     path: PurePosixPath
+    nested: str = ""
 
     @property
     def folder(self) -> PurePosixPath:
@@ -56,36 +60,68 @@ class Place:
 
 
 def place_of(file: Path, environ: Mapping[str, str]) -> Place | None:
-    """Give the place of a project file, None outside of any repository.
+    """Return the place of a project file, None outside of any repository.
 
-    Raises InvalidInput where a link leads there: on the base branch the same
-    path may lead elsewhere.
+    The repository of a job is the outermost one in its workspace: a change can bring others
+    along inside of it. Raises InvalidInput where a link leads there: on the base branch the
+    same path may lead elsewhere.
     """
-    whole = Path(os.path.abspath(file))  # noqa: PTH100 - resolve() would follow links
-    top = repository_around(whole.parent)
-    if top is None:
+    refuse_links(file)
+    whole = _whole(file)
+    tops = _repositories(whole.parent, environ)
+    if not tops:
         return None
-    refuse_links(whole, top)
+    nearest, top = tops[0], tops[-1]
+    nested = ""
+    if nearest != top:
+        nested = (
+            f"the project file is in `{nearest.relative_to(top)}`, a repository inside of another"
+        )
+    elif is_link(top / ".git") or not (top / ".git").is_dir():
+        nested = "the checkout is a linked work tree"
     return Place(
         commits=Commits(top=top, environ=environ),
         path=PurePosixPath(whole.relative_to(top).as_posix()),
+        nested=nested,
     )
 
 
-def refuse_links(path: Path, top: Path | None = None) -> None:
-    """Refuse a path that a link below its repository leads elsewhere (exit 4)."""
-    whole = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
-    top = top or repository_around(whole)
-    if top is None:
+def refuse_links(path: Path) -> None:
+    """Refuse a path that a link inside the workspace of the job leads elsewhere (exit 4)."""
+    whole = _whole(path)
+    # A repository that a link leads to is none of the job's.
+    tops = [one for one in repositories_around(whole) if not is_link(one)]
+    top = _workspace_of(whole, os.environ) or (tops[-1] if tops else Path.cwd())
+    if not whole.is_relative_to(top):
         return
     for one in (whole, *whole.parents):
         if one == top:
             return
         if is_link(one):
             raise InvalidInput(
-                f"{one.relative_to(top)} is a link: under `ci` paths are taken as they stand, so "
-                "that they mean the same in a change and on its base branch"
+                f"{one.relative_to(top)} is a link: under `ci` no link is followed, so that a path "
+                "means the same in a change and on its base branch"
             )
+
+
+def _whole(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+
+
+def _repositories(folder: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Return the repositories around a folder; what is above the workspace is the runner's own."""
+    workspace = _workspace_of(folder, environ)
+    around = repositories_around(folder)
+    return [top for top in around if workspace is None or top.is_relative_to(workspace)]
+
+
+def _workspace_of(path: Path, environ: Mapping[str, str]) -> Path | None:
+    """Return the workspace of the job that a path is in, as the path spells it; None for none."""
+    workspace = environ.get("GITHUB_WORKSPACE", "")
+    for place in (workspace, os.path.realpath(workspace)) if workspace else ():
+        if path.is_relative_to(place):
+            return Path(place)
+    return None
 
 
 def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path]) -> Use:
@@ -105,7 +141,7 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
     place = place_of(file, os.environ)
     if place is None:
         return may_use(event, Checkout(), settings)
-    tips = tips_of(event, place.commits)
+    tips = tips_of(event, place)
     files = [*read, *([project.file] if project.file is not None else [])]
     checkout = examine(event, place, tips, files, _written(project, place, inputs.shard))
     default = _newest(tips, place)
@@ -115,7 +151,8 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
         checkout,
         Settings(
             own=project,
-            base=_base_file(event, place, default, trusted),
+            base=default,
+            base_commit=_base_commit(event, place, trusted),
             trusted_branches=trusted,
             base_url=inputs.base_url,
             allow_untrusted=inputs.allow_untrusted,
@@ -138,23 +175,15 @@ def _written(project: Project, place: Place, shard: Shard | None) -> Iterator[Pa
 
 
 def _newest(tips: Sequence[str], place: Place) -> BaseFile:
-    """Read the project file of the default branch, as new as it is known."""
-    lost: BaseFile = base_file_at("", place)
-    for tip in tips:
-        found = base_file_at(tip, place)
-        if not isinstance(found, Lost):
-            return found
-        lost = found
-    return lost
+    """Read the project file of the newest commit of the default branch that is known here."""
+    known = [tip for tip in tips if place.commits.has(tip)]
+    return base_file_at(known[0] if known else "", place)
 
 
-def _base_file(
-    event: Event, place: Place, default: BaseFile, trusted_branches: Sequence[str]
-) -> BaseFile:
-    """Give the project file of the branch that a change is for, if that is a trusted one."""
-    if event.named_branch in trusted_branches and not event.is_on_default:
-        return base_file_at(event.named_commit, place)
-    return default
+def _base_commit(event: Event, place: Place, trusted_branches: Sequence[str]) -> str:
+    """Return the commit that a change is compared with, "" for the default branch's newest."""
+    is_known = event.is_on_default or event.named_branch in trusted_branches
+    return event.named_commit if is_known and place.commits.has(event.named_commit) else ""
 
 
 def examine(
@@ -173,8 +202,8 @@ def examine(
     head = commits.head()
     contained = any(commits.contains(tip, head) for tip in tips)
     unknown = "this checkout is shallow" if not contained and commits.is_shallow else ""
-    if not head or not (contained or head == event.commit):
-        return Checkout(commit=head, unknown=unknown)
+    if place.nested or not head or not (contained or head == event.commit):
+        return Checkout(commit=head, unknown=unknown, nested=place.nested)
     try:
         differs = _difference(place, head, files, frozenset(map(os.path.abspath, written)))
     except Unreadable as error:
@@ -182,17 +211,21 @@ def examine(
     return Checkout(commit=head, is_contained=contained, unknown=unknown, differs=differs)
 
 
-def tips_of(event: Event, commits: Commits) -> list[str]:
-    """Give the commits that the default branch is known to have had as its last.
+def tips_of(event: Event, place: Place) -> list[str]:
+    """Return the commits that the default branch is known to have had as its last, newest first.
 
-    The forge names one with most events. What was fetched counts too, unless
-    `origin` is another repository, or somebody may have brought this one along.
+    The forge names one with most events; a job that runs again is of an older one. What was
+    fetched counts too, unless `origin` is another repository, or there are two repositories,
+    of which a change may have brought one along.
     """
-    named = [event.named_commit] if event.is_on_default else []
+    commits = place.commits
+    named = [event.named_commit] if event.is_on_default and event.named_commit else []
     fetched = commits.fetched(event.default_branch)
-    if fetched and not commits.is_nested and _is_of(commits.origin(), event.repository):
+    if not fetched or place.nested or not _is_of(commits.origin(), event.repository):
+        return named
+    if named and named[0] != fetched and not commits.contains(fetched, named[0]):
         return [*named, fetched]
-    return named
+    return list(dict.fromkeys((fetched, *named)))
 
 
 def base_file_at(commit: str, place: Place) -> BaseFile:

@@ -57,11 +57,6 @@ class Commits:
         """Whether commits are missing that others come from."""
         return self._said("rev-parse", "--is-shallow-repository") == "true"
 
-    @property
-    def is_nested(self) -> bool:
-        """Whether another repository stands around this one."""
-        return any(os.path.exists(folder / ".git") for folder in self.top.parents)  # noqa: PTH110 - never raises
-
     def head(self) -> str:
         """Give the commit that is said to be checked out, "" where there is none."""
         return self._commit("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
@@ -191,12 +186,12 @@ def name_of(kind: bytes, content: IO[bytes], size: int, like: str) -> str:
     return digest.hexdigest()
 
 
-def repository_around(folder: Path) -> Path | None:
-    """Give the folder of the nearest repository that a folder stands in, no link followed."""
-    for place in (folder, *folder.parents):
-        if os.path.exists(place / ".git"):  # noqa: PTH110 - never raises
-            return place
-    return None
+def repositories_around(folder: Path) -> list[Path]:
+    """Return the folders of all repositories that a folder is in, the nearest first.
+
+    No link is followed. Anything named `.git` counts: that of a submodule is a file.
+    """
+    return [place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")]
 
 
 def _parents(commit: bytes) -> list[str]:

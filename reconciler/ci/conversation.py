@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,21 +24,24 @@ from reconciler.forge.client import Address, Client, ForgeError
 from reconciler.forge.comments import Marker, Standing, State, put, put_new, standing
 from reconciler.forge.event import Event
 from reconciler.forge.pull_requests import Comment, Repository
+from reconciler.guards.listing import listed_of, listing_of
 from reconciler.project import unsafe_base_url
 from reconciler.report.comment import (
     Origin,
     applied_comment,
     changed_since_review,
     changes_in,
+    consent_note,
     failed_comment,
     line_in,
     plan_comment,
     postponed_note,
     refused_comment,
 )
-from reconciler.report.plan.document import PlanDocument
+from reconciler.report.plan.document import PlanDocument, listed_in
+from reconciler.report.plan.stale import unlisted
 from reconciler.report.watched import with_watch
-from reconciler.resource import Plan
+from reconciler.resource import Objection, Plan
 from reconciler.session.applying import Consent
 from reconciler.session.opening import Bench
 from reconciler.session.planning import read_plan_file
@@ -68,6 +71,13 @@ class Review:
     file: PlanDocument | None
     missing: str
 
+    def lists(self, guarded: Sequence[Objection]) -> Collection[str]:
+        """Return the keys of those objections that the reviewed plan listed."""
+        if self.file is not None:
+            return listed_in(self.file)
+        marker = self.comment.marker if self.comment is not None else None
+        return listed_of(guarded, marker.guards) if marker is not None else ()
+
     def consent_to(self, made: Plan) -> Consent:
         """Give what the review consents to of this plan.
 
@@ -76,7 +86,10 @@ class Review:
         """
         flags = Consent(
             allow_destroy=self.inputs.allow_destroy,
+            why_destroy=self.inputs.why_destroy,
             new_journal=self.inputs.new_journal,
+            why_new_journal=self.inputs.why_new_journal,
+            overridden=self.inputs.overridden,
             break_glass=self.inputs.break_glass or None,
         )
         if not has_work(made) or self.inputs.require_plan == "none":
@@ -89,9 +102,10 @@ class Review:
         known = changes_in(self.comment.comment.body)
         if made.digest != reviewed and known is not None:
             named = changed_since_review(known, made)
+            named += unlisted(made, listed_of(made.guarded, self.comment.marker.guards))
             said = f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
             raise Stale("\n".join((said, *(f"  {line}" for line in named))))
-        return replace(flags, expect=reviewed)
+        return replace(flags, expect=reviewed, listed=self.comment.marker.guards)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,10 +214,12 @@ class Conversation:
         if result.plan is None:
             return self._show_failure(result, note)
         plan, is_offline = result.plan, result.is_offline
+        note = "\n\n".join(filter(None, (note, consent_note(plan))))
         state: State = "planned" if has_work(plan) else "no-changes"
         marker = replace(
             self._marker(result.environment, "offline" if is_offline else state),
             digest="" if is_offline else plan.digest,
+            guards=() if is_offline else listing_of(plan.guarded),
         )
         body = plan_comment(plan, marker, self.origin, note, offline=result.compared.note)
         mode = self.inputs.comment
@@ -233,7 +249,9 @@ class Conversation:
         line = line_in(reviewed.comment.body)
         marker = self._after(reviewed, result.state)
         if result.applied is None or result.plan is None:
-            body = refused_comment(result.plan, marker, result.errors, self.origin, line)
+            refused = result.failure is not None and result.failure.code == ExitCode.GUARDED
+            note = consent_note(result.plan) if refused and result.plan is not None else ""
+            body = refused_comment(result.plan, marker, result.errors, self.origin, line, said=note)
         else:
             became = applied_result(result, result.plan, result.applied)
             body = applied_comment(became, marker, self.origin, line)

@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from reconciler.applying.applied import Applied
 from reconciler.ci.conversation import PlanNotFound, Review, Said
+from reconciler.ci.refusing import NO_REFUSALS, Refusals
 from reconciler.ci.result import Compared, Failure, JobResult
 from reconciler.errors import SIGNALLED, InvalidInput
 from reconciler.forge.pull_requests import Comment, PullRequest
@@ -29,6 +30,7 @@ class Planned:
 
     plan: Plan
     compared: Compared = Compared.LIVE
+    refusals: Refusals = NO_REFUSALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ def with_found(result: JobResult, found: Found) -> JobResult:  # noqa: C901, PLR
             return replace(result, postponed=edits)
         case Review(comment=comment):
             return replace(result, review=comment)
-        case Planned(plan=plan, compared=compared):
-            return replace(result, plan=plan, compared=compared)
+        case Planned(plan=plan, compared=compared, refusals=refusals):
+            return replace(result, plan=plan, compared=compared, refused=refusals.lines)
         case Applied():
             return replace(result, applied=found)
         case Look():

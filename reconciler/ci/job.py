@@ -29,6 +29,7 @@ from reconciler.ci.conversation import Conversation, Review, Said
 from reconciler.ci.found import Planned, Postponed, Step, WayBack, with_found, with_said
 from reconciler.ci.owning import with_owners
 from reconciler.ci.proposing import propose
+from reconciler.ci.refusing import failure_of, refusals_of
 from reconciler.ci.result import (
     Failure,
     JobResult,
@@ -37,6 +38,7 @@ from reconciler.ci.result import (
     outputs_of,
     summary_of,
 )
+from reconciler.ci.touched import of_the_change, touched_lines
 from reconciler.ci.trust import OverBase, Use
 from reconciler.console import data, redacted, stdout_style, tell_applied, words
 from reconciler.errors import (
@@ -49,6 +51,7 @@ from reconciler.errors import (
     worst,
 )
 from reconciler.forge.pull_requests import PullRequest
+from reconciler.guards.undoing import UnderReview
 from reconciler.journal.before import LAST
 from reconciler.project import Project
 from reconciler.report.adopting import adopted_markdown
@@ -62,6 +65,7 @@ from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.report.watched import watched_text
+from reconciler.report.words import plural
 from reconciler.resource import Look, Plan
 from reconciler.session.adopting import ToAdopt, adopt
 from reconciler.session.applying import Consent, plan_and_apply
@@ -72,7 +76,6 @@ from reconciler.session.planning import (
     check_writable,
     drift_now,
     exit_code_of,
-    failures_of,
     plan_now,
     write_private,
 )
@@ -139,15 +142,15 @@ class Job:
         """Plan, show it, and keep it in its file."""
         file = self.talk.inputs.plan_file
         _remove_earlier(file)
-        check_writable(file)
         checked, planned = yield from self._planned()
         yield planned
         made = planned.plan
         write_private(file, redacted(plan_json(made)))
         data(plan_text(made, stdout_style(verbose=False)))
-        if failures := failures_of(made):
-            said = "the plan is not complete, or cannot be applied as it is"
-            yield Failure(code=worst(failures), errors=(said,))
+        if planned.refusals.beside:
+            words(planned.refusals.beside)
+        fails = self.talk.inputs.refusal_fails
+        yield from filter(None, [failure_of(made, planned.refusals, fails=fails)])
         if self.talk.event.name == "merge_group":
             self.talk.check_queued(checked.environment, made)
 
@@ -172,7 +175,8 @@ class Job:
             wanted = Evidence(track_record=bench.environment.track_record)
             made = asyncio.run(plan_now(bench, bench.journal().history, wanted))
             made = self._owned(made, bench.project)
-        return Planned(beside_base(made, admitted, self.asked))
+            refusals = refusals_of(made, bench, admitted, self.asked, self.talk.event)
+        return Planned(beside_base(made, admitted, self.asked), refusals=refusals)
 
     def _owned(self, made: Plan, project: Project) -> Plan:
         """Say whose what is touched is, and why nobody can tell that."""
@@ -191,7 +195,8 @@ class Job:
                 wait_for_thaw(bench, self.talk.inputs.thaw)
             review = self.talk.review(checked.environment)
             yield review
-            made, applied = yield from self._apply_reviewed(bench, review)
+            reviewed = replace(bench, review=UnderReview(listed=review.lists))
+            made, applied = yield from self._apply_reviewed(reviewed, review)
         yield applied
         tell_applied(applied, made, "text", verbose=False)
         if code := worst(applied.exit_codes):
@@ -325,7 +330,14 @@ class Job:
         talk = self.talk
         inputs, runner = talk.inputs, talk.runner
         if inputs.annotations:
-            runner.annotate(annotation_lines(result.complaints, folder=result.folder))
+            touched = touched_lines(talk.event, os.environ) if result.complaints else {}
+            shown, rest = of_the_change(result.complaints, result.folder, touched)
+            runner.annotate(annotation_lines(shown, folder=result.folder))
+            if rest:
+                runner.say("notice", f"{plural(rest, 'warning')} not on lines of this change")
+        if result.refused and not inputs.refusal_fails:
+            for line in result.refused:
+                runner.say("warning", line)
         if talk.missing and inputs.command in ("plan", "apply") and inputs.comment != "never":
             runner.say("notice", f"no comment: {talk.missing}")
         failure = result.failure
@@ -361,8 +373,12 @@ def _failed_too(result: JobResult, error: InvalidInput | OutputLost) -> JobResul
 
 
 def _remove_earlier(file: Path) -> None:
-    """Remove an earlier plan, which must not be applied once a later one failed."""
+    """Remove an earlier plan, which must not be applied once a later one failed.
+
+    Raises InvalidInput where something else is there, or no plan can be written.
+    """
     refuse_links(file)
+    check_writable(file)
     try:
         file.unlink(missing_ok=True)
     except OSError as error:

@@ -27,7 +27,7 @@ def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
     if place is None or not event.name:
         return made, ""
     try:
-        found = _found(_commits_of(event, place.commits), place.commits)
+        found = _found(_commits_of(event, place), place.commits)
     except Unreadable as error:
         return made, f"nobody can tell whose the manifests are ({error}): {FETCH_ALL}"
     if found is None:
@@ -38,11 +38,11 @@ def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
     return replace(made, signals=signals), ""
 
 
-def _commits_of(event: Event, commits: Commits) -> list[str]:
+def _commits_of(event: Event, place: Place) -> list[str]:
     """Give the commits that may be the base's, the surest first."""
     if event.is_try:
         return [event.base] if event.base else []
-    return tips_of(event, commits)
+    return tips_of(event, place)
 
 
 def _found(tips: Sequence[str], commits: Commits) -> CodeOwners | None:

@@ -82,7 +82,8 @@ RESULTS: tuple[Word, ...] = get_args(Word)
 """What the output `result` may say."""
 
 OUTPUTS = (
-    *("result", "exit-code", "create", "update", "assert", "keep", "blocked", "unsettled"),
+    *("result", "exit-code", "create", "update", "assert", "keep"),
+    *("blocked", "unsettled"),
     *("drifted", "drift-new", "drift-ignored"),
     *("digest", "plan-path", "artifact-name", "comment-id", "comment-url"),
     *("pull-request", "failure-reason"),
@@ -124,13 +125,14 @@ class Failure:
     """Why a command failed: its exit code, and `errors` in words, a line each.
 
     `is_logged` says that the log names it already, and `is_unreviewed` that nobody reviewed
-    a plan that could be compared.
+    a plan that could be compared. `said` is the reason in words, "" for those of the code.
     """
 
     code: int
     errors: Sequence[str]
     is_logged: bool = False
     is_unreviewed: bool = False
+    said: str = ""
 
     @property
     def reason(self) -> Reason:
@@ -140,7 +142,7 @@ class Failure:
     @property
     def words(self) -> str:
         """The reason, as it is said to people."""
-        return WORDS[self.reason]
+        return self.said or WORDS[self.reason]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +152,7 @@ class JobResult:
     `checked` is of the manifests, and `postponed` are edits of the project file that only
     count after the merge. `review` is the comment that an apply compares with, and `comment`
     the one that was written last; `proposed` is the pull request that adopts what drifted.
+    `refused` is what the change brings that no review consents to, or that cannot be done.
     `way_back` names what takes back the alerts that were `watched` and are noisier.
     """
 
@@ -159,6 +162,7 @@ class JobResult:
     review: Standing | None = None
     plan: Plan | None = None
     compared: Compared = Compared.LIVE
+    refused: Sequence[str] = ()
     applied: Applied | None = None
     look: Look | None = None
     watched: NoiseWatch | None = None
@@ -222,7 +226,8 @@ class JobResult:
         if self.applied is not None and (word := self._applied_word(self.applied)) is not None:
             return word
         if self.failure is not None:
-            return _RESULTS.get(self.failure.code, "failed")
+            is_refused = self.refused and self.failure.code == ExitCode.PARTIAL
+            return "blocked" if is_refused else _RESULTS.get(self.failure.code, "failed")
         if self.plan is not None and self.command == "plan" and has_work(self.plan):
             return "changes" if _writes(self.plan) else "blocked"
         return "changes" if self._differs else "no-changes"

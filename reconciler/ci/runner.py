@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
 from reconciler import __version__
-from reconciler.api.secret import API_KEY
 from reconciler.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.forge.comments import root_of
+from reconciler.guards.overriding import Overridden, read_overridden
 from reconciler.journal.store import Patience
+from reconciler.keys import keys_in
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe
@@ -45,8 +46,10 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "sarif-file": ("",),
     "plan-file": ("",),
     "require-plan": ("comment", "file", "none"),
-    "allow-destroy": FLAG,
-    "new-journal": FLAG,
+    "allow-destroy": ("false",),
+    "new-journal": ("false",),
+    "override-guard": ("",),
+    "on-refusal": ("error", "warn"),
     "break-glass": ("",),
     "wait-freeze": ("",),
     "fail-on-changes": FLAG,
@@ -65,7 +68,10 @@ _MEANT = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The inputs, checked. `base_url` is where alone a key may go, "" where nobody said."""
+    """The inputs, checked. `base_url` is where alone a key may go, "" where nobody said.
+
+    `why_destroy` and `why_new_journal` are reasons that the journal keeps, "" for none.
+    """
 
     command: str
     path: str
@@ -78,7 +84,11 @@ class Inputs:
     summary: bool
     annotations: bool
     allow_destroy: bool
+    why_destroy: str
     new_journal: bool
+    why_new_journal: str
+    overridden: Overridden
+    refusal_fails: bool
     break_glass: str
     thaw: Patience
     fail_on_changes: bool
@@ -131,6 +141,8 @@ def read_inputs(
             f"`watch-for` is a duration up to 7d, as 90m or 2h, not `{given['watch-for']}`"
         )
     sarif = given["sarif-file"]
+    destroy, why_destroy = _flag_or_reason("allow-destroy", given)
+    new_journal, why_new_journal = _flag_or_reason("new-journal", given)
     inputs = Inputs(
         command=given["command"],
         path=given["path"],
@@ -142,9 +154,13 @@ def read_inputs(
         comment_must_work=given["comment-failure"] == "error",
         summary=given["summary"] == "true",
         annotations=given["annotations"] == "true",
-        allow_destroy=given["allow-destroy"] == "true",
-        new_journal=given["new-journal"] == "true",
-        break_glass=given["break-glass"].strip(),
+        allow_destroy=destroy,
+        why_destroy=why_destroy,
+        new_journal=new_journal,
+        why_new_journal=why_new_journal,
+        overridden=_overridden(given["override-guard"]),
+        refusal_fails=given["on-refusal"] == "error",
+        break_glass=_reason("break-glass", given),
         thaw=_thaw(given),
         fail_on_changes=given["fail-on-changes"] == "true",
         remember=given["remember"] == "true",
@@ -157,6 +173,39 @@ def read_inputs(
         token=given["token"] or environ.get("GITHUB_TOKEN", ""),
     )
     return _with_plan_file(inputs, given["plan-file"], environ)
+
+
+def _flag_or_reason(name: str, given: Mapping[str, str]) -> tuple[bool, str]:
+    """Return whether an input consents, and the reason that it gives, "" for none."""
+    text = given[name].strip()
+    folded = text.casefold()
+    if text in FLAG:
+        return text == "true", ""
+    # A slip of `false` is no reason for anything.
+    if not text or folded in (*FLAG, *_MEANT) or nearest(folded, FLAG):
+        raise UsageError(_not_among(name, given[name], FLAG))
+    return True, text
+
+
+def _reason(name: str, given: Mapping[str, str]) -> str:
+    """Return the reason that an input gives, "" for none or `false`; `true` is no reason."""
+    if not given[name].strip():
+        return ""
+    consents, why = _flag_or_reason(name, given)
+    if consents and not why:
+        raise UsageError(f"`{name}` takes the reason why, which the journal keeps, not `true`")
+    return why
+
+
+def _overridden(lines: str) -> Overridden:
+    """Read the lines `CODE=REASON` of `override-guard`."""
+    try:
+        read = read_overridden(line for line in lines.splitlines() if line.strip())
+    except UsageError as error:
+        raise UsageError(f"`override-guard`: {error}") from error
+    if read.reason is not None:
+        raise UsageError("`override-guard` takes lines `CODE=REASON`, with a code of a guard each")
+    return read
 
 
 def _shard(text: str) -> Shard | None:
@@ -202,7 +251,7 @@ Level: TypeAlias = Literal["error", "warning", "notice"]
 
 PREFIX = "| "
 LONGEST_LINE = 20_000
-_SECRET_INPUTS = ("INPUT_API_KEY", API_KEY, "INPUT_TOKEN", "GITHUB_TOKEN")
+_TOKENS = ("INPUT_TOKEN", "GITHUB_TOKEN")
 
 
 class Log(io.TextIOBase):
@@ -252,8 +301,8 @@ class Runner:
         """Let the runner hide the key and the token; nothing may be printed before."""
         if not self.is_forge:
             return
-        for name in _SECRET_INPUTS:
-            for line in environ.get(name, "").splitlines():
+        for secret in (*keys_in(environ).values(), *(environ.get(name, "") for name in _TOKENS)):
+            for line in secret.splitlines():
                 if line.strip():
                     self._speak(f"::add-mask::{_escaped(line.strip())}")
 

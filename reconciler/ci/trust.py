@@ -2,14 +2,16 @@
 
 | what is checked out | taken of it | all else is |
 |---|---|---|
-| the default branch's own commit, or one that it contains, unchanged | all | its own |
-| the own commit of a branch under `trustedBranches:`, unchanged | all | its own |
+| the default branch's own commit, or one it contains | files and the two below | the newest's |
+| the own commit of a branch under `trustedBranches:` | files and the two below | the newest's |
 | anything else, on `pull_request_target` | nothing, without `allow-untrusted-manifests` | |
-| anything else | manifests, `manifests:`, `variables:` | the base branch's |
+| anything else | manifests, `manifests:`, `variables:` | the newest's |
 | anything, outside of the forge | all, but for paths outside the project | its own |
 
-So a change under review is data: it never says where a key goes, or where files
-are written. Pure; `checkout.py` finds out what is checked out. Source: docs/ci.md.
+The first two hold where nothing differs from the commit. The newest is the default branch's newest
+commit: its project file alone says where a key goes, what needs consent, and how secrets are had.
+A change under review is data, and says neither that nor where files are written. Pure;
+`checkout.py` finds out what is checked out. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -35,18 +37,20 @@ class Checkout:
 
     `is_contained` says that the default branch, as the remote has it, contains
     the commit; `unknown` why that could not be told for sure; `differs` is a
-    file that is read, or tracked below the project, and not as committed.
+    file that is read, or tracked below the project, and not as committed;
+    `nested` why the commit is not that of the project file.
     """
 
     commit: str = ""
     is_contained: bool = False
     unknown: str = ""
     differs: str = ""
+    nested: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The project file of the base branch, and the commit that it is of."""
+    """The project file of the default branch's newest commit, and that commit."""
 
     commit: str
     settings: ProjectFile
@@ -75,11 +79,13 @@ class Settings:
     """What the job and the two branches say.
 
     `base_url` is "" where the job says none; `trusted_branches` are those of
-    the default branch's project file.
+    the default branch's project file, and `base_commit` is that of the branch which a
+    change is for, "" for the one that `base` is of.
     """
 
     own: Project
     base: BaseFile
+    base_commit: str = ""
     trusted_branches: tuple[str, ...] = ()
     base_url: str = ""
     allow_untrusted: bool = False
@@ -107,18 +113,23 @@ Trust: TypeAlias = Trusted | Untrusted | Untold
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """The project as it is checked out. `anywhere` allows it absolute paths."""
+    """What was reviewed. `anywhere` allows it absolute paths.
+
+    `outdated` are settings of the checkout that the newest commit of the default branch has
+    otherwise, and that are not taken.
+    """
 
     project: Project
     anywhere: bool
+    outdated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverBase:
     """The change's manifests and variables over the base branch's settings.
 
-    `commit` is that of the settings, and `postponed` what else the change
-    edits of them.
+    `commit` is the one that the change is compared with, and `postponed` what else the
+    change edits of the settings.
     """
 
     project: Project
@@ -143,6 +154,8 @@ def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...
         return Untold()
     if not checkout.commit:
         return Untrusted(why="git tells no commit of this checkout")
+    if checkout.nested:
+        return Untrusted(why=checkout.nested)
     own = bool(event.commit) and checkout.commit == event.commit and not event.is_try
     reviewed = own and (event.is_on_default or event.named_branch in trusted_branches)
     if not reviewed and not checkout.is_contained:
@@ -164,7 +177,7 @@ def may_use(event: Event, checkout: Checkout, settings: Settings) -> Use:
     found = _trust_in(event, checkout, settings.trusted_branches)
     match found:
         case Trusted():
-            return Whole(project=settings.own, anywhere=True)
+            return _of_newest(settings, f"commit {checkout.commit[:SHOWN_DIGITS]} was reviewed")
         case Untold():
             return Whole(project=settings.own, anywhere=False)
         case Untrusted(why=why):
@@ -179,36 +192,49 @@ def may_use(event: Event, checkout: Checkout, settings: Settings) -> Use:
             assert_never(found)
 
 
-def _over_base(settings: Settings, why: str) -> Use:
-    own = settings.own
+def _of_newest(settings: Settings, why: str) -> Whole | Barred:
+    base = _base_of(settings, why)
+    if isinstance(base, Barred):
+        return base
+    outdated = tuple(edits(settings.own.settings, base.settings))
+    # What says the same is taken as it is written here, so that complaints name its lines.
+    project = _over(settings.own, base) if outdated else settings.own
+    return Whole(project=project, anywhere=True, outdated=outdated)
+
+
+def _over_base(settings: Settings, why: str) -> OverBase | Barred:
+    base = _base_of(settings, why)
+    if isinstance(base, Barred):
+        return base
+    return OverBase(
+        project=_over(settings.own, base),
+        commit=settings.base_commit or base.commit,
+        why=why,
+        postponed=tuple(edits(settings.own.settings, base.settings)),
+    )
+
+
+def _base_of(settings: Settings, why: str) -> Found | Barred:
+    """Return the settings that decide, those of no project file where the newest has none."""
     match settings.base:
-        case Found(commit=commit, settings=base):
-            merged = with_settings_of(base, own.settings)
-            postponed = tuple(edits(own.settings, base))
-            # A change that removes the project file keeps its settings until the merge.
-            file = own.file or own.root / PROJECT_FILE
-            return OverBase(
-                project=replace(own, file=file, settings=merged),
-                commit=commit,
-                why=why,
-                postponed=postponed,
-            )
+        case Found():
+            return settings.base
         case Missing(other=other) if other:
             return Barred(
                 why=f"{why}, and the base branch has another project file for this, {other}: merge "
-                "a project file that is moved, added or removed first"
+                "a project file that is moved, added or removed first, or name that one with "
+                "`project`"
             )
         case Missing(commit=commit):
-            base = nothing_known(own.settings)
-            merged = with_settings_of(base, own.settings)
-            return OverBase(
-                project=replace(own, settings=merged),
-                commit=commit,
-                why=why,
-                postponed=tuple(edits(own.settings, base)),
-            )
+            return Found(commit=commit, settings=nothing_known(settings.own.settings))
         case Lost(why=lost):
             return Barred(why=f"{why}, and {lost}")
+
+
+def _over(own: Project, base: Found) -> Project:
+    # A change that removes the project file keeps its settings until the merge.
+    file = own.file or own.root / PROJECT_FILE
+    return replace(own, file=file, settings=with_settings_of(base.settings, own.settings))
 
 
 def nothing_known(own: ProjectFile) -> ProjectFile:

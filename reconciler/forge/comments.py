@@ -49,7 +49,8 @@ class Marker:
     """What a comment says of itself to the next run.
 
     `environment` and `root` are its key. `digest` is the plan's that was
-    reviewed, "" where nothing may be applied. `run` grows from run to run.
+    reviewed, "" where nothing may be applied, and `guards` name what the plan listed that a
+    review consents to. `run` grows from run to run.
     """
 
     environment: str
@@ -59,6 +60,7 @@ class Marker:
     base: str = ""
     run: int = 0
     state: State = "planned"
+    guards: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -68,7 +70,10 @@ class Marker:
     @property
     def line(self) -> str:
         """The first line of the comment. Nothing in it can end the HTML comment it is in."""
-        return f"<!-- reconciler {hidden_json({'version': VERSION, **asdict(self)})} -->"
+        document: dict[str, object] = {"version": VERSION, **asdict(self)}
+        if not self.guards:
+            del document["guards"]
+        return f"<!-- reconciler {hidden_json(document)} -->"
 
 
 def hidden_json(document: dict[str, object]) -> str:
@@ -91,16 +96,19 @@ def read_marker(body: str) -> Marker | None:
         return None
     try:
         document = json.loads(found[1])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    if document.pop("version", None) != VERSION or document.keys() != _FORMS.keys():
+    guards = document.pop("guards", [])
+    is_listed = isinstance(guards, list) and all(isinstance(name, str) for name in guards)
+    has_fields = document.pop("version", None) == VERSION and document.keys() == _FORMS.keys()
+    if not (is_listed and has_fields):
         return None
     # Exactly these types: True is an int to isinstance.
     if any(type(document[name]) is not form for name, form in _FORMS.items()):
         return None
     if document["state"] not in get_args(State) or not _DIGEST.fullmatch(document["digest"]):
         return None
-    return Marker(**document)
+    return Marker(**document, guards=tuple(guards))
 
 
 GAVE_WAY = "Another comment on this pull request has the plan."

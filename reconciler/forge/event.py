@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reconciler import regular
+
 LARGEST_PAYLOAD = 32 << 20
 
 _QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([1-9][0-9]{0,17})-[0-9a-f]+")
@@ -166,8 +168,7 @@ def _read_payload(file: str) -> _Payload:
     if not file:
         return _Payload()
     try:
-        with Path(file).open("rb") as stream:
-            document = json.loads(stream.read(LARGEST_PAYLOAD))
+        document = json.loads(regular.read(Path(file), LARGEST_PAYLOAD))
     except (OSError, ValueError, RecursionError):
         return _Payload()
     return _Payload(document if isinstance(document, dict) else {})

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from reconciler.assumptions import (
     Assumptions,
+    Dashboards,
     FilterNames,
     Listing,
     ParameterNames,
@@ -19,6 +20,7 @@ from reconciler.assumptions import (
     Read,
 )
 from reconciler.document import Json, Path, value_at
+from reconciler.keys import KEY_VARIABLE
 from reconciler.project.choosing import unsafe_base_url
 from reconciler.project.extent import Extent
 from reconciler.project.freeze import Freeze, Incidents, Window
@@ -256,6 +258,7 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("environments", "freeze", "windows"): Window,
     ("environments", "freeze", "incidents"): Incidents,
     ("environments", "api"): Assumptions,
+    ("environments", "api", "dashboards"): Dashboards,
     ("environments", "api", "parameterNames"): ParameterNames,
     ("environments", "api", "filterNames"): FilterNames,
     ("environments", "api", "rangeNames"): RangeNames,
@@ -329,7 +332,7 @@ _VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
 
 
 _KEYS = frozenset(("apikey", "key", "token", "apitoken", "secret"))
-_NO_KEY = Advice("remove it: the key is read from RECONCILER_API_KEY, and stands in no file")
+_NO_KEY = Advice(f"remove it: the key is read from {KEY_VARIABLE}, and stands in no file")
 _SHOULD = re.compile("^(Input|String) should")
 
 

@@ -76,6 +76,13 @@ class Rule(_Strict):
         Literal["error", "warning"],
         Field(description="An error stops a run; of a plan it is a guard, which needs consent."),
     ] = "error"
+    level: Annotated[
+        Literal["review", "explicit"],
+        Field(
+            description="Who may consent, of a plan: review: whoever reviewed a plan that lists "
+            "it; explicit: only --override-guard."
+        ),
+    ] = "review"
     until: Annotated[
         str | None,
         Field(description="The last day on which it holds, as 2027-03-31, in UTC."),

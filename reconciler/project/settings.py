@@ -127,12 +127,10 @@ class Limits(_Strict):
 
 OVERWRITES_EDIT = "overwrites-edit"
 TAKES_OVER = "takes-over"
-SEEN_LIVE = (OVERWRITES_EDIT, TAKES_OVER)
-"""What a review of the plan consents to: its digest covers what was seen live."""
-
 POLICY_SAMPLES = "policy-samples"
-REVIEWED = (*SEEN_LIVE, POLICY_SAMPLES)
-"""What a review of the plan consents to, as it shows all of it."""
+UNDOES_ROLLBACK = "undoes-rollback"
+ALLOWABLE = (OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES, UNDOES_ROLLBACK)
+"""What `allow` may hold beside the codes of kinds and of rules."""
 
 
 class Guards(Limits):
@@ -149,6 +147,13 @@ class Guards(Limits):
             "as slo-target-lowered."
         ),
     ] = []
+    levels: Annotated[
+        dict[str, Literal["explicit"]],
+        Field(
+            description="Codes that a review of the plan does not consent to here, as "
+            "`alert-deleted: explicit`; no level can be lowered."
+        ),
+    ] = {}
 
     def of(self, kind: str) -> Limits:
         """Give the limits of one kind."""

@@ -96,3 +96,10 @@ def test_roots() -> None:
     assert root_of("") == root_of(".") == root_of("./")
     assert root_of("infra/") == root_of("./infra") != root_of("infra2")
     assert replace(MARKER, root=root_of("infra")).key != MARKER.key
+
+
+def test_a_marker_of_any_depth() -> None:
+    """A comment that was edited to hold a deep marker is none of ours, and no error."""
+    deep = "[" * 30_000 + "]" * 30_000
+
+    assert read_marker(f'<!-- reconciler {{"guards": {deep}}} -->') is None

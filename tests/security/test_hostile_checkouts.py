@@ -99,8 +99,12 @@ def test_a_repository_that_was_brought_along(job: Job) -> None:
     git(job.folder, "clone", "--quiet", "--branch", "try", str(job.root), str(inner))
     git(inner, "update-ref", "refs/remotes/origin/main", job.change)
 
-    assert job.plan("workflow_run", MAIN, job.base, path="manifests") == "good"
+    assert job.plan("workflow_run", MAIN, job.base, path="manifests") == ""
+    assert "inside of another" in job.told
     assert job.plan("push", TRY, path="manifests") == ""
+    given = {"project": "reconciler.yaml", "path": "manifests"}
+    assert job.plan("workflow_run", MAIN, job.base, **given) == "good"
+    assert "untrusted change" in job.told
 
 
 @pytest.mark.promise("P1")
@@ -204,13 +208,20 @@ def test_a_journal_in_a_repository_that_was_brought_along(job: Job) -> None:
     assert ran.exists()
 
 
+@pytest.mark.promise("S25")
+def test_a_linked_work_tree(job: Job) -> None:
+    """A linked work tree is never trusted: the key goes where main's newest commit leads."""
+    git(job.root, "worktree", "add", "--quiet", "--detach", str(job.folder / "second"))
+    job.root = job.folder / "second"
+
+    assert job.plan(ref=MAIN) == "evil"
+    assert "linked work tree" in job.told
+
+
 @pytest.mark.promise("P1")
-@pytest.mark.parametrize("form", ["worktree", "sha256", "another owner"])
+@pytest.mark.parametrize("form", ["sha256", "another owner"])
 def test_other_forms_of_a_checkout(job: Job, form: str) -> None:
-    """A second worktree, other digests and a checkout of another owner are as good as any."""
-    if form == "worktree":
-        git(job.root, "worktree", "add", "--quiet", "--detach", str(job.folder / "second"))
-        job.root = job.folder / "second"
+    """Other digests and a checkout of another owner are as good as any."""
     if form == "sha256":
         shutil.rmtree(job.root / ".git")
         git(job.root, "init", "--quiet", "--object-format=sha256", "--initial-branch=main")

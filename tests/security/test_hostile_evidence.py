@@ -45,6 +45,7 @@ environments:
     baseUrl: "{self.service.base_url}"
     journal: .reconciler/production.jsonl
     watch: {{onNoisier: rollback}}
+    guards: {{allow: [takes-over]}}
 {frozen}"""
         (self.root / "reconciler.yaml").write_text(project, encoding="utf-8")
         spec = json.loads(json.dumps(self.record["alertDefProperties"]))

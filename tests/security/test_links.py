@@ -95,6 +95,34 @@ def test_a_linked_project_file_in_a_job(
     assert "[core]" not in told
 
 
+@pytest.mark.promise("S31")
+@pytest.mark.parametrize("where", ["in a repository", "in a workspace", "in no repository"])
+@pytest.mark.parametrize("given", ["project", "path"])
+@pytest.mark.parametrize("command", ["validate", "plan", "apply", "drift", "matrix"])
+def test_a_linked_folder_in_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, given: str, where: str
+) -> None:
+    """A job reads nothing through a folder that is a link, be that the folder of a repository."""
+    elsewhere, root = tmp_path / "elsewhere", tmp_path / "work"
+    (elsewhere / ".git").mkdir(parents=True)
+    root.mkdir()
+    (elsewhere / "reconciler.yaml").write_text(SECRET, encoding="utf-8")
+    (root / "shop").symlink_to(elsewhere)
+    if where == "in a repository":
+        git(root, "init", "--quiet")
+    elif where == "in a workspace":
+        monkeypatch.setenv("GITHUB_WORKSPACE", str(root))
+    named = {"project": "shop/reconciler.yaml", "path": "shop"}
+    monkeypatch.setenv(f"INPUT_{given.upper()}", named[given])
+    monkeypatch.chdir(root)
+    ran = typed("ci", command, *(["--shards", "1"] if command == "matrix" else []))
+    told = ran.out + ran.err
+
+    assert (ran.code, "shop is a link" in told) == (4, True)
+    assert CANARY not in told
+    assert "[core]" not in told
+
+
 @pytest.mark.promise("P5")
 def test_the_folder_is_the_links_own(workspace: Workspace) -> None:
     """Manifests are looked for where the project file stands, whatever way leads there."""

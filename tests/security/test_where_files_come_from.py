@@ -120,7 +120,7 @@ def test_a_change_in_a_folder(job: Job, by: str, nested: bool) -> None:
     allowed = job.plan(
         "pull_request_target", MAIN, job.base, allow_untrusted_manifests="true", **given
     )
-    assert allowed == ("" if by == "project" and not nested else "good")
+    assert allowed == ("" if by == "project" else "good")
     assert job.plan("issue_comment", MAIN, job.base, **given) == allowed
 
 
@@ -223,7 +223,7 @@ def test_submodules(job: Job) -> None:
 
 @pytest.mark.promise("P1")
 def test_trusted_branches(job: Job) -> None:
-    """A branch that main's project file names is believed at its newest commit, and no other is."""
+    """A branch that main's project file names is trusted, and main's settings hold for it too."""
     assert job.plan(ref=TRY) == "good"
     git(job.root, "checkout", "--quiet", "main")
     (job.root / "reconciler.yaml").write_text(job.places.reviewed + "trustedBranches: [try]\n")
@@ -232,13 +232,16 @@ def test_trusted_branches(job: Job) -> None:
     git(job.root, "update-ref", "refs/remotes/origin/main", job.base)
     git(job.root, "checkout", "--quiet", "try")
 
-    assert job.plan(ref=TRY) == "evil"
+    assert job.plan(ref=TRY) == "good"
+    assert "untrusted" not in job.told
+    assert "which has environments.files" in job.told
     assert job.plan(ref="refs/heads/other") == "good"
+    assert "untrusted change" in job.told
     assert job.plan(ref="refs/tags/try") == "good"
-    assert job.plan(ref=TRY, commit="d" * 40) == ""
+    assert job.plan(ref=TRY, commit="d" * 40) == "good"
     assert job.plan("pull_request", PULL) == "good"
     (job.root / "all.yaml").write_text(DASHBOARD.format(said="y"))
-    assert job.plan(ref=TRY) == "evil"
+    assert job.plan(ref=TRY) == "good"
     assert "untrusted change" in job.told
 
 
@@ -272,6 +275,20 @@ def _for(change: dict[str, dict[str, str]]):  # type: ignore[no-untyped-def]  # 
         return made
 
     return payload
+
+
+@pytest.mark.promise("S29")
+@pytest.mark.parametrize("name", ["reconciler.yaml", "all.yaml", "notes", "earlier.json"])
+def test_what_a_plan_takes_the_place_of(job: Job, name: str) -> None:
+    """A plan takes the place of an earlier one, even where planning fails, and of nothing else."""
+    (job.root / "notes").write_text("mine")
+    (job.root / "earlier.json").write_text('{\n  "formatVersion": 1,\n  "environment": "x"}')
+    before = (job.root / name).read_text()
+    job.plan(plan_file=name)
+
+    assert job.code == (0 if name == "earlier.json" else 4)
+    assert ((job.root / name).read_text() == before) == (name != "earlier.json")
+    assert ("reconciler did not write it" in job.told) == (name != "earlier.json")
 
 
 @pytest.mark.promise("P6")

@@ -6,8 +6,7 @@ The oracle here is written by itself: it knows how a repository was made, and as
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ spec: {{dashboard: {{name: Checkout, description: '{said}', layout: {{sections: 
 """
 
 CHECKOUTS = ("own", "contained", "other", "dirty")
-PROJECTS = ("same", "edited", "link", "missing", "sub-folder")
+PROJECTS = ("same", "edited", "link", "missing")
 MAIN, TRY, TAG = "refs/heads/main", "refs/heads/try", "refs/tags/v1"
 PULL = f"refs/pull/{NUMBER}/merge"
 QUEUE = f"refs/heads/gh-readonly-queue/main/pr-{NUMBER}-x"
@@ -72,7 +71,6 @@ class Repository:
     commit: str
     main: str
     names: str
-    inputs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def event_commit(self) -> str:
@@ -99,7 +97,6 @@ class Repository:
             "GITHUB_REF": ref,
             "GITHUB_ACTOR": "mallory",
             "INPUT_ENVIRONMENT": "production",
-            **self.inputs,
         }
 
 
@@ -135,18 +132,11 @@ def new_repository(folder: Path, checkout: str, project: str, places: Places) ->
     root = folder / "work"
     _base(root, project, places)
     base = git(root, "rev-parse", "HEAD")
-    inputs: dict[str, str] = {}
-    if project == "sub-folder":
-        # The base stands around it, as where a workflow checks out both.
-        inner = root / "pr"
-        git(folder, "clone", "--quiet", str(root), str(inner))
-        git(inner, "remote", "set-url", "origin", "https://forge.example.com/team/shop.git")
-        root, inputs = inner, {"INPUT_PROJECT": "pr/reconciler.yaml"}
     _change(root, project, places)
     if checkout == "dirty":
         git(root, "update-ref", "refs/remotes/origin/main", base)
-        return Repository(checkout, project, folder / "work", base, base, places.good, inputs)
-    git(root, "add", "--all", ":!pr")
+        return Repository(checkout, project, root, base, base, places.good)
+    git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message", "Change")
     commit = git(root, "rev-parse", "HEAD")
     main = {"own": base, "other": base}.get(checkout, "")
@@ -155,9 +145,9 @@ def new_repository(folder: Path, checkout: str, project: str, places: Places) ->
         main = git(root, "rev-parse", "HEAD")
         git(root, "checkout", "--quiet", "--detach", commit)
     git(root, "update-ref", "refs/remotes/origin/main", main)
-    is_edited = project in ("edited", "missing", "sub-folder")
+    is_edited = project in ("edited", "missing")
     names = places.evil if checkout == "contained" and is_edited else places.good
-    return Repository(checkout, project, folder / "work", commit, main, names, inputs)
+    return Repository(checkout, project, root, commit, main, names)
 
 
 def _base(root: Path, project: str, places: Places) -> None:
@@ -184,15 +174,12 @@ def wanted(repository: Repository, name: str, ref: str, places: Places) -> str:
     """Say where the key may arrive, "" for nowhere: the rule, from how the repository was made."""
     good, evil = places.good, places.evil
     checkout, project = repository.checkout, repository.project
-    edited = project in ("edited", "missing", "sub-folder")
+    edited = project in ("edited", "missing")
     if project == "link":
         return ""
-    on_main = ref == MAIN
-    # A repository inside another may have been brought along, so its own refs tell nothing.
-    tells_main = project != "sub-folder" or on_main or name in ("pull_request", "merge_group")
-    if (checkout == "own" and on_main) or (checkout == "contained" and tells_main):
+    if checkout == "contained" or (checkout == "own" and ref == MAIN):
         return evil if edited else good
-    if name == "pull_request_target" or not tells_main:
+    if name == "pull_request_target":
         return ""
     return "" if project == "missing" and checkout != "contained" else good
 

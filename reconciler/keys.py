@@ -1,0 +1,34 @@
+"""Where the API key comes from: the one place that reads it, asked by all that use or hide it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+KEY_VARIABLE = "RECONCILER_API_KEY"
+_INPUT = "INPUT_API_KEY"
+
+
+def key_in(environ: Mapping[str, str]) -> str:
+    """Return the key that a command sends, "" for none."""
+    return environ.get(KEY_VARIABLE, "")
+
+
+def key_of_job(environ: Mapping[str, str]) -> str:
+    """Return the key that a job sends, "" for none: its input comes before the variable."""
+    return environ.get(_INPUT, "") or key_in(environ)
+
+
+def with_key(key: str) -> dict[str, str]:
+    """Return the variables by which a command gets this key."""
+    return {KEY_VARIABLE: key}
+
+
+def keys_in(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return every key that a process was given, by what it is called, to hide or withhold it."""
+    found = {KEY_VARIABLE: key_in(environ), _INPUT: environ.get(_INPUT, "")}
+    return {name: key.strip() for name, key in found.items() if key.strip()}
+
+
+def is_key(name: str) -> bool:
+    """Return whether a variable is one that a key comes from."""
+    return name in (KEY_VARIABLE, _INPUT)

@@ -1,0 +1,40 @@
+"""Files that an option or an argument names: regular, opened without waiting, and bounded."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+NOT_REGULAR = "it is not a regular file"
+NO_NAME = "its name holds a NUL character"
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading.
+
+    Raises OSError for anything but a regular file: a pipe would be waited for, and a device may
+    have no end.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except ValueError:
+        raise OSError(errno.EINVAL, NO_NAME, str(file)) from None
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, NOT_REGULAR, str(file))
+        yield stream
+
+
+def read(file: Path, most: int) -> bytes:
+    """Return the bytes of a file. Raises OSError where there are more than `most`, too."""
+    with opened(file) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MB", str(file))
+    return content
