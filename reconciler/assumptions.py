@@ -211,6 +211,20 @@ class Reads(BaseModel):
         return self.__pydantic_extra__
 
 
+class Dashboards(BaseModel):
+    """What a deployment does with dashboards."""
+
+    model_config = _STRICT
+
+    slugs: Annotated[
+        Literal["kept", "made"],
+        Field(
+            description="What a dashboard that is sent without a slug gets: kept, none; made, one "
+            "of the service, so that a new one is always sent with the slug of its name."
+        ),
+    ] = "kept"
+
+
 class Assumptions(BaseModel):
     """How this deployment does what the API document does not say."""
 
@@ -316,6 +330,10 @@ class Assumptions(BaseModel):
             "that it has, as the API document says; those to create too; or none.",
         ),
     ] = "replaced"
+
+    dashboards: Annotated[
+        Dashboards, Field(description="What this deployment does with dashboards.")
+    ] = Dashboards()
 
     reads: Annotated[
         Reads, Field(description="Reads of this deployment that the API document does not show.")

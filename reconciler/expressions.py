@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from reconciler.slips import is_slip, nearest
@@ -214,6 +215,8 @@ def escaped(text: str) -> str:
     return written if is_same else text.replace(OPEN, LITERAL)
 
 
+# A file is asked about once for each document in it, and once for each item that makes one.
+@lru_cache(maxsize=4)
 def may_stand_in(source: str) -> bool:
     """Tell whether a file's text may hold an expression, also where quotes hide its signs."""
     return OPEN in source or _ESCAPED_OPEN.search(source) is not None

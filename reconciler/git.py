@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reconciler.addresses import proxies_beyond
+from reconciler.keys import is_key
 
 LIMIT = 60.0
 """Seconds that one call of git may take."""
@@ -135,7 +136,8 @@ def _quiet(environ: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environ.items()
-        if not name.startswith(_SECRET) and (not name.startswith("GIT_") or _KEPT.match(name))
+        if not (name.startswith(_SECRET) or is_key(name))
+        and (not name.startswith("GIT_") or _KEPT.match(name))
     }
     # In a session of its own ssh finds no terminal; how it is run is left to the settings.
     quiet = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never"}

@@ -22,8 +22,10 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import TakenBack
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Answer, Sending
+from reconciler.kinds.taken_back import brought_back, fields_taken_back
 from reconciler.resource import (
     NOTHING_TOLD,
     Action,
@@ -33,6 +35,7 @@ from reconciler.resource import (
     Observation,
     Outcome,
     Overtaken,
+    PutBack,
     Ref,
     Refused,
     Remembered,
@@ -122,9 +125,22 @@ def with_overtaken(written: Written, overtaken: Overtaken) -> Written:
     return replace(written, message=f"{written.message}; {said}" if written.message else said)
 
 
-def started_entry(change: Change, declared: dict[str, Json], run: str, at: str) -> Started:
-    """Give the entry that stands in the journal before a change is sent."""
-    seen = change.observation
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """The run that writes, who runs it, and the time."""
+
+    run: str
+    actor: str
+    at: str
+
+
+def started_entry(
+    change: Change, declared: dict[str, Json], memory: Memory, begun: Begun
+) -> Started:
+    """Return the entry that is in the journal before a change is sent."""
+    seen, run, at = change.observation, begun.run, begun.at
+    shape = BY_NAME[change.ref.kind].shape
+    known = [field for taken in memory.rolled_back for field in taken.fields]
     return Started(
         run=run,
         at=at,
@@ -135,7 +151,21 @@ def started_entry(change: Change, declared: dict[str, Json], run: str, at: str) 
         remote_id=change.remote_id,
         seen=digest(seen.document) if isinstance(seen, Seen) else "",
         protect=change.manifest.protect,
+        takes_back=_taken_back(change, declared, memory, begun),
+        brings_back=tuple(one.path for one in brought_back(known, declared, shape)),
     )
+
+
+def _taken_back(
+    change: Change, declared: dict[str, Json], memory: Memory, begun: Begun
+) -> tuple[TakenBack, ...]:
+    """Return what a rollback takes back of the last that was declared; nothing of other runs."""
+    is_rollback = any(isinstance(reason, PutBack) for reason in change.reasons)
+    if not is_rollback or not memory.candidates:
+        return ()
+    shape = BY_NAME[change.ref.kind].shape
+    fields = fields_taken_back(memory.candidates[-1], declared, shape)
+    return (TakenBack(at=begun.at, actor=begun.actor, fields=fields),) if fields else ()
 
 
 MOST_KEPT = 1 << 20
@@ -245,14 +275,14 @@ def adopting_entries(
     changes: Iterable[Change],
     history: History,
     ids: Mapping[Ref, RemoteId],
-    run: str,
-    at: str,
+    begun: Begun,
 ) -> list[Entry]:
     """Remember what live already holds, and whether it is protected.
 
     So drift from it will show, and protection begins and ends by an apply alone.
     """
     entries: list[Entry] = []
+    run, at = begun.run, begun.at
     for change in changes:
         if change.action is not Action.KEEP:
             continue
@@ -260,7 +290,7 @@ def adopting_entries(
         declared = filled(change.declared, ids)
         if not _is_news(change, last, declared):
             continue
-        entries.append(started_entry(change, declared, run, at))
+        entries.append(started_entry(change, declared, history.of(change.ref), begun))
         remote_id = change.remote_id
         entries.append(
             WrittenEntry(

@@ -23,6 +23,7 @@ from reconciler.applying.checks import (
     was_overtaken,
 )
 from reconciler.applying.remembering import (
+    Begun,
     Keeping,
     adopting_entries,
     closing_entry,
@@ -119,7 +120,7 @@ class Run:
         if renamed and self._journaled(renamed):
             self.applied.renamed.update(new_names(plan.changes))
         history = self.journal.history
-        adopted = adopting_entries(plan.changes, history, self.ids, self.name, at)
+        adopted = adopting_entries(plan.changes, history, self.ids, self._begun(at))
         if adopted and self.applied.stopped_by is None:
             self._journaled(adopted)
         for change in plan.changes:
@@ -218,7 +219,11 @@ class Run:
 
     def _started(self, change: Change) -> Started:
         declared = filled(change.declared, self.ids)
-        return started_entry(change, declared, self.name, self.journal.now())
+        memory = self.journal.history.of(change.ref)
+        return started_entry(change, declared, memory, self._begun(self.journal.now()))
+
+    def _begun(self, at: str) -> Begun:
+        return Begun(run=self.name, actor=self.journal.actor, at=at)
 
     def _identified(self, ref: Ref, remote_id: RemoteId) -> None:
         self._append(

@@ -10,11 +10,13 @@ from reconciler.applying.run import Applied
 from reconciler.commands import options
 from reconciler.commands.consenting import check_asked, consenting
 from reconciler.console import EventConsole, applied_words, data, tell_applied, words
+from reconciler.guards.undoing import UnderReview
 from reconciler.journal.store import Patience
+from reconciler.report.plan.document import listed_in
 from reconciler.report.unplanned import not_applied
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import open_bench
-from reconciler.session.planning import as_reviewed
+from reconciler.session.planning import as_reviewed, part_asked_for
 from reconciler.session.projects import Asked
 from reconciler.session.thawing import wait_for_thaw
 
@@ -37,7 +39,10 @@ def apply(*, asked: Asked, form: str, consent: Consent, patience: Patience, thaw
     check_asked(consent)
     if form == "jsonl":
         asked = replace(asked, voice=EventConsole())
+    consent = replace(consent, part=part_asked_for(asked, consent.reviewed))
     bench = open_bench(as_reviewed(asked, consent.reviewed))
+    if (reviewed := consent.reviewed) is not None:
+        bench = replace(bench, review=UnderReview(listed=lambda _: listed_in(reviewed)))
     if thaw.seconds:
         wait_for_thaw(bench, thaw)
     made, applied = plan_and_apply(

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from reconciler.api.secret import API_KEY, Redaction
-from reconciler.ci.bench import asked_by
+from reconciler.api.secret import Redaction
+from reconciler.ci.bench import asked_by, refuse_linked_inputs
 from reconciler.ci.conversation import conversation
 from reconciler.ci.found import ended_by, with_found
 from reconciler.ci.job import Job
@@ -27,6 +27,7 @@ from reconciler.commands.waiting import waiting
 from reconciler.console import data, redact_with
 from reconciler.errors import ExitCode, UsageError
 from reconciler.forge.event import read_event
+from reconciler.keys import key_of_job, keys_in, with_key
 from reconciler.project import BASE_URL, MOST_SHARDS
 from reconciler.report.matrix import matrix_json
 from reconciler.session.sharing_out import environments_of
@@ -92,8 +93,8 @@ def ci(
         runner.write_outputs(outputs)
         runner.say("error", str(refused))
         return UsageError.exit_code
-    key = environ.get("INPUT_API_KEY", "") or environ.get(API_KEY, "")
-    redact_with(Redaction((key, inputs.token)))
+    key = key_of_job(environ)
+    redact_with(Redaction((*keys_in(environ).values(), inputs.token)))
     with (
         _with(os.environ, _instead(inputs, key)),
         conversation(inputs, read_event(environ), runner, environ) as talk,
@@ -129,6 +130,7 @@ def _matrix(
     if form == "github" and runner.output is None:
         raise UsageError("GITHUB_OUTPUT names no file to append to: take `--format json`")
     asked = asked_by(read_inputs(environ, "plan"), Waits())
+    refuse_linked_inputs(asked)
     made = matrix_json(environments_of(asked, shards), shards)
     if form == "github":
         runner.write_outputs({MATRIX: made})
@@ -173,7 +175,7 @@ def _with(environ: MutableMapping[str, str], instead: Mapping[str, str]) -> Iter
 
 def _instead(inputs: Inputs, key: str) -> dict[str, str]:
     """Give the variables of the plain commands; `validate` gets along without."""
-    given = {API_KEY: key, BASE_URL: inputs.base_url}
+    given = {**with_key(key), BASE_URL: inputs.base_url}
     if inputs.command == "validate":
         return dict.fromkeys(given, "")
     return given

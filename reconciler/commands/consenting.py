@@ -13,6 +13,7 @@ import click
 from reconciler.commands.waiting import freeze_timeout, lock_timeout
 from reconciler.console import is_terminal
 from reconciler.errors import UsageError
+from reconciler.guards.overriding import read_overridden
 from reconciler.journal.store import Patience
 from reconciler.session.applying import Consent
 from reconciler.session.planning import read_plan_file
@@ -32,7 +33,12 @@ _FLAGS = (
     click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked."),
     click.option("--allow-destroy", is_flag=True, help="Allow what cannot be brought back."),
     click.option(
-        "--override-guard", "override", metavar="REASON", help="Apply more than the guard allows."
+        "--override-guard",
+        "override",
+        metavar="CODE=REASON",
+        multiple=True,
+        help="Apply more than this guard allows. Without CODE=: more than any that has no flag of "
+        "its own.",
     ),
     click.option(
         "--break-glass",
@@ -55,7 +61,7 @@ def consenting(command: Command) -> Command:
         plan_file: Path | None,
         yes: bool,
         allow_destroy: bool,
-        override: str | None,
+        override: tuple[str, ...],
         break_glass: str | None,
         thaw: Patience,
         new_journal: bool = False,
@@ -63,8 +69,6 @@ def consenting(command: Command) -> Command:
     ) -> Any:
         if expect is not None and plan_file is not None:
             raise UsageError("--expect and --plan exclude each other")
-        if override is not None and not override.strip():
-            raise UsageError("--override-guard needs a reason, which is kept in the journal")
         if break_glass is not None and not break_glass.strip():
             raise UsageError("--break-glass needs a reason, which is kept in the journal")
         if break_glass is not None and thaw.seconds:
@@ -79,7 +83,7 @@ def consenting(command: Command) -> Command:
             reviewed=reviewed,
             yes=yes,
             allow_destroy=allow_destroy,
-            override=override,
+            overridden=read_overridden(override),
             new_journal=new_journal,
             break_glass=break_glass,
         )

@@ -11,13 +11,16 @@ from urllib.parse import urlsplit
 
 import click
 
-from reconciler.advice import on_journal
-from reconciler.api.secret import API_KEY, key_from
+from reconciler.advice import LOST_JOURNAL, on_journal
+from reconciler.api.secret import key_from
 from reconciler.api.wire import proxy_for
 from reconciler.cache import open_cache
 from reconciler.commands import options
 from reconciler.console import data, json_data, stdout_style
 from reconciler.errors import ExitCode, ReconcilerError, worst
+from reconciler.journal.entries import RunEntry
+from reconciler.journal.journal import Journal
+from reconciler.keys import KEY_VARIABLE
 from reconciler.manifests.workspace import Workspace
 from reconciler.probes.permissions import Check, State, check_service
 from reconciler.project import (
@@ -31,7 +34,8 @@ from reconciler.project import (
 from reconciler.report.probed import DoctorDocument
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, wrapped
-from reconciler.session.opening import Bench, open_api
+from reconciler.session.against import stand_in_scope
+from reconciler.session.opening import Bench, open_api, read_workspace
 from reconciler.session.projects import Asked, lead_here, now, open_project
 from reconciler.session.secrets import named_secrets, secrets_of
 
@@ -109,7 +113,7 @@ def _checks(asked: Asked) -> list[Check]:
     way = [Check("target", State.OK, _target_words(bench))]
     if isinstance(target, Service):
         way += [_key(), _proxy(target), _tls(target)]
-    checks += [*way, *_journal(bench), *_secrets(bench)]
+    checks += [*way, *_journal(bench, asked), *_secrets(bench)]
     if all(check.state is not State.FAILED for check in way):
         checks += asyncio.run(_service(bench))
     return checks
@@ -127,7 +131,7 @@ def _key() -> Check:
         key_from(os.environ)
     except ReconcilerError as error:
         return _failed("key", error)
-    return Check("key", State.OK, f"present, from {API_KEY}")
+    return Check("key", State.OK, f"present, from {KEY_VARIABLE}")
 
 
 def _secrets(bench: Bench) -> Iterator[Check]:
@@ -176,18 +180,25 @@ def _tls(target: Service) -> Check:
     return Check("TLS", State.OK, f"certificates of {file or folder or 'the bundled authorities'}")
 
 
-def _journal(bench: Bench) -> list[Check]:
+def _journal(bench: Bench, asked: Asked) -> list[Check]:
     try:
         journal = bench.journal()
         holder = journal.holder()
     except ReconcilerError as error:
         return [_failed("journal", error)]
     if journal.header is None and not journal.torn:
-        return [Check("journal", State.OK, f"none yet; it will be {journal.place}")]
+        return [_no_journal(bench, journal, asked)]
     torn = "; the last line is torn, as by a crash" if journal.torn else ""
     entries = len(journal.entries)
     said = f"{journal.place}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
-    checks = [Check("journal", State.WARNING if torn else State.OK, said)]
+    runs = [one for one in journal.entries if isinstance(one, RunEntry)]
+    if runs:
+        newest = max(runs, key=lambda one: one.at)
+        said += f"; the newest run: {newest.command} by {newest.actor} at {newest.at}"
+    if journal.is_old_copy:
+        said += f"; an old copy, as the end of a run is missing: bring it back; {LOST_JOURNAL}"
+    bad = torn or journal.is_old_copy
+    checks = [Check("journal", State.WARNING if bad else State.OK, said)]
     unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:
         settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=bench.name)
@@ -196,6 +207,31 @@ def _journal(bench: Bench) -> list[Check]:
         checks.append(Check("unsettled", State.FAILED, said, 7))
     lock = Check("lock", State.WARNING, f"held by {holder}")
     return [*checks, lock if holder else Check("lock", State.OK, "free")]
+
+
+def _no_journal(bench: Bench, journal: Journal, asked: Asked) -> Check:
+    """Report a journal that is not there: after a loss nobody knows what was applied."""
+    if journal.is_gone:
+        said = f"the one at {journal.place} is gone: the last run left one there"
+        return Check("journal", State.WARNING, f"{said}: bring it back; {LOST_JOURNAL}")
+    known = 0 if isinstance(bench.target, Embedded) else _declared_ids(bench, asked)
+    if known:
+        said = (
+            f"none at {journal.place}, and {known:,} declared resources have an id: if they were "
+            f"applied before, it is lost: bring it back; {LOST_JOURNAL}"
+        )
+        return Check("journal", State.WARNING, said)
+    return Check("journal", State.OK, f"none yet; it will be {journal.place}")
+
+
+def _declared_ids(bench: Bench, asked: Asked) -> int:
+    """Count the declared resources that have an id; 0 where the manifests cannot be read."""
+    scope = stand_in_scope(bench.name, bench.environment.variables)
+    try:
+        workspace = read_workspace(asked, bench.project, scope)
+    except ReconcilerError:
+        return 0
+    return sum(one.remote_id is not None for one in workspace.manifests)
 
 
 async def _service(bench: Bench) -> list[Check]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from reconciler.api.secret import API_KEY
+from reconciler import regular
 from reconciler.commands import options
 from reconciler.commands.root import Group
 from reconciler.console import words
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.keys import key_in
 
 file_type = click.Path(path_type=Path)
 
@@ -92,7 +93,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
             port,
             data,
             alert_ids=alert_ids,
-            api_key=os.environ.get(API_KEY) or None,
+            api_key=key_in(os.environ) or None,
             keys=_read_keys(keys) if keys is not None else {},
             profile=load_profile(profile) if profile is not None else None,
             faults=load_faults(faults) if faults is not None else None,
@@ -141,10 +142,13 @@ def tick_once(*, data: Path, verbose: bool, quiet: bool) -> int:
     return 0
 
 
+LARGEST_KEYS = 1 << 20
+
+
 def _read_keys(file: Path) -> dict[str, frozenset[str]]:
     """Read `{"KEY": ["case:Read", …]}`. Raises InvalidInput, and never shows a key."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(regular.read(file, LARGEST_KEYS).decode("utf-8"))
     except OSError as error:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
     except ValueError as error:

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from reconciler.keys import KEY_VARIABLE
+
 _PLAN = "`reconciler plan` shows what an apply would change, and changes nothing"
 _APPLY = "`reconciler apply` makes the service hold what the manifests declare"
 _CHECK = "`reconciler validate` checks manifests offline"
@@ -32,7 +34,7 @@ _BACK = (
     "then change the manifests that it names, too"
 )
 _KEY = (
-    "the key is read from RECONCILER_API_KEY, and never kept; `reconciler doctor` checks it and "
+    f"the key is read from {KEY_VARIABLE}, and never kept; `reconciler doctor` checks it and "
     "all else that a run needs"
 )
 _ENVIRONMENT = "environments stand in reconciler.yaml, and `-e NAME` chooses one"

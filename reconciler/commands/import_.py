@@ -97,8 +97,7 @@ def import_(  # noqa: PLR0913 - one for each option
     wanted = ToImport(what=what, to=to, keep_json=keep_json, dry_run=dry_run)
     result = import_now(asked, wanted, patience)
     code = worst(result.exit_codes)
-    if not asked.quiet:
-        tell_skipped(result)
+    tell_skipped(result, quiet=asked.quiet)
     if form == "json":
         json_data(document_of(result), ending=code)
     else:
@@ -175,11 +174,15 @@ def document_of(result: Result) -> ImportDocument:
     }
 
 
-def tell_skipped(result: Result) -> None:
-    """Say what was not imported, and why; and what to do about it once for all alike."""
-    for one in result.skipped:
+def tell_skipped(result: Result, *, quiet: bool) -> None:
+    """Print what was not imported, and why, and what to do about it once for all alike.
+
+    Where all is quiet, that is only what the exit code says that it went wrong.
+    """
+    skipped = [one for one in result.skipped if one.exit_code or not quiet]
+    for one in skipped:
         words(safe(f"{'not imported: ' if one.exit_code else ''}{one.what}: {one.why}"))
-    for way_out in dict.fromkeys(one.way_out for one in result.skipped if one.way_out):
+    for way_out in dict.fromkeys(one.way_out for one in skipped if one.way_out):
         words(safe(f"to import what is named above: {way_out}"))
 
 

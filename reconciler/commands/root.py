@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,8 +14,17 @@ import click
 
 from reconciler import __version__
 from reconciler.advice import Here, lead_to, on_journal
+from reconciler.commands.dashed import with_ids_last
 from reconciler.commands.overview import ABOUT, COMMANDS
-from reconciler.errors import ExitCode, GuardRefused, OutputLost, PipeClosed, ReconcilerError, worst
+from reconciler.errors import (
+    ExitCode,
+    GuardRefused,
+    OutputLost,
+    PipeClosed,
+    ReconcilerError,
+    UsageError,
+    worst,
+)
 from reconciler.session.interrupts import ENDING, code_of, is_ignored
 from reconciler.streams import lost_by
 
@@ -42,7 +53,10 @@ class Group(click.Group):
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
             raise UnknownCommand(args[0], self.advice(args[0], known), ctx)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, click.Group):
+            rest = with_ids_last(command, rest)
+        return name, command, rest
 
     def advice(self, word: str, known: Sequence[str]) -> str:
         """Say what to type instead of a word that is no command."""
@@ -122,6 +136,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
+        _check_working_folder()
         # Not `cli.main`: that answers an interrupt with a line of its own.
         with cli.make_context("reconciler", list(arguments)) as context:
             result = cli.invoke(context)
@@ -137,6 +152,16 @@ def _run(arguments: Sequence[str]) -> int:
     else:
         code = result if isinstance(result, int) else 0
     return with_loss(code)
+
+
+def _check_working_folder() -> None:
+    """Raise UsageError where the working folder was removed: relative paths then mean nothing."""
+    try:
+        os.getcwd()  # noqa: PTH109 - what is in it does not matter
+    except OSError as error:
+        raise UsageError(
+            f"the working folder cannot be used: {error.strerror}. Change to one that exists"
+        ) from None
 
 
 def with_loss(code: int) -> int:
@@ -214,6 +239,20 @@ def first_of(raised: BaseException) -> BaseException:
     return next((one for one in leaves if isinstance(one, ReconcilerError)), leaves[0])
 
 
+_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS))
+
+
+def _lack_of_room(error: OSError) -> str:
+    """Return what the machine has no room for, "" where that is not what is wrong."""
+    if error.errno in _NO_ROOM:
+        named = f"{error.filename} cannot be written" if error.filename else "a file is not written"
+        return f"{named}: {error.strerror}. Make room there, or set TMPDIR to another folder"
+    # As the standard library words it; such an error has no number of its own.
+    if str(error.strerror).startswith("No usable temporary directory"):
+        return "there is no folder for temporary files: set TMPDIR to one that can be written"
+    return ""
+
+
 def _report(error: BaseException) -> int:
     from reconciler.console import words  # noqa: PLC0415 - only for an error
     from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
@@ -223,6 +262,9 @@ def _report(error: BaseException) -> int:
             first, *rest = message.splitlines() or [""]
             words("\n".join((f"error: {safe(first)}", *(_further(safe(line)) for line in rest))))
         return error.exit_code
+    if isinstance(error, OSError) and (why := _lack_of_room(error)):
+        words(f"error: {safe(why)}")
+        return ExitCode.INVALID
     words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
     words(
         f"this is a bug of reconciler; the journal tells what was written: `{on_journal('show')}`"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from reconciler import regular
 from reconciler.commands import options
 from reconciler.commands.listing import Column, print_records, tell_count
 from reconciler.console import data, stdout_style, words
@@ -36,7 +37,7 @@ def check_picture(file: Path) -> None:
         raise UsageError(f"--png: there is no folder {file.parent}")
     if os.path.isdir(file):  # noqa: PTH112 - never raises
         raise UsageError(f"--png: {file} is a folder")
-    if os.path.isfile(file) and not _is_picture(file):  # noqa: PTH113 - never raises
+    if os.path.exists(file) and not _is_picture(file):  # noqa: PTH110 - never raises
         raise InvalidInput(
             f"{file} cannot be written: it is there, and no PNG: remove it first, or name another "
             "file"
@@ -46,7 +47,7 @@ def check_picture(file: Path) -> None:
 def _is_picture(file: Path) -> bool:
     """Tell a picture, or a file that holds nothing; what cannot be read may be anything."""
     try:
-        with file.open("rb") as stream:
+        with regular.opened(file) as stream:
             return stream.read(len(_SIGNATURE)) in (b"", _SIGNATURE)
     except OSError:
         return False

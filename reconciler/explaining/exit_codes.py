@@ -7,6 +7,7 @@ from typing import Final
 from reconciler.errors import EXIT_CODES as TITLES
 from reconciler.errors import ExitCode
 from reconciler.explaining.explanation import Explanation, Sample
+from reconciler.keys import KEY_VARIABLE
 
 PREFIX: Final = "exit-"
 
@@ -128,7 +129,7 @@ EXIT_CODES: Final = (
     _exit(
         ExitCode.NOT_AUTHORISED,
         "There is no API key, the service refuses it, or it lacks a permission.",
-        "The key is taken from `RECONCILER_API_KEY` alone, and never from a flag.",
+        f"The key is taken from `{KEY_VARIABLE}` alone, and never from a flag.",
         _says("", "reconciler plan"),
         _says(
             "Set the key. Some services want `authorization: bearer` in the environment.",

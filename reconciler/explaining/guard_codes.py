@@ -26,7 +26,7 @@ def _says(says: str, *typed: str) -> Sample:
     return Sample(says=says, typed=typed)
 
 
-_REASON = "--override-guard 'agreed with the team'"
+_REVIEW = ("reconciler plan --out plan.json", "reconciler apply --plan plan.json")
 
 GUARD_CODES: Final = (
     _guard(
@@ -37,9 +37,9 @@ GUARD_CODES: Final = (
         "So much at once is most often a slip: a wrong variable, a wrong folder, a lost journal.",
         _says("4 of 10 alerts would change, and the guard allows 3."),
         _says(
-            "Change fewer at once, set `maxChangePercent` or `maxChanges` in an earlier merge, or "
-            "consent once.",
-            f"reconciler apply --yes {_REASON}",
+            "Review the plan and apply just that, change fewer at once, or set `maxChangePercent` "
+            "or `maxChanges` in an earlier merge.",
+            *_REVIEW,
         ),
     ),
     _guard(
@@ -75,14 +75,15 @@ GUARD_CODES: Final = (
         _says("One change takes `protect` away and edits the resource too."),
         _says(
             "Take `protect` away in an earlier merge and apply that, or consent once.",
-            f"reconciler apply --yes {_REASON}",
+            "reconciler apply --yes --override-guard 'protected=agreed with the team'",
         ),
     ),
     _guard(
         "new-journal",
         "a create that nobody could look up, without a journal",
-        "The environment has no journal, and an SLO or a saved view without an id would be made. "
-        "The API cannot look them up, so nobody knows whether they are there already.",
+        "The environment has no journal, or an old copy of it, and an SLO or a saved view without "
+        "an id would be made. The API cannot look them up, so nobody knows whether they are there "
+        "already.",
         "Where the journal was lost, a second one of each would be made, and the API cannot delete "
         "them.",
         _says("The journal was moved from a file to git, and its entries stayed behind."),
@@ -122,18 +123,36 @@ GUARD_CODES: Final = (
     ),
     _guard(
         "takes-over",
-        "a first write of something that is there and differs",
+        "a first write of something that is there and differs, or that nobody can read",
         "The resource is there already, differs from the manifest, and this journal never wrote "
-        "it.",
-        "It may belong to somebody else, or have been made by hand with care.",
+        "it; or it is an alert definition or a saved view, which nobody can read, and this "
+        "journal neither wrote nor imported what has its id.",
+        "It may belong to somebody else, or have been made by hand with care. What cannot be read "
+        "cannot be restored either.",
         _says(
-            "The slug of a new dashboard is that of one which somebody made.",
+            "The slug of a new dashboard is that of one which somebody made; or `metadata.id` of "
+            "an alert was copied from another manifest.",
             "reconciler apply --yes",
         ),
         _says(
-            "Review the plan and apply just that: its digest covers what was seen.",
+            "Compare the names that the objection has from incidents and events, review the plan "
+            "and apply just that.",
             "reconciler plan --out plan.json",
             "reconciler apply --plan plan.json",
+        ),
+    ),
+    _guard(
+        "undoes-rollback",
+        "a write would bring back what was rolled back",
+        "A field is declared as it was before a rollback, and live has what the rollback put back.",
+        "Somebody rolled it back because it did harm, and the manifests still declare it.",
+        _says(
+            "Alice ran `reconciler rollback last` at night, and in the morning a job applies git.",
+            "reconciler apply --yes",
+        ),
+        _says(
+            "Revert the change in the manifests, or consent once.",
+            "reconciler apply --yes --override-guard 'undoes-rollback=the cause is repaired'",
         ),
     ),
     _guard(
@@ -175,8 +194,8 @@ GUARD_CODES: Final = (
         "Whoever works on the incident would not be told any more.",
         _says("`enabled: false` while two incidents of the alert are open."),
         _says(
-            "Wait until they are closed, or consent once.",
-            f"reconciler apply --yes {_REASON}",
+            "Wait until they are closed, or review the plan and apply just that.",
+            *_REVIEW,
         ),
     ),
     _guard(
@@ -186,8 +205,9 @@ GUARD_CODES: Final = (
         "The API cannot create alert definitions, so nothing here brings it back.",
         _says("`deleted: true` stands in the manifest."),
         _says(
-            "Leave `enabled: false` if it may be wanted again, or consent once.",
-            f"reconciler apply --yes {_REASON}",
+            "Leave `enabled: false` if it may be wanted again, or review the plan and apply just "
+            "that.",
+            *_REVIEW,
         ),
     ),
     _guard(
@@ -197,8 +217,8 @@ GUARD_CODES: Final = (
         "A lower target hides that the service got worse: whoever relies on it should agree.",
         _says("The target goes from 99.9 to 99."),
         _says(
-            "Agree with those who rely on it, and consent once.",
-            f"reconciler apply --yes {_REASON}",
+            "Agree with those who rely on it, review the plan and apply just that.",
+            *_REVIEW,
         ),
     ),
     _guard(
@@ -209,8 +229,8 @@ GUARD_CODES: Final = (
         _says("The live dashboard has `isLocked: true`."),
         _says(
             "Have it unlocked, allow it for the environment (`guards: {allow: [dashboard-"
-            "locked]}`), or consent once.",
-            f"reconciler apply --yes {_REASON}",
+            "locked]}`), or review the plan and apply just that.",
+            *_REVIEW,
         ),
     ),
 )

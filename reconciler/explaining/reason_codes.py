@@ -142,6 +142,15 @@ REASON_CODES: Final = (
         _do("Ask whoever wrote it, then apply.", _APPLY),
     ),
     _told(
+        "never-written",
+        "this journal neither wrote nor imported what has its id, and nobody can read it",
+        "The manifest has the id of an alert definition or a saved view that no run of this "
+        "journal wrote. `names` are what incidents and events call it.",
+        "A write replaces whatever has the id, and what cannot be read cannot be restored.",
+        "`metadata.id` was copied from another manifest.",
+        _do("Compare the names, and correct the id or review the plan.", _PLAN),
+    ),
+    _told(
         "recalled",
         "these fields may not be returned; they are not in the answer, and are compared with the "
         "journal",
@@ -171,12 +180,12 @@ REASON_CODES: Final = (
     ),
     _told(
         "needed-unseen",
-        "every write has to send these fields, no answer has them and nobody declared them: the "
-        "change is blocked until they are declared",
-        "A write replaces the object whole. These fields are neither in the answer nor in the "
-        "manifest, and would be emptied.",
-        "An apply must not empty what nobody looked at.",
-        "The widgets of a dashboard whose definition is not returned.",
+        "every write has to send these fields, and the manifest leaves them out: the change is "
+        "blocked until they are declared",
+        "A write replaces the object whole. The manifest does not declare these fields, and either "
+        "no answer has them or they were declared at the last write.",
+        "Services refuse a write without them, and an apply must not empty what nobody looked at.",
+        "The severities of log policies, which a manifest or a rollback declares no more.",
         _do("Declare the fields in the manifest, and plan again.", _PLAN),
     ),
     _told(
@@ -309,7 +318,7 @@ REASON_CODES: Final = (
         _do("Look for what names the former ids."),
     ),
 )
-"""Of single changes; `overwrites-edit` and `takes-over` are guards too, and explained as such."""
+"""Of single changes; those that are guards too, as `takes-over`, are explained as such."""
 
 REMARK_CODES: Final = (
     _told(
@@ -321,10 +330,17 @@ REMARK_CODES: Final = (
         _do("Nothing at the first apply; otherwise bring the journal back.", _PLAN),
     ),
     _told(
+        "old-journal",
+        "the journal is an old copy, and what was applied since is not in it",
+        "The end of a run is missing, which its lock, the remote or this machine remembers.",
+        "Without it a plan makes again what was made since and cannot be looked up.",
+        "A mirror of the repository was restored from a backup of yesterday.",
+        _do("Bring the newer one back.", _PLAN),
+    ),
+    _told(
         "not-permitted",
         "the target answers, and the key may not list policies",
-        "Nothing else could be read that proves the target, and the list of log policies is "
-        "refused to this key.",
+        "Nothing else that proves the target could be read, and this key may list no policies.",
         "The key is known there, so the target is one; what it may do shows at the first write.",
         "A key for dashboards alone, and manifests that cannot be read.",
         _do("Nothing, or a key that may list log policies."),
@@ -359,8 +375,7 @@ REMARK_CODES: Final = (
     _told(
         "signals-unread",
         "evidence that was asked for and not told: `why` says it for each of `what`",
-        "A track record, incidents or another signal was asked for, and the platform did not tell "
-        "it.",
+        "A track record, incidents or another signal was asked for, and could not be read.",
         "Evidence that is missing must not look as if there were nothing to tell.",
         "`plan --track-record` with a key that may not read events.",
         _do("Plan again later, or with a key that may read it.", "reconciler plan --track-record"),
@@ -368,8 +383,7 @@ REMARK_CODES: Final = (
     _told(
         "base-refused",
         "the revision declares these, and an emulator did not take them",
-        "`plan --against REV` applies the manifests of then to an emulator, which refused these. "
-        "They count as not there.",
+        "`plan --against REV` applies the manifests of then to an emulator, which refused these.",
         "What is compared with nothing shows as new.",
         "An SLO that was wrong in the revision and is mended by now.",
         _do("Nothing: read their differences as whole new resources."),
@@ -377,8 +391,7 @@ REMARK_CODES: Final = (
     _told(
         "only-live-knows",
         "declared by an id of the service that the revision does not name: planned as new",
-        "The manifest has an id and the revision has no manifest of it, so only the service knows "
-        "what it is.",
+        "The manifest has an id, the revision has no manifest of it: only the service knows it.",
         "Without a look at the service it is planned as new, though it may be there.",
         "An alert definition that was made in the web interface and is declared now.",
         _do("Plan against the service to see it.", _PLAN),

@@ -13,6 +13,7 @@ from reconciler.explaining.explanation import (
     slo,
     view,
 )
+from reconciler.keys import KEY_VARIABLE
 
 _LOCAL = """\
 environments:
@@ -121,7 +122,7 @@ WORKSPACE_CODES: Final = (
         "M505",
         "`${secret:NAME}` names the API key of reconciler, or a credential of the CI system.",
         "What is sent is stored by the service and shown to all who may read the resource.",
-        manifest(slo("description: ${secret:RECONCILER_API_KEY}")),
+        manifest(slo(f"description: ${{secret:{KEY_VARIABLE}}}")),
         manifest(slo("description: ${secret:CHECKOUT_NOTE}")),
     ),
 )

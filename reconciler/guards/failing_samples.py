@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reconciler.document import digest
 from reconciler.foreign import quoted, quoted_pair
-from reconciler.guards.rules import MOST_NAMED, OVERRIDE, REVIEW, allowing
+from reconciler.guards.rules import MOST_NAMED, REVIEW, allowing, overriding
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
 from reconciler.resource import Objection, Plan
@@ -29,9 +30,10 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
         "if the sample is wrong by now, say in it which policy is meant",
         REVIEW,
         allowing(POLICY_SAMPLES, plan.environment),
-        OVERRIDE,
+        overriding(POLICY_SAMPLES),
     )
-    yield Objection(said=said, ways_out=ways_out, code=POLICY_SAMPLES)
+    figures = digest([_told_otherwise(one) for one in failures])
+    yield Objection(said=said, ways_out=ways_out, code=POLICY_SAMPLES, figures=figures)
 
 
 def _told_otherwise(one: SampleAnswer) -> str:

@@ -9,6 +9,8 @@ from reconciler.guards.failing_samples import failing_samples
 from reconciler.guards.freeze import FreezeNow, with_freeze
 from reconciler.guards.open_incidents import Incidents, incidents_of_silenced
 from reconciler.guards.rules import exceeded_limits, needed_consents
+from reconciler.guards.taking_over import taken_over, with_names
+from reconciler.guards.undoing import NO_REVIEW, UnderReview, undone_rollbacks
 from reconciler.project import Guards
 from reconciler.resource import IncidentsUnread, Objection, Plan
 
@@ -18,13 +20,18 @@ if TYPE_CHECKING:
 
 
 async def with_guards(
-    api: Api, plan: Plan, guards: Guards, freeze: FreezeNow | None = None
+    api: Api,
+    plan: Plan,
+    guards: Guards,
+    freeze: FreezeNow | None = None,
+    review: UnderReview = NO_REVIEW,
 ) -> Plan:
     """Fill in what an apply of the plan would need consent for.
 
-    Incidents are listed only where the plan silences an alert. A listing that
-    cannot be read is noted on the alert's line and stands in no way. A freeze is decided
-    at the moment that `freeze` tells; without one there is none.
+    Incidents are listed only where the plan silences an alert, and names only where it takes
+    one over unseen. A listing that cannot be read is noted and stops nothing. A freeze is decided
+    at the moment that `freeze` tells; without one there is none. `review` is what is
+    known of the review of what is planned.
     """
     incidents = await incidents_of_silenced(api, plan)
     noted = plan
@@ -39,16 +46,26 @@ async def with_guards(
                 for change in plan.changes
             ),
         )
-    guarded = replace(noted, guarded=objections(plan, guards, incidents))
+    noted, unnamed = await with_names(api, noted)
+    guarded = replace(noted, guarded=objections(noted, guards, incidents, unnamed, review))
     return guarded if freeze is None else await with_freeze(api, guarded, freeze)
 
 
 def objections(
-    plan: Plan, guards: Guards, incidents: Incidents | None = None
+    plan: Plan,
+    guards: Guards,
+    incidents: Incidents | None = None,
+    unnamed: str = "",
+    review: UnderReview = NO_REVIEW,
 ) -> tuple[Objection, ...]:
-    """Give what must be consented to before the plan is applied: first what is about many."""
+    """Give what must be consented to before the plan is applied: first what is about many.
+
+    `unnamed` says why the names of what is taken over could not be read, "" where they could.
+    """
     return (
         *exceeded_limits(plan, guards),
+        *taken_over(plan, guards, unnamed),
         *needed_consents(plan, guards, incidents),
+        *undone_rollbacks(plan, guards, review),
         *failing_samples(plan, guards),
     )

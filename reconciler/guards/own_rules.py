@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from reconciler.guards.rules import OVERRIDE, allowing, splitting
+from reconciler.guards.consent import at_level
+from reconciler.guards.rules import REVIEW, allowing, overriding, splitting
 from reconciler.project import Guards
 from reconciler.project.rules import CHANGE, RESOURCE, Rule
 from reconciler.resource import Change, Objection, Plan, Ref, RuleWarns
@@ -79,9 +80,14 @@ def _objection(said: _Said, environment: str) -> Objection:
     ref, code = said.change.ref, said.rule.code
     ways_out = (
         f"declare {ref} so that the rule holds",
+        REVIEW,
         splitting(ref),
         f"in an earlier merge, say why it may be: `metadata.exempt: {{{code}: REASON}}` of {ref}",
         allowing(code, environment),
-        OVERRIDE,
+        overriding(code),
     )
-    return Objection(ref=ref, said=f": {said.words}", ways_out=ways_out, code=code)
+    return at_level(
+        Objection(ref=ref, said=f": {said.words}", ways_out=ways_out, code=code),
+        said.rule.level,
+        environment,
+    )

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from reconciler.advice import on_journal, on_service
+from reconciler.advice import LOST_JOURNAL, on_journal, on_service
 from reconciler.document import value_at
 from reconciler.foreign import quoted
 from reconciler.guards.freeze import FROZEN
@@ -17,7 +17,12 @@ from reconciler.guards.open_incidents import Incidents
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Consent, Kind, Weakening
 from reconciler.project import Guards, Limits
-from reconciler.project.settings import OVERWRITES_EDIT, POLICY_SAMPLES, REVIEWED, TAKES_OVER
+from reconciler.project.settings import (
+    OVERWRITES_EDIT,
+    POLICY_SAMPLES,
+    TAKES_OVER,
+    UNDOES_ROLLBACK,
+)
 from reconciler.resource import (
     Action,
     Change,
@@ -25,6 +30,7 @@ from reconciler.resource import (
     LooksLike,
     NoJournal,
     Objection,
+    OldJournal,
     OverwritesEdit,
     OverwrittenSince,
     Plan,
@@ -35,6 +41,7 @@ from reconciler.resource import (
 )
 
 TOO_MANY = "too-many-changes"
+ALERT_SILENCED = "alert-silenced"
 
 
 @dataclass(slots=True)
@@ -138,9 +145,10 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
     )
     where = f"`guards: {{{setting}: N}}` of `{environment}` in reconciler.yaml"
     ways_out = (
+        REVIEW,
         f"split the change, so that at most {allowed} change at once",
         f"in an earlier merge, set {where}",
-        "apply with `--override-guard REASON`, which the journal keeps",
+        overriding(TOO_MANY),
     )
     return Objection(said=said, ways_out=ways_out, code=TOO_MANY)
 
@@ -157,14 +165,18 @@ REVIEW = (
     "review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, "
     "or answer `yes` on a terminal"
 )
-OVERRIDE = "apply with `--override-guard REASON`, which the journal keeps"
+REVIEW_FILE = (
+    "review the plan, and apply just that: `--plan FILE`, or answer `yes` on a terminal; "
+    "`--expect DIGEST` is not enough, as the digest does not cover incidents"
+)
 
 
 def guard_codes() -> tuple[str, ...]:
     """Give every code of an objection, of all kinds; docs/guards.md explains each."""
     return (
         *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
-        *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES, FROZEN),
+        *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER),
+        *(UNDOES_ROLLBACK, POLICY_SAMPLES, FROZEN),
         *(code for kind in KINDS for code in kind.consents),
     )
 
@@ -174,41 +186,14 @@ def splitting(ref: Ref) -> str:
     return f"split the change: leave {ref} as it is, and apply the rest"
 
 
+def overriding(code: str) -> str:
+    """Return how to override one guard once. A reason without a code would lift others too."""
+    return f"apply with `--override-guard {code}=REASON`, which the journal keeps"
+
+
 def allowing(code: str, environment: str) -> str:
     """Say how to agree to a guard for good."""
     return f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreed:
-    """What was agreed to: by flags, or by whoever reviewed the very plan that is applied.
-
-    `samples_shown` says that who reviewed it saw the very samples that fail now.
-    """
-
-    allow_destroy: bool = False
-    new_journal: bool = False
-    override: bool = False
-    break_glass: bool = False
-    reviewed: bool = False
-    samples_shown: bool = True
-
-    def to(self, objection: Objection) -> bool:
-        """Tell whether it lifts an objection. Freezes, and what is lost for good, have flags."""
-        if objection.code in (DESTROYS, DESTROYS_ALL):
-            return self.allow_destroy
-        if objection.code == NEW_JOURNAL:
-            return self.new_journal
-        if objection.code == FROZEN:
-            return self.break_glass
-        # What samples come to rests on settings too that no digest covers.
-        told = self.samples_shown or objection.code != POLICY_SAMPLES
-        return self.override or (self.reviewed and told and objection.code in REVIEWED)
-
-
-def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
-    """Give the objections that stand all the same."""
-    return tuple(one for one in guarded if not agreed.to(one))
 
 
 def needed_consents(
@@ -218,7 +203,7 @@ def needed_consents(
 
     Without `incidents` no alert is known to have open ones.
     """
-    yield from _without_memory(plan)
+    yield from without_memory(plan)
     for change in plan.changes:
         if not change.action.writes:
             continue
@@ -235,9 +220,10 @@ def needed_consents(
                 yield _weakened(change, weakening.code, said, plan.environment)
 
 
-def _without_memory(plan: Plan) -> Iterator[Objection]:
-    """Yield one objection where a lost journal would make twins that nobody can look up."""
-    if not any(isinstance(remark, NoJournal) for remark in plan.remarks):
+def without_memory(plan: Plan) -> Iterator[Objection]:
+    """Yield one objection where a lost or old journal would make twins that nobody can look up."""
+    missing = next((one for one in plan.remarks if isinstance(one, NoJournal | OldJournal)), None)
+    if missing is None:
         return
     blind = [
         str(change.ref)
@@ -248,16 +234,22 @@ def _without_memory(plan: Plan) -> Iterator[Objection]:
         return
     shown = ", ".join(blind[:MOST_NAMED])
     more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
+    is_lost = isinstance(missing, NoJournal)
+    has = "no journal" if is_lost else "an old copy of its journal"
     said = (
-        f"`{plan.environment}` has no journal, so nobody can tell whether {shown}{more} "
+        f"`{plan.environment}` has {has}, so nobody can tell whether {shown}{more} "
         f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
         "nor deleted"
     )
     init = f"`{on_journal('init', environment=plan.environment)}`"
     ways_out = (
-        "if it was lost or is kept elsewhere, bring it back: `journal:` says where it is kept",
+        "if it was lost or is kept elsewhere, bring it back: `journal:` says where it is kept"
+        if is_lost
+        else f"bring back the newer one; {LOST_JOURNAL}",
         "give what exists its `metadata.id`",
-        f"if nothing was applied before: {init}, or apply with `--new-journal`",
+        f"if nothing was applied before: {init}, or apply with `--new-journal`"
+        if is_lost
+        else "if nothing was applied since: apply with `--new-journal`",
     )
     yield Objection(said=said, ways_out=ways_out, code=NEW_JOURNAL)
 
@@ -301,7 +293,7 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Obj
     ways_out = (
         f"if it is the same under a new name: `{rename}`",
         f"if it is another, and the old one is no concern any more: `{forget}`",
-        OVERRIDE,
+        overriding(LOOKS_LIKE_RENAME),
     )
     return Objection(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
 
@@ -313,9 +305,12 @@ def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment
         REVIEW,
         f"declare what is live, and plan again: `{adopt}`",
         allowing(code, environment),
-        OVERRIDE,
+        overriding(code),
     )
-    return Objection(ref=change.ref, said=f": {said}{who}", ways_out=ways_out, code=code)
+    # Who edited it, and when, moves though what is live is the same.
+    return Objection(
+        ref=change.ref, said=f": {said}{who}", ways_out=ways_out, code=code, figures=f": {said}"
+    )
 
 
 def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> str:
@@ -338,9 +333,10 @@ def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> 
 
 def _weakened(change: Change, code: str, said: str, environment: str) -> Objection:
     ways_out = (
+        REVIEW_FILE if code == ALERT_SILENCED else REVIEW,
         splitting(change.ref),
         allowing(code, environment),
-        OVERRIDE,
+        overriding(code),
     )
     return Objection(ref=change.ref, said=f": {said}", ways_out=ways_out, code=code)
 
@@ -352,7 +348,7 @@ def _protected(change: Change) -> Objection:
     ways_out = (
         splitting(change.ref),
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",
-        OVERRIDE,
+        overriding(PROTECTED),
     )
     return Objection(ref=change.ref, said=said, ways_out=ways_out, code=PROTECTED)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 
 from reconciler.advice import on_journal
+from reconciler.concealing import veiled
 from reconciler.document import (
     ABSENT,
     Difference,
@@ -25,6 +26,7 @@ from reconciler.document import (
 from reconciler.journal.history import Memory
 from reconciler.journal.line_fields import Rewritten
 from reconciler.kinds.kind import Kind
+from reconciler.kinds.taken_back import brought_back
 from reconciler.resource import (
     Action,
     Change,
@@ -32,7 +34,6 @@ from reconciler.resource import (
     Evidence,
     LostUnseen,
     Manifest,
-    NeededUnseen,
     NotInAnswer,
     NotSelected,
     Observation,
@@ -41,8 +42,9 @@ from reconciler.resource import (
     Reason,
     Ref,
     Seen,
+    UndoesRollback,
 )
-from reconciler.sealed import fingerprint, holds_seal
+from reconciler.sealed import HIDDEN, fingerprint, holds_seal
 
 
 def blocked_change(
@@ -194,15 +196,6 @@ def _is_rewritten(difference: Difference, known: Rewritten) -> bool:
     return same(difference.before, known.got)
 
 
-def evidence_of(seen: Seen, found: Sequence[Difference]) -> Evidence:
-    """Say what an action rests on: not on live, where the answer has none of what it is about."""
-    unseen = [seen.cannot_tell(one.path) for one in found]
-    recalled = [seen.recalls(one.path) for one in found]
-    if not found or not all(map(max, unseen, recalled)):
-        return Evidence.LIVE
-    return Evidence.NONE if any(unseen) else Evidence.JOURNAL
-
-
 def unseen_fields(seen: Seen, found: Sequence[Difference]) -> Iterator[NotInAnswer]:
     """Say which fields would be written over something that nobody ever knew."""
     never = [one for one in unseen_in(seen, found) if one not in seen.overwritten]
@@ -230,6 +223,19 @@ def unseen_left_out(kind: Kind, seen: Seen, body: Json) -> tuple[Path, ...]:
     )
 
 
+def needed_left_out(kind: Kind, seen: Seen, body: Json) -> Iterator[Path]:
+    """Yield the fields that every write needs, that a live member has and a write leaves out."""
+    if not kind.needed:
+        return
+    kept, name_of = members_by_name(kind, body), _name_in(kind)
+    for member in _list_at(seen.document, kind):
+        name = stored_name(name_of(member))
+        for field in kind.needed:
+            has_it = value_at(member, field) not in (ABSENT, None)
+            if has_it and name in kept and value_at(kept[name], field) in (ABSENT, None):
+                yield (*kind.destroyable, name, *field)
+
+
 def sent_again_in(seen: Seen, left_out: Sequence[Path]) -> Iterator[OverwrittenSince]:
     """Say which fields somebody wrote since, that nobody can read and a write would send."""
     sent_again = tuple(one for one in seen.overwritten if one not in left_out)
@@ -248,12 +254,6 @@ def settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
     )
 
 
-def needed_unseen(left_out: Sequence[Path]) -> Iterator[NeededUnseen]:
-    """Say which fields a write would have to send, and cannot."""
-    if left_out:
-        yield NeededUnseen(tuple(left_out))
-
-
 def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterator[LostUnseen]:
     """Say which of the members that are destroyed nobody knows whole."""
     inside = len(kind.destroyable) + 1
@@ -266,3 +266,25 @@ def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterat
     if lost:
         named = {str(field[-1]) for name in lost for field in lacking[name]}
         yield LostUnseen(lost, tuple(sorted(named)))
+
+
+def lost_members(
+    kind: Kind, live: Json, destroyed: Mapping[str, Json], written: Sequence[Json]
+) -> Iterator[Json]:
+    """Yield what is destroyed as it may be printed."""
+    members = members_by_name(kind, veiled(live, written, kind.shape))
+    secret = any(map(holds_seal, written))
+    for name, member in destroyed.items():
+        # Of one without a name nobody can tell which it is.
+        yield members.get(name, HIDDEN if secret else member)
+
+
+def rollbacks_undone(kind: Kind, change: Change, memory: Memory) -> Iterator[UndoesRollback]:
+    """Yield what a write would bring back of what rollbacks took back, and live has not."""
+    seen = change.observation
+    for taken in memory.rolled_back:
+        found = brought_back(taken.fields, change.declared, kind.shape)
+        there = brought_back(found, seen.document, kind.shape) if isinstance(seen, Seen) else ()
+        paths = tuple(one.path for one in found if one not in there)
+        if paths:
+            yield UndoesRollback(paths, taken.actor, taken.at)

@@ -27,11 +27,12 @@ from reconciler.kinds.kind import Kind
 from reconciler.planning.consequences import (
     blocked,
     blocked_change,
-    evidence_of,
+    lost_members,
     lost_unseen,
     members_by_name,
     members_destroyed,
-    needed_unseen,
+    needed_left_out,
+    rollbacks_undone,
     sent_again_in,
     settled_wrongly,
     unexpected,
@@ -54,7 +55,9 @@ from reconciler.resource import (
     GoneSince,
     Imported,
     Manifest,
+    NeededUnseen,
     NeverSeen,
+    NeverWritten,
     Observation,
     OverwritesEdit,
     Reason,
@@ -68,7 +71,7 @@ from reconciler.resource import (
     Unread,
     WriteLost,
 )
-from reconciler.sealed import HIDDEN, holds_seal, references_in, resolve
+from reconciler.sealed import references_in, resolve
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
@@ -79,7 +82,8 @@ class Knowledge:
 
     `ids` holds the remote ids known before any write, and `salt` is that of the seals.
     `seed` is that of the journal's request ids. `older` gives the seals of what a resource ever
-    held, so that no older secret is shown.
+    held, so that no older secret is shown. `embedded` says that the service is the emulator of
+    this process, which begins with what is declared.
     """
 
     observation: Observation
@@ -89,6 +93,7 @@ class Knowledge:
     salt: str = ""
     seed: str = ""
     older: Older = no_seals
+    embedded: bool = False
 
 
 def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
@@ -106,6 +111,7 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
         return change
     return replace(
         change,
+        reasons=(*change.reasons, *rollbacks_undone(kind, change, knowledge.memory)),
         awaits=references_in(change.body),
         request_id=_request_id(change, knowledge),
     )
@@ -138,7 +144,7 @@ def _change(
         case Remembered():
             return _against_memory(kind, manifest, declared, observation, memory)
         case Unknown():
-            return _unseen(kind, manifest, declared, observation, memory)
+            return _unseen(kind, manifest, declared, observation, knowledge)
         case Unread(why=why, exit_code=exit_code):
             reason = CouldNotBeRead(why, exit_code)
             return blocked_change(manifest, declared, observation, Evidence.NONE, reason)
@@ -170,7 +176,7 @@ def _against_live(
         return Change(
             manifest=manifest,
             action=Action.KEEP,
-            evidence=evidence_of(seen, ()),
+            evidence=Evidence.LIVE,
             observation=seen,
             declared=declared,
             body=body,
@@ -208,18 +214,19 @@ def _against_live(
     change = Change(
         manifest=manifest,
         action=Action.UPDATE if found else Action.KEEP,
-        evidence=evidence_of(seen, found),
+        evidence=Evidence.LIVE,
         observation=seen,
         declared=declared,
         body=body,
         differences=found,
         destroys=tuple(destroyed),
-        lost=tuple(map(secrets.hidden, _lost(kind, live, destroyed, written))),
+        lost=tuple(map(secrets.hidden, lost_members(kind, live, destroyed, written))),
         foreign=tuple(name for name in destroyed if ours.get(name) is None),
         reasons=tuple(reasons),
         before=secrets.hidden(veiled(live, written, kind.shape)) if found else live,
     )
-    return blocked(change, needed_unseen(left_out)) if found and left_out else change
+    needed = (*left_out, *needed_left_out(kind, seen, body)) if found else ()
+    return blocked(change, [NeededUnseen(needed)]) if needed else change
 
 
 def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -> Reason | None:
@@ -234,17 +241,6 @@ def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -
     if kind.normal_id(declared) == kind.normal_id(seen.remote_id):
         return None
     return AnotherId(declared, seen.remote_id)
-
-
-def _lost(
-    kind: Kind, live: Json, destroyed: Mapping[str, Json], written: Sequence[Json]
-) -> Iterator[Json]:
-    """Yield what is destroyed as it may be printed."""
-    members = members_by_name(kind, veiled(live, written, kind.shape))
-    secret = any(map(holds_seal, written))
-    for name, member in destroyed.items():
-        # Of one without a name nobody can tell which it is.
-        yield members.get(name, HIDDEN if secret else member)
 
 
 def _others(
@@ -355,9 +351,10 @@ def _against_memory(
     remembered: Remembered,
     memory: Memory,
 ) -> Change:
-    before = remembered.document
+    before, last = remembered.document, memory.last
     changed = differences(before, declared, kind.exact_shape)
     found = tuple(shown(changed, before, [before], kind.shape))
+    # What was imported was never written, only seen.
     return Change(
         manifest=manifest,
         action=Action.UPDATE if found else Action.KEEP,
@@ -366,30 +363,33 @@ def _against_memory(
         declared=declared,
         body=declared,
         differences=found,
-        reasons=tuple(_imports(memory)),
+        reasons=(Imported(last.at),) if last is not None and last.origin else (),
     )
 
 
-def _imports(memory: Memory) -> Iterator[Imported]:
-    """Say that what is remembered was never written, only seen."""
-    if memory.last is not None and memory.last.origin:
-        yield Imported(memory.last.at)
-
-
 def _unseen(
-    kind: Kind, manifest: Manifest, declared: dict[str, Json], unknown: Unknown, memory: Memory
+    kind: Kind,
+    manifest: Manifest,
+    declared: dict[str, Json],
+    unknown: Unknown,
+    knowledge: Knowledge,
 ) -> Change:
-    created = memory.unsettled_create
-    if created is not None:
-        reason = CreateLost(created.at, "unknown")
-        return blocked_change(manifest, declared, unknown, Evidence.NONE, reason)
+    memory = knowledge.memory
+    if (created := memory.unsettled_create) is not None:
+        lost = CreateLost(created.at, "unknown")
+        return blocked_change(manifest, declared, unknown, Evidence.NONE, lost)
+    reasons: list[Reason] = [CannotBeAsked(unknown.why), *_lost_answers(memory)]
+    action = Action.CREATE if unknown.remote_id is None else Action.ASSERT
+    is_ours = knowledge.embedded or bool(memory.candidates) or memory.exists
+    if action is Action.ASSERT and not is_ours:
+        reasons.append(NeverWritten())
     return Change(
         manifest=manifest,
-        action=Action.CREATE if unknown.remote_id is None else Action.ASSERT,
+        action=action,
         evidence=Evidence.NONE,
         observation=unknown,
         declared=declared,
         body=declared,
         differences=tuple(differences({}, declared, kind.exact_shape)),
-        reasons=(CannotBeAsked(unknown.why), *_lost_answers(memory)),
+        reasons=tuple(reasons),
     )

@@ -31,10 +31,12 @@ from reconciler.resource import (
     Evidence,
     LooksLike,
     Manifest,
+    NeverWritten,
     NoJournal,
     NotPermitted,
     Objected,
     Observation,
+    OldJournal,
     Orphan,
     OverwritesEdit,
     OverwrittenSince,
@@ -47,6 +49,7 @@ from reconciler.resource import (
     Seen,
     Selected,
     TakesOver,
+    UndoesRollback,
     Unknown,
     Unread,
     UnsettledCreate,
@@ -157,6 +160,8 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
 def _remarks(history: History, place: Place, proven: NotPermitted | None) -> Iterator[Remark]:
     if not (history.begun or place.embedded):
         yield NoJournal()
+    elif history.old and not place.embedded:
+        yield OldJournal()
     if proven is not None:
         yield proven
 
@@ -172,6 +177,7 @@ def _knowledge(
         salt=place.salt,
         seed=history.seed,
         older=place.older,
+        embedded=place.embedded,
     )
 
 
@@ -302,7 +308,7 @@ def _renaming(change: Change) -> dict[str, Json]:
 
 def _taking(change: Change) -> dict[str, Json]:
     """Give what of others a write would undo or take over, as a review agrees to that too."""
-    agreed = OverwritesEdit | OverwrittenSince | TakesOver
+    agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
     codes = {one.code for one in change.reasons if isinstance(one, agreed)}
     listed: list[Json] = [*sorted(codes)]
     return {"agrees": listed} if listed else {}

@@ -9,7 +9,18 @@ from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.kinds import BY_NAME
 from reconciler.planning.consequences import members_by_name
 from reconciler.planning.plan import Place, plan_digest
-from reconciler.resource import Action, Change, MadeAnew, Plan, PutBack, Ref, RollsBack, Seen
+from reconciler.resource import (
+    Action,
+    Change,
+    MadeAnew,
+    Plan,
+    PutBack,
+    Reason,
+    Ref,
+    RollsBack,
+    Seen,
+    UndoesRollback,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +56,11 @@ def with_restored(made: Plan, restoring: Restoring, place: Place) -> Plan:
 def _said(change: Change, restoring: Restoring) -> Change:
     """Say what state a resource is put back to, and what of it comes back as another."""
     owned = restoring.owned.get(change.ref, change.declared)
-    reasons = (restoring.said[change.ref], *change.reasons)
+    # A rollback of a rollback brings back what that took back, as it says itself.
+    reasons: tuple[Reason, ...] = (
+        restoring.said[change.ref],
+        *(one for one in change.reasons if not isinstance(one, UndoesRollback)),
+    )
     anew = _made_anew(change)
     if anew:
         reasons = (*reasons, MadeAnew(anew))

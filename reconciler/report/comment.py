@@ -21,6 +21,7 @@ from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.safe import safe
 from reconciler.resource import Action, Change, Plan
+from reconciler.resource.guard_levels import EXPLICIT_LEVEL
 
 MOST_CHANGES = 100
 LARGEST_LINE = 8_000
@@ -161,6 +162,30 @@ def postponed_note(edits: Sequence[str]) -> str:
     )
 
 
+def consent_note(plan: Plan) -> str:
+    """Return which workflow gives the consent that no review gives, "" where none is needed."""
+    codes = sorted({one.code for one in plan.guarded if one.level == EXPLICIT_LEVEL})
+    if not codes:
+        return ""
+    inputs = dict.fromkeys(
+        code(_INPUTS.get(name, f"override-guard: {name}=REASON"), LONGEST_NAME) for name in codes
+    )
+    return (
+        f"> **No review consents to {', '.join(code(name, LONGEST_NAME) for name in codes)}.** "
+        "After the merge, start the workflow of `ci apply` by hand for one run "
+        f"(`workflow_dispatch` of `apply.yml`) with {', '.join(inputs)}."
+    )
+
+
+_INPUTS = {
+    "destroys": "allow-destroy: REASON",
+    "destroys-all": "allow-destroy: REASON",
+    "new-journal": "new-journal: REASON",
+    "frozen": "break-glass: REASON",
+}
+"""The inputs of the action that consent to what no override lifts."""
+
+
 def failed_comment(
     marker: Marker, reason: str, errors: Sequence[str], origin: Origin, said: str = ""
 ) -> str:
@@ -172,9 +197,17 @@ def failed_comment(
 
 
 def refused_comment(
-    plan: Plan | None, marker: Marker, errors: Sequence[str], origin: Origin, reviewed: str
+    plan: Plan | None,
+    marker: Marker,
+    errors: Sequence[str],
+    origin: Origin,
+    reviewed: str,
+    *,
+    said: str = "",
 ) -> str:
     """Give the comment for an apply that refused to begin: why, and the plan as it is now.
+
+    `said` is on consent that is missing.
 
     The digest stays that of the reviewed plan, as `reviewed` stays the line that
     names what is in it: should live become what it was, it may still be applied.
@@ -183,11 +216,21 @@ def refused_comment(
     title = f"### Not applied to {code(marker.environment, LONGEST_NAME)}"
     why = fenced("text", list(_shown(errors)))
     head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + f"{title}\n\n{why}\n"
+    head += f"\n{said}\n" if said else ""
     foot = origin.foot(marker)
     room = COMMENT_BYTES - len((head + foot).encode())
-    title = "The plan as it is now, which nobody reviewed"
-    now = folded_plan(plan, title, room, origin) if plan is not None else ""
+    now = ""
+    if plan is not None:
+        now = folded_plan(plan, _title_of_refused(plan, marker.digest), room, origin)
     return head + now + foot
+
+
+def _title_of_refused(plan: Plan, reviewed: str) -> str:
+    """Return what a refused plan is called beside the digest that was reviewed, "" for none."""
+    if plan.digest == reviewed:
+        return "The plan as it is now: it is the reviewed one"
+    said = "is not the reviewed one" if reviewed else "was not reviewed"
+    return f"The plan as it is now, which {said}"
 
 
 def folded_plan(plan: Plan, title: str, room: int, origin: Origin) -> str:

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, Evidence, Look, Plan, Remembered, Seen, Selected
+from reconciler.resource import (
+    Action,
+    Change,
+    Drift,
+    Evidence,
+    Look,
+    Plan,
+    Remembered,
+    Seen,
+    Selected,
+)
 
 VERBS = {
     Action.CREATE: "create",
     Action.UPDATE: "update",
     Action.ASSERT: "assert",
     Action.BLOCKED: "blocked",
-    Action.KEEP: "unchanged",
 }
 
+AS_DECLARED = "as declared"
+AS_LAST_WRITTEN = "as last written (cannot be read)"
 SHOWN_COMMIT = 12
 WORST_FIRST = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE, Action.KEEP)
 """In which order a report shows changes: what may hurt comes first."""
@@ -63,14 +75,29 @@ def heading(plan: Plan) -> str:
     return f"Plan against {commit} (nothing live was asked) for {plan.environment}"
 
 
+def kept_counts(changes: Iterable[Change]) -> list[tuple[int, str]]:
+    """Return how many resources are kept, parted into what was read and what cannot be read."""
+    unseen = [change.is_kept_unseen for change in changes if change.action is Action.KEEP]
+    remembered = sum(unseen)
+    counts = ((len(unseen) - remembered, AS_DECLARED), (remembered, AS_LAST_WRITTEN))
+    return [(count, words) for count, words in counts if count]
+
+
+def kept_words(changes: Iterable[Change]) -> str:
+    """Return how many resources are kept as `91 as declared, 94 as last written …`, "" for none."""
+    return ", ".join(f"{count:,} {words}" for count, words in kept_counts(changes))
+
+
 def summary(plan: Plan) -> str:
     """Give the counts of a plan in one line, without those that are zero."""
     words = []
-    for action in (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.BLOCKED, Action.KEEP):
+    for action in (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.BLOCKED):
         count = plan.count(action)
         if count:
-            plain = action in (Action.BLOCKED, Action.KEEP)
+            plain = action is Action.BLOCKED
             words.append(f"{count:,} {'' if plain else 'to '}{VERBS[action]}")
+    if kept := kept_words(plan.changes):
+        words.append(kept)
     destroyed = sum(len(change.destroys) for change in plan.changes)
     if destroyed:
         words.append(f"{destroyed:,} destroyed for good")
@@ -91,6 +118,19 @@ def lost_json(change: Change) -> str:
     return json.dumps(list(change.lost), ensure_ascii=True)
 
 
+def calm_words(drifts: Iterable[Drift]) -> str:
+    """Return how many resources did not drift, parted by what is known of them."""
+    counts = Counter(drift.state for drift in drifts)
+    words = [f"{counts['same']:,} as applied"]
+    if counts["unread"]:
+        words.append(f"{counts['unread']:,} that could not be read")
+    if counts["unseen"]:
+        words.append(f"{counts['unseen']:,} that the API cannot show")
+    if counts["unapplied"]:
+        words.append(f"{counts['unapplied']:,} never applied")
+    return ", ".join(words)
+
+
 def drift_summary(look: Look) -> str:
     """Give the counts of a comparison with live in one line, the worst first."""
     counts = Counter(drift.state for drift in look.found)
@@ -98,14 +138,8 @@ def drift_summary(look: Look) -> str:
     words = [
         f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",
         *([f"{look.new:,} new since the last look"] if look.new else []),
-        f"{counts['same']:,} as applied",
+        calm_words(look.found),
     ]
-    if counts["unread"]:
-        words.append(f"{counts['unread']:,} that could not be read")
-    if counts["unseen"]:
-        words.append(f"{counts['unseen']:,} that the API cannot show")
-    if counts["unapplied"]:
-        words.append(f"{counts['unapplied']:,} never applied")
     if look.ignored:
         words.append(f"{plural(look.ignored, 'difference')} ignored")
     return ", ".join(words)

@@ -183,8 +183,8 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
 
 def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
     match entry:
-        case Override(reason=reason):
-            said = reason
+        case Override(reason=reason, codes=codes):
+            said = f"{reason} [{', '.join(codes)}]" if codes else reason
         case Unfrozen(reason=reason, frozen=frozen):
             said = f"{reason} ({frozen})"
         case RunEntry():

@@ -7,9 +7,10 @@ from typing import TypeAlias, assert_never
 
 from reconciler.advice import on_journal
 from reconciler.document import Path
+from reconciler.foreign import quoted
 from reconciler.kinds import BY_NAME
 from reconciler.report.counts import selection_words
-from reconciler.report.spoken import Place, facts_of_kind, places_in, spoken_place
+from reconciler.report.spoken import Lists, Place, facts_of_kind, places_in, spoken_place
 from reconciler.resource import (
     Action,
     AnotherId,
@@ -33,6 +34,7 @@ from reconciler.resource import (
     MadeByRun,
     NeededUnseen,
     NeverSeen,
+    NeverWritten,
     NothingBefore,
     NotInAnswer,
     NotSeenThen,
@@ -52,6 +54,7 @@ from reconciler.resource import (
     SameObject,
     SecretsLost,
     TakesOver,
+    UndoesRollback,
     WayOut,
     WriteLost,
 )
@@ -77,15 +80,24 @@ def telling_notes(change: Change) -> tuple[str, ...]:
     return tuple(
         words_of(reason, change.ref, where)
         for reason in change.reasons
-        if not (silent and isinstance(reason, CannotBeAsked))
+        if not (silent and _is_said_by_evidence(reason))
     )
+
+
+def _is_said_by_evidence(reason: Reason) -> bool:
+    """Return whether the plan says a reason of what is not compared by its evidence already."""
+    unremarkable = isinstance(reason, NeverWritten) and not reason.is_another
+    return unremarkable or isinstance(reason, CannotBeAsked)
 
 
 def drift_note(drift: Drift) -> str:
     """Say of a drift what its fields do not; "" for nothing."""
     facts = facts_of_kind(BY_NAME.get(drift.ref.kind))
     documents = drift.live, drift.applied
-    named = last_steps(drift.unseen, lambda path: spoken_place(path, *documents, facts=facts))
+    lists = Lists()
+    named = last_steps(
+        drift.unseen, lambda path: spoken_place(path, *documents, facts=facts, lists=lists)
+    )
     unseen = f"{named} cannot be seen" if drift.unseen else ""
     cause = _CAUSES.get(drift.cause or "gone", "") if drift.cause else ""
     return "; ".join(filter(None, (cause, unseen, drift.note, drift_age(drift))))
@@ -175,6 +187,11 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
                 "it is there, and this journal never wrote it; "
                 f"whether it differs cannot be seen{_last(edit)}"
             )
+        case NeverWritten():
+            return _never_written(reason)
+        case UndoesRollback(paths=paths, actor=actor, at=at):
+            who = actor or "someone"
+            return f"would bring back what {who} rolled back at {at}: {fields(paths, where)}"
         case Recalled(paths=paths):
             return f"{last_steps(paths, where)}: not in the answer, compared with the journal"
         case Imported(at=at):
@@ -183,7 +200,7 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             return f"{last_steps(paths, where)}: not in the answer, and the journal has none"
         case NeededUnseen(paths=paths):
             return (
-                "every write needs these, no answer has them and nobody declared them: declare "
+                "every write needs these, and the manifest leaves them out: declare "
                 f"them in the manifest: {fields(paths, where)}"
             )
         case LostUnseen(names=names, fields=unseen):
@@ -221,6 +238,18 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             return _rolled_back(reason)
         case _:
             assert_never(reason)
+
+
+def _never_written(reason: NeverWritten) -> str:
+    said = "this journal neither wrote nor imported what has its id"
+    if reason.is_another:
+        names = " and ".join(map(quoted, reason.names))
+        return (
+            f"{said}: incidents and events call that {names}, and the manifest "
+            f"{quoted(reason.declared)}: make sure that the id is the right one"
+        )
+    known = ", and incidents and events call that by the declared name" if reason.names else ""
+    return f"{said}{known}"
 
 
 def _rolled_back(reason: PutBack | MadeByRun | NothingBefore | SecretsLost | MadeAnew) -> str:

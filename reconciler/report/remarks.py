@@ -16,6 +16,7 @@ from reconciler.resource import (
     FreezeUnknown,
     NoJournal,
     NotPermitted,
+    OldJournal,
     OnlyLiveKnows,
     Ref,
     Remark,
@@ -33,11 +34,8 @@ _COMMIT = re.compile("[0-9a-f]{7,64}")
 def remark_words(remark: Remark) -> str:
     """Say one remark on a plan as a whole."""
     match remark:
-        case NoJournal():
-            return (
-                "this environment has no journal: nothing was applied from here yet, "
-                "or its journal is lost"
-            )
+        case NoJournal() | OldJournal():
+            return _of_journals(remark)
         case NotPermitted(said=said):
             return f"the target answers, and the key may not list policies ({said})"
         case FreezeUnknown() | ClockUnchecked():
@@ -51,6 +49,15 @@ def remark_words(remark: Remark) -> str:
             return _against_words(remark)
         case _:
             assert_never(remark)
+
+
+def _of_journals(remark: NoJournal | OldJournal) -> str:
+    if isinstance(remark, NoJournal):
+        return (
+            "this environment has no journal: nothing was applied from here yet, "
+            "or its journal is lost"
+        )
+    return "the journal of this environment is an old copy: what was applied since is not in it"
 
 
 def _of_freezes(remark: FreezeUnknown | ClockUnchecked) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
@@ -49,12 +50,68 @@ class _Item:
 
 
 @dataclass(slots=True)
+class Lists:
+    """What was counted in the lists of documents that stay as they are, in each list once.
+
+    Without it, each of many items would be looked for among all the others.
+    """
+
+    _places: dict[tuple[int, Path], tuple[object, dict[str, int]]] = field(default_factory=dict)
+    _named: dict[tuple[int, Path, type[Part] | None], tuple[object, Counter[str]]] = field(
+        default_factory=dict
+    )
+
+    def place(self, items: Sequence[Json], step: str, identity: Path) -> int:
+        """Return the index of the first item with this identity, -1 for none."""
+        # The list is kept with what is known of it, so that no other gets its id.
+        _, places = self._places.get((id(items), identity), (None, None))
+        if places is None:
+            places = {}
+            for index, item in enumerate(items):
+                name = value_at(item, identity)
+                if isinstance(name, str):
+                    places.setdefault(name, index)
+                    places.setdefault(stored_name(name), index)
+            self._places[id(items), identity] = items, places
+        return places.get(step, -1)
+
+    def named(self, items: Sequence[Json], facts: Facts) -> Counter[str]:
+        """Return how many items of a list people call by each name."""
+        return self._counted(items, (), facts, lambda: (name_of(item, facts) for item in items))
+
+    def cousins(self, parents: Sequence[Json], steps: Path, facts: Facts) -> Counter[str]:
+        """Return the same of all the lists that items of a list have at one place."""
+
+        def names() -> Iterator[str]:
+            for items in (value_at(parent, steps) for parent in parents):
+                yield from (
+                    (name_of(item, facts) for item in items) if isinstance(items, list) else ()
+                )
+
+        return self._counted(parents, steps, facts, names)
+
+    def _counted(
+        self,
+        items: Sequence[Json],
+        steps: Path,
+        facts: Facts,
+        names: Callable[[], Iterator[str]],
+    ) -> Counter[str]:
+        key = id(items), steps, facts.part
+        known = self._named.get(key)
+        if known is None:
+            known = self._named[key] = items, Counter(names())
+        return known[1]
+
+
+@dataclass(slots=True)
 class _Walk:
     """How far a path was walked, and what was met on the way."""
 
     here: list[Json | Missing]
     facts: Facts
     unsaid: frozenset[str]
+    lists: Lists
     items: list[_Item] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
     siblings: list[list[Json]] = field(default_factory=list)
@@ -68,7 +125,7 @@ class _Walk:
     def into_item(self, step: str | int) -> None:
         """Go into an item of a list, by its identity or its index."""
         lists = [document for document in self.here if isinstance(document, list)]
-        found = [item_at(items, step, self.facts) for items in lists]
+        found = [item_at(items, step, self.facts, self.lists) for items in lists]
         index, items = next(
             ((index, items) for (index, _), items in zip(found, lists, strict=True) if index >= 0),
             (-1, []),
@@ -90,18 +147,13 @@ class _Walk:
         name = name_of(items[index], self.facts)
         if not name:
             return _Item(f"{noun} {index + 1}".lstrip(), named=False)
-        here = self._count(name, items)
-        around = sum(self._cousins_named(name, siblings) for siblings in self.siblings[:1])
+        here = self.lists.named(items, self.facts)[name]
+        around = sum(
+            self.lists.cousins(parents, tuple(self.fields), self.facts)[name]
+            for parents in self.siblings[:1]
+        )
         words = f"{noun} {_quoted(name)}" if here == 1 else f"{noun} {index + 1} {_quoted(name)}"
         return _Item(words.lstrip(), named=True, unique=around <= here)
-
-    def _cousins_named(self, name: str, parents: Sequence[Json]) -> int:
-        """Count the items of that name in the lists beside this one."""
-        lists = [value_at(parent, self.fields) for parent in parents]
-        return sum(self._count(name, items) for items in lists if isinstance(items, list))
-
-    def _count(self, name: str, items: Sequence[Json]) -> int:
-        return sum(name_of(item, self.facts) == name for item in items)
 
 
 def spoken_place(
@@ -109,14 +161,16 @@ def spoken_place(
     *documents: Json | Missing,
     facts: Facts = NOTHING,
     unsaid: frozenset[str] = frozenset(),
+    lists: Lists | None = None,
 ) -> Place:
     """Say where a path leads, in the first of the documents that holds what it names.
 
     Items of lists are called by their title or name, else counted from 1; those
     without a name are left out where a named one inside says enough. Of the documents
-    `facts` are known. Steps that are `unsaid` only wrap others.
+    `facts` are known. Steps that are `unsaid` only wrap others. `lists` are those of the same
+    documents, where many places of them are said.
     """
-    walk = _Walk(list(documents), facts, unsaid)
+    walk = _Walk(list(documents), facts, unsaid, lists or Lists())
     for step in path:
         if isinstance(step, int) or any(isinstance(document, list) for document in walk.here):
             walk.into_item(step)
@@ -126,16 +180,19 @@ def spoken_place(
     return Place(safe(_subject(walk.items)), safe(".".join(said)))
 
 
-def place_in(kind: Kind | None, path: Path, *documents: Json | Missing) -> Place:
+def place_in(
+    kind: Kind | None, path: Path, *documents: Json | Missing, lists: Lists | None = None
+) -> Place:
     """Say where a path leads in documents of a kind."""
     unsaid = kind.unsaid if kind else frozenset[str]()
-    return spoken_place(path, *documents, facts=facts_of_kind(kind), unsaid=unsaid)
+    return spoken_place(path, *documents, facts=facts_of_kind(kind), unsaid=unsaid, lists=lists)
 
 
 def places_in(change: Change) -> Callable[[Path], Place]:
     """Give how places of a resource are called, by what is sent and by what is live."""
     kind, documents = BY_NAME.get(change.ref.kind), (change.body, live_document(change))
-    return lambda path: place_in(kind, path, *documents)
+    lists = Lists()
+    return lambda path: place_in(kind, path, *documents, lists=lists)
 
 
 def facts_of_kind(kind: Kind | None) -> Facts:
@@ -143,18 +200,19 @@ def facts_of_kind(kind: Kind | None) -> Facts:
     return NOTHING if kind is None else Facts(part=kind.spec)
 
 
-def item_at(items: Sequence[Json], step: str | int, facts: Facts) -> tuple[int, Json | Missing]:
+def item_at(
+    items: Sequence[Json], step: str | int, facts: Facts, lists: Lists | None = None
+) -> tuple[int, Json | Missing]:
     """Find an item by its identity or index; `(-1, ABSENT)` where it is not there.
 
     `facts` are those of the list: a list that has none is known by indices alone.
     """
     if isinstance(step, int):
         return (step, items[step]) if step < len(items) else (-1, ABSENT)
-    for index, item in enumerate(items if facts.keyed else ()):
-        name = value_at(item, facts.keyed.identity if facts.keyed else ())
-        if isinstance(name, str) and step in (name, stored_name(name)):
-            return index, item
-    return -1, ABSENT
+    if facts.keyed is None:
+        return -1, ABSENT
+    index = (lists or Lists()).place(items, step, facts.keyed.identity)
+    return (index, items[index]) if index >= 0 else (-1, ABSENT)
 
 
 def name_of(item: Json, facts: Facts = NOTHING) -> str:
@@ -166,7 +224,9 @@ def name_of(item: Json, facts: Facts = NOTHING) -> str:
     return ""
 
 
-def standing(path: Path, document: Json | Missing, facts: Facts) -> tuple[int, int] | None:
+def standing(
+    path: Path, document: Json | Missing, facts: Facts, lists: Lists | None = None
+) -> tuple[int, int] | None:
     """Give the position from 1 of a keyed list's item, and how many there are.
 
     None for any other place. In a list of policies, say, the order is meaning.
@@ -175,7 +235,7 @@ def standing(path: Path, document: Json | Missing, facts: Facts) -> tuple[int, i
     for step in path:
         found = None
         if isinstance(here, list) and isinstance(step, str):
-            index, item = item_at(here, step, facts)
+            index, item = item_at(here, step, facts, lists)
             if item is not ABSENT:
                 found = index + 1, len(here)
             here = item

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
 from reconciler.resource.declared import Manifest, Ref, RemoteId, Selected, Source
+from reconciler.resource.guard_levels import GuardLevel, guard_key, level_of
 from reconciler.resource.observation import NOBODY, Absent, LastEdit, Observation, Unread
 from reconciler.resource.reason import Reason, RenamedFrom
 from reconciler.resource.remark import Remark
@@ -104,6 +105,11 @@ class Change:
         return self.action is not Action.BLOCKED and self.manifest.protect is not self.protected
 
     @property
+    def is_kept_unseen(self) -> bool:
+        """Whether it is kept because the last write is as declared, and no read shows live."""
+        return self.action is Action.KEEP and self.evidence in (Evidence.JOURNAL, Evidence.NONE)
+
+    @property
     def remote_id(self) -> RemoteId | None:
         """What the service calls it, as far as that is known."""
         match self.observation:
@@ -137,7 +143,9 @@ class Objection:
     `ref` is None where it is about many resources; else `said` goes on after its name. `said`
     names the figures and the limit. `until` is when it ends by itself, as an
     ISO 8601 time, "" where nobody knows. `code` names the guard for good: docs/guards.md.
-    `destroys` are all that it says would be gone.
+    `destroys` are all that it says would be gone. `figures` is what has to be the same for a
+    review to consent to it, where that is not `said`. `own_level` is its level where that
+    is not the level of its code.
     """
 
     ref: Ref | None = None
@@ -146,6 +154,18 @@ class Objection:
     code: str
     destroys: tuple[str, ...] = ()
     until: str = ""
+    figures: str = ""
+    own_level: GuardLevel | None = None
+
+    @property
+    def level(self) -> GuardLevel:
+        """Who may consent to it."""
+        return self.own_level or level_of(self.code)
+
+    @property
+    def key(self) -> str:
+        """The name of this very objection: the same code, resource and figures."""
+        return guard_key(self.code, str(self.ref or ""), self.figures or self.said)
 
     @property
     def message(self) -> str:
@@ -209,6 +229,11 @@ class Plan:
     def count(self, action: Action) -> int:
         """Count the resources under one action."""
         return sum(change.action is action for change in self.changes)
+
+    @property
+    def keep_unseen(self) -> int:
+        """How many of the kept resources cannot be read."""
+        return sum(change.is_kept_unseen for change in self.changes)
 
     @property
     def has_changes(self) -> bool:

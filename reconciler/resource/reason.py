@@ -131,6 +131,34 @@ class TakesOver:
 
 
 @dataclass(frozen=True, slots=True)
+class NeverWritten:
+    """It cannot be read, and this journal neither wrote nor imported what has its id.
+
+    `names` are those that incidents and events give for the id, and `declared` is the one of
+    the manifest; "" where nothing was asked.
+    """
+
+    code: ClassVar[str] = "never-written"
+    names: tuple[str, ...] = ()
+    declared: str = ""
+
+    @property
+    def is_another(self) -> bool:
+        """Whether what has the id bears another name than the declared one."""
+        return bool(self.names) and self.declared not in self.names
+
+
+@dataclass(frozen=True, slots=True)
+class UndoesRollback:
+    """These fields are declared as they were before `actor` rolled them back at that time."""
+
+    code: ClassVar[str] = "undoes-rollback"
+    paths: tuple[Path, ...]
+    actor: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recalled:
     """These fields are not in the answer, and are compared with the journal."""
 
@@ -156,7 +184,7 @@ class NotInAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NeededUnseen:
-    """A write has to send these fields whole: no answer has them, and nobody declares them."""
+    """Every write has to send these fields, and the one that is planned would not."""
 
     code: ClassVar[str] = "needed-unseen"
     paths: tuple[Path, ...]
@@ -314,6 +342,8 @@ Reason: TypeAlias = (
     | OverwritesEdit
     | OverwrittenSince
     | TakesOver
+    | NeverWritten
+    | UndoesRollback
     | Recalled
     | Imported
     | NotInAnswer

@@ -16,6 +16,13 @@ class NoJournal:
 
 
 @dataclass(frozen=True, slots=True)
+class OldJournal:
+    """The journal is an old copy, so what was applied since is not in it."""
+
+    code: ClassVar[str] = "old-journal"
+
+
+@dataclass(frozen=True, slots=True)
 class NotPermitted:
     """The target is there and knows the key, which may not read what proves more."""
 
@@ -89,6 +96,7 @@ class OnlyLiveKnows:
 
 Remark: TypeAlias = (
     NoJournal
+    | OldJournal
     | NotPermitted
     | FreezeUnknown
     | ClockUnchecked

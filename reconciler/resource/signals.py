@@ -24,7 +24,9 @@ class TrackRecord:
     A figure is None where the service did not tell it. `events` counts triggers, and among them
     the `unclear` ones, whose type does not say whether they are. `open_incidents` are open now,
     whenever they began. `by_name` are incidents, cases and events that tell no id and are
-    counted as they bear its name. `daily` are the triggers of each 24 hours, the oldest first.
+    counted as they bear its name. `untied` are events and cases that tell a version alone, which
+    may be one of this alert from before those that are known. `daily` are the triggers of each 24
+    hours, the oldest first.
     `last_acknowledged` is a time in UTC, "" for none. `complete` says that
     nothing was cut off, refused or left out, so that the figures are no lower bounds.
     """
@@ -37,6 +39,7 @@ class TrackRecord:
     complete: bool
     unclear: int = 0
     by_name: int = 0
+    untied: int = 0
     cases_by_priority: Mapping[str, int] = field(default_factory=dict)
     last_acknowledged: str = ""
     daily: tuple[int, ...] = ()

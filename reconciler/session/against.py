@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reconciler.errors import InvalidInput
+from reconciler.guards.overriding import Overridden
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.expressions import Scope
@@ -64,7 +65,13 @@ TARGET = "nothing live"
 
 MOST_ERRORS = 10
 _WHY = "nobody else sees it"
-_AGREED = Consent(yes=True, allow_destroy=True, new_journal=True, override=_WHY, break_glass=_WHY)
+_AGREED = Consent(
+    yes=True,
+    allow_destroy=True,
+    new_journal=True,
+    overridden=Overridden(reason=_WHY),
+    break_glass=_WHY,
+)
 
 
 class StandIns(Mapping[str, str]):
@@ -148,7 +155,7 @@ class Offline:
     def _declared(self, revision: Revision) -> Workspace:
         files = self.folder / "files"
         files.mkdir()
-        scope = _scope(self.bench.name, {})
+        scope = stand_in_scope(self.bench.name, {})
         found = declared_at(revision, files, self.bench.project, scope, self.asked.paths)
         if found.wrong:
             raise InvalidInput(_wrong_words(revision, found.wrong))
@@ -166,7 +173,7 @@ def opened_offline(
     No target, key or secret is needed, and nothing of the environment's own is touched. Raises
     InvalidInput for wrong manifests.
     """
-    scope = replace(_scope(name, environment.variables), selection=asked.selection)
+    scope = replace(stand_in_scope(name, environment.variables), selection=asked.selection)
     workspace = open_workspace(asked, project, scope)
     whole = is_whole(asked, project) and not asked.selection
     with TemporaryDirectory(prefix="reconciler-") as folder:
@@ -219,7 +226,7 @@ def _in_folder(bench: Bench, folder: Path) -> Bench:
     return replace(bench, environment=environment, target=Embedded(folder / "emulator.db", TARGET))
 
 
-def _scope(name: str, variables: Mapping[str, Variable]) -> Scope:
+def stand_in_scope(name: str, variables: Mapping[str, Variable]) -> Scope:
     """Give what expressions may name on either side: seals have the salt of the journal here."""
     withheld = withheld_from(os.environ)
     return Scope(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import uuid4
@@ -13,19 +13,25 @@ from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import FROZEN, Agreed, unmet
+from reconciler.guards.consent import is_covered
+from reconciler.guards.listing import listed_of
+from reconciler.guards.overriding import NOTHING_OVERRIDDEN, Overridden
+from reconciler.guards.rules import DESTROYS, DESTROYS_ALL, NEW_JOURNAL
 from reconciler.journal.entries import Override, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
+from reconciler.manifests.selection import Selection
 from reconciler.report.counts import lost_json
-from reconciler.report.plan.document import PlanDocument
+from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import changed_since
 from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
-from reconciler.report.signals.policy_impact import SampleFailureDocument, policy_impact_document
 from reconciler.report.spoken import places_in
 from reconciler.resource import LostUnseen, Objection, Plan
+from reconciler.resource.guard_levels import REVIEW_LEVEL
 from reconciler.session.interrupts import interrupts
 from reconciler.session.opening import Bench, known_secrets, open_api
+from reconciler.session.parts import not_as_reviewed, part_of_reviewed
 from reconciler.session.planning import plan_now
 from reconciler.session.projects import applied_commit
 from reconciler.session.voice import Voice
@@ -33,15 +39,24 @@ from reconciler.session.voice import Voice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consent:
-    """What the flags agree to beforehand."""
+    """What the flags agree to beforehand.
+
+    `listed` names what the plan of the digest `expect` listed, None where only the digest tells.
+    `part` is what of the plan in the file `reviewed` is to be applied, None for all of it.
+    `why_destroy` and `why_new_journal` are reasons that the journal keeps, "" for none.
+    """
 
     expect: str | None = None
     reviewed: PlanDocument | None = None
+    listed: Collection[str] | None = None
+    part: Selection | None = None
     yes: bool = False
     allow_destroy: bool = False
-    override: str | None = None
+    overridden: Overridden = NOTHING_OVERRIDDEN
     new_journal: bool = False
     break_glass: str | None = None
+    why_destroy: str = ""
+    why_new_journal: str = ""
 
     @property
     def given(self) -> bool:
@@ -54,27 +69,27 @@ class Consent:
         return self.expect is not None or self.reviewed is not None
 
     def agreed_of(self, made: Plan) -> Agreed:
-        """Give what objections of a plan it lifts."""
+        """Return what objections of a plan it lifts."""
         return Agreed(
             allow_destroy=self.allow_destroy,
             new_journal=self.new_journal,
-            override=self.override is not None,
+            override=self.overridden.reason is not None,
+            codes=self.overridden.codes,
             break_glass=self.break_glass is not None,
             # Who is asked sees the plan, and these objections in it.
             reviewed=self.is_reviewed or not self.given,
-            samples_shown=self.reviewed is None or failing_in(self.reviewed) == failing_of(made),
+            listed=self._listed_of(made),
         )
 
-
-def failing_in(reviewed: PlanDocument) -> Sequence[SampleFailureDocument]:
-    """Give the samples that fail in a plan file."""
-    return reviewed["policyImpact"]["failures"] if "policyImpact" in reviewed else ()
-
-
-def failing_of(made: Plan) -> Sequence[SampleFailureDocument]:
-    """Give the samples that fail in a plan, as a file of it would have them."""
-    impact = made.signals.policies
-    return policy_impact_document(impact)["failures"] if impact is not None else ()
+    def _listed_of(self, made: Plan) -> Collection[str] | None:
+        """Return the keys of what the reviewed plan listed; None where there was none."""
+        if self.reviewed is not None:
+            return listed_in(self.reviewed)
+        if self.listed is not None:
+            return listed_of(made.guarded, self.listed)
+        if self.expect is not None:
+            return [objection.key for objection in made.guarded if is_covered(objection)]
+        return None
 
 
 def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
@@ -89,17 +104,19 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
             f"`{on_journal('settle', 'REF --id ID')}` or `--never-happened`"
         )
     expected = consent.reviewed["digest"] if consent.reviewed is not None else consent.expect
-    if expected is not None and expected != made.digest:
+    if expected is not None and expected != made.digest and consent.part is None:
         raise Stale(_stale_words(made, expected, consent, voice, verbose=verbose))
     found = unmet(made.guarded, consent.agreed_of(made))
     if found:
-        raise GuardRefused(*map(refusal, found))
+        raise GuardRefused(*(refusal(one, is_reviewed=consent.is_reviewed) for one in found))
 
 
-def refusal(objection: Objection) -> str:
-    """Say what is refused, and below it the ways out."""
-    ways = (f"  - {way}" for way in objection.ways_out)
-    return "\n".join((f"{objection.message} [{objection.code}]", *ways))
+def refusal(objection: Objection, *, is_reviewed: bool = False) -> str:
+    """Return what is refused, and below it the ways out."""
+    said = f"{objection.message} [{objection.code}]"
+    if is_reviewed and objection.level == REVIEW_LEVEL:
+        said += "; no reviewed plan lists that: plan again, and review it"
+    return "\n".join((said, *(f"  - {way}" for way in objection.ways_out)))
 
 
 def _stale_words(
@@ -132,12 +149,20 @@ def plan_and_apply(
     stands in the way any more. `command` is what the journal calls it. Raises
     Locked, and what planning, `agree` and `check` raise; nothing was applied then.
     """
+    rules = {rule.code for rule in bench.project.settings.rules if rule.on == "plan"}
     journal, name = bench.journal(), str(uuid4())
     with journal.locked(name, patience):
         try:
             bench = bench.prepare(bench, journal)
             made = asyncio.run(plan_now(bench, journal.history))
             consent = agree(made)
+            consent.overridden.check_rules(rules)
+            if consent.part is not None and consent.reviewed is not None:
+                made, others = part_of_reviewed(
+                    made, consent.reviewed, consent.part, bench.environment.guards
+                )
+                if others:
+                    bench.voice.say(not_as_reviewed(others))
             check(made, consent, bench.voice, verbose=verbose)
             does_work = made.has_changes or made.is_noted
             if does_work and consent.given and not (consent.is_reviewed or quiet):
@@ -160,18 +185,34 @@ def _note_lifted(bench: Bench, journal: Journal, made: Plan, consent: Consent) -
     """
     # What somebody types may hold a secret, and the journal never does.
     hide = known_secrets(bench)
-    if consent.override is not None:
-        if unmet(made.guarded, replace(consent.agreed_of(made), override=False)):
-            reason = hide(consent.override.strip())
-            journal.append([Override(at=journal.now(), reason=reason)])
+    for flag, reason, codes in _lifted(made, consent):
+        if codes:
+            journal.append([Override(at=journal.now(), reason=hide(reason), codes=codes)])
         else:
-            _say_needless(bench, "--override-guard", "no guard that it lifts was in the way")
+            _say_needless(bench, flag, "no guard that it lifts was in the way")
     if consent.break_glass is not None:
         if frozen := [one.message for one in made.guarded if one.code == FROZEN]:
             reason, said = hide(consent.break_glass.strip()), hide("; ".join(frozen))
             journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
         else:
             _say_needless(bench, "--break-glass", "nothing was frozen")
+
+
+def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield each flag that was given a reason, the reason, and the guards that it lifts."""
+    given, agreed = consent.overridden, consent.agreed_of(made)
+    left = [one.code for one in unmet(made.guarded, replace(agreed, override=False, codes=()))]
+    for code, reason in given.codes.items():
+        yield f"--override-guard {code}", reason, (code,) if code in left else ()
+    if given.reason is not None:
+        codes = sorted(set(left) - given.codes.keys())
+        yield "--override-guard", given.reason, tuple(codes)
+    there = {one.code for one in made.guarded}
+    if consent.why_destroy:
+        codes = sorted(there & {DESTROYS, DESTROYS_ALL})
+        yield "--allow-destroy", consent.why_destroy, tuple(codes)
+    if consent.why_new_journal:
+        yield "--new-journal", consent.why_new_journal, tuple(there & {NEW_JOURNAL})
 
 
 def _say_needless(bench: Bench, flag: str, why: str) -> None:

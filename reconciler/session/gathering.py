@@ -20,12 +20,12 @@ from reconciler.errors import (
     UnreadableReply,
     UsageError,
 )
-from reconciler.importing.converting import named
-from reconciler.importing.foreign import Beside
+from reconciler.importing.converting import Neighbours, named
+from reconciler.importing.foreign import Beside, Foreign, records_of
 from reconciler.importing.matching import Brief
 from reconciler.importing.parameters import parameterised
 from reconciler.importing.records import Left, Record, judged
-from reconciler.importing.shapes import found_in
+from reconciler.importing.shapes import Found, documents_in, found_in
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.assumed_reads import list_existing
@@ -52,6 +52,7 @@ NO_LIST = (
     "no list of them is known here: import each by its id, or with `import --from` from exports, "
     "or say under `api: reads: lists:` where this deployment has one"
 )
+EMPTY = "warning: the file is empty, so nothing of it is imported [M113]"
 NO_READ = (
     "nothing tells how to read them: import exports of them with `import --from`, or say under "
     "`api: reads:` where this deployment has a read"
@@ -197,7 +198,12 @@ async def read_live(
     found: dict[tuple[str, str], Brief | Left] = {}
 
     async def read(kind: Kind, name: str) -> None:
-        seen = await observe(kind, api, _probe(kind, name), _memory_of_only(kind, history))
+        memory = _memory_of_only(kind, history)
+        seen: Observation | ReconcilerError = Absent()
+        for probe in _probes(kind, name):
+            seen = await observe(kind, api, probe, memory)
+            if not isinstance(seen, Absent):
+                break
         one = _record_seen(kind, name, seen, withheld)
         revision = seen.revision if isinstance(seen, Seen) else ""
         found[kind.name, name] = one if isinstance(one, Left) else spool.keep(one, "live", revision)
@@ -241,9 +247,12 @@ async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
     return [str(one.remote_id) for one in existing]
 
 
-def _probe(kind: Kind, name: str) -> Manifest:
-    """Give a manifest that means what is asked for: by its id, and by the slug of its name."""
-    return Manifest(Ref(kind.name, name), {}, Source("", 1), kind.id_form.typed(name))
+def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
+    """Return manifests that mean what is asked for: by its id, then by the slug of its name."""
+    by_name = Manifest(Ref(kind.name, name), {}, Source("", 1))
+    known = kind.id_form.typed(name)
+    by_id = [replace(by_name, remote_id=known)] if known is not None else []
+    return [*by_id, by_name] if kind.findable or not by_id else by_id
 
 
 def _memory_of_only(kind: Kind, history: History) -> Memory:
@@ -303,7 +312,11 @@ def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
 def read_exports(
     paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, beside: Beside
 ) -> Iterator[Record | Left]:
-    """Read files and folders of exports, and yield what they hold; `beside` has the ids."""
+    """Read files and folders of exports, and yield what they hold; `beside` has the ids.
+
+    Documents of other tools come last, as their names depend on all of them.
+    """
+    foreign: list[Foreign] = []
     for path in paths:
         files = find_files([path], root)
         sources = sources_of([path], root)
@@ -311,7 +324,11 @@ def read_exports(
         for file in waits.each(Deed.LOADING, files.files):
             reading = sources.read(file.path, file.name, is_json=file.is_json)
             if isinstance(reading, Reading) and not reading.has_errors:
-                yield from _in_file(file.name, reading, withheld, beside)
+                for one in _in_file(file.name, reading, withheld, beside):
+                    if isinstance(one, Foreign):
+                        foreign.append(one)
+                    else:
+                        yield one
             elif isinstance(reading, Reading):
                 wrong = (one for one in complaints_of_text(file.name, reading) if one.is_error)
                 yield _unread(next(wrong))
@@ -319,13 +336,15 @@ def read_exports(
                 yield _unread(reading)
         if not files.files and not files.complaints:
             yield Left(str(path), "it holds no file of JSON or YAML", ExitCode.INVALID)
+    yield from records_of(foreign, withheld, beside)
 
 
-def _in_file(
-    name: str, reading: Reading, withheld: Withheld, beside: Beside
-) -> Iterator[Record | Left]:
+def _in_file(name: str, reading: Reading, withheld: Withheld, beside: Beside) -> Iterator[Found]:
     documents = [one for one in reading.documents if one.value is not None]
-    beside = replace(beside, documents=[one.value for one in documents])
+    if not documents:
+        yield Left(name, EMPTY)
+    values = [each for one in documents for each in documents_in(one.value)]
+    beside = replace(beside, documents=Neighbours(values))
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}" if len(documents) > 1 else name
         yield from found_in(document.value, where, withheld, beside)

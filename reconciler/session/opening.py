@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from reconciler.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.errors import InvalidInput
 from reconciler.expressions import ANY_PATTERN, OPEN_PATTERN
+from reconciler.keys import keys_in
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.selection import EVERYTHING
 from reconciler.manifests.withholding import WITHHELD, withheld_from
@@ -55,6 +56,7 @@ from reconciler.waits import Waits
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
+    from reconciler.guards.undoing import UnderReview
     from reconciler.journal.journal import Journal
     from reconciler.planning.restoring import Restoring
     from reconciler.resource import Manifest, Ref, Selected
@@ -149,7 +151,8 @@ class Bench:
     are were chosen, and `named` are secrets
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
     manifests' secrets and for all else. `prepare` is asked once the journal is locked, where
-    manifests come from there, and `restoring` is what a rollback puts back. `waits` is where
+    manifests come from there, and `restoring` is what a rollback puts back. `review` is
+    what is known of the review of what is declared. `waits` is where
     it is noted what is waited for, and `voice` whom the run speaks to.
     """
 
@@ -166,6 +169,7 @@ class Bench:
     early: Callable[[], Journal] | None = None
     prepare: Callable[[Bench, Journal], Bench] = lambda bench, _: bench
     restoring: Restoring | None = None
+    review: UnderReview | None = None
     waits: Waits = field(default_factory=Waits)
     voice: Voice = field(default_factory=Silent)
 
@@ -296,7 +300,7 @@ def bench_of(
     journal = cache(lambda: loaded(unread(), asked.waits, asked.voice, cache_of(asked, project)))
     withheld = withheld_from(os.environ)
     # The journal is asked for the salt only where the manifests hold a secret.
-    secrets = secrets_of(project, name, environment, os.environ, allowed)
+    secrets = secrets_of(project, name, environment, os.environ, allowed, say=asked.voice.say)
     scope = Scope(
         name,
         environment.variables,
@@ -353,10 +357,8 @@ def _redaction_of(workspace: Workspace) -> Redaction:
 
 def known_secrets(bench: Bench) -> Redaction:
     """Give a filter of all secrets that a run knows: those of its manifests, and the key."""
-    from reconciler.api.secret import API_KEY  # noqa: PLC0415 - with it
-
     redaction = _redaction_of(bench.workspace)
-    for secret in (*bench.named, os.environ.get(API_KEY, "").strip()):
+    for secret in (*bench.named, *keys_in(os.environ).values()):
         redaction.add(secret)
     return redaction
 

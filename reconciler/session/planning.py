@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+from reconciler import regular
 from reconciler.cache import NO_CACHE, Cache, program
 from reconciler.document import Json, digest
 from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
-from reconciler.guards import FreezeNow, with_guards
+from reconciler.guards import FreezeNow, with_guards, with_levels
 from reconciler.guards.rules import TOO_MANY
+from reconciler.guards.undoing import NO_REVIEW
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.changed import Changed, changed_since
 from reconciler.manifests.revision import branching_point
-from reconciler.manifests.selection import EVERYTHING, read_selection
+from reconciler.manifests.selection import EVERYTHING, Selection, read_selection
 from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.decided import FORMAT, decided_before
 from reconciler.planning.drift import find_drift, remembered
@@ -40,7 +41,6 @@ from reconciler.session.signals import NO_EVIDENCE, Evidence, with_signals
 from reconciler.session.voice import Voice
 
 LARGEST_PLAN_FILE = 256 << 20
-NO_FILE = "it is not a regular file"
 NOT_OURS = "it is there, and reconciler did not write it: remove it first, or name another file"
 
 
@@ -68,7 +68,7 @@ def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
     """Say why an open file must not be written over; "" where it holds nothing of others."""
     # A device such as /dev/null would get the rights of a private file.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return NO_FILE
+        return regular.NOT_REGULAR
     head = os.pread(descriptor, HEAD, 0)
     return NOT_OURS if head and not is_own(head) else ""
 
@@ -114,11 +114,7 @@ def read_plan_file(file: Path) -> PlanDocument:
 
 def _read_plan_file(file: Path) -> PlanDocument:
     try:
-        with file.open("rb") as stream:
-            content = stream.read(LARGEST_PLAN_FILE + 1)
-        if len(content) > LARGEST_PLAN_FILE:
-            raise InvalidInput(f"{file} is larger than {LARGEST_PLAN_FILE >> 20} MB")
-        return read_plan(content.decode("utf-8"), str(file))
+        return read_plan(regular.read(file, LARGEST_PLAN_FILE).decode("utf-8"), str(file))
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{file} is not a plan: it is not UTF-8") from error
     except OSError as error:
@@ -126,22 +122,31 @@ def _read_plan_file(file: Path) -> PlanDocument:
 
 
 def as_reviewed(asked: Asked, reviewed: PlanDocument | None) -> Asked:
-    """Select what a reviewed plan was limited to: that is a part of what was reviewed.
-
-    Raises UsageError where something else is selected too.
-    """
+    """Select what a reviewed plan was limited to: that is a part of what was reviewed."""
     if reviewed is None:
         return asked
     told = reviewed["selection"]
     if told is None and not asked.selection:
         return asked
     was = EVERYTHING if told is None else read_selection(told["select"], told["exclude"], BY_NAME)
-    if asked.selection and asked.selection.flags() != was.flags():
-        raise UsageError(
-            f"the reviewed plan is of {shlex.join(was.flags()) or 'all manifests'}, and this is "
-            f"{shlex.join(asked.selection.flags())}: leave the flags out"
-        )
     return replace(asked, selection=was)
+
+
+def part_asked_for(asked: Asked, reviewed: PlanDocument | None) -> Selection | None:
+    """Return the part of a reviewed plan that is to be applied, None for all of it.
+
+    Raises UsageError for a shard, which is no part of a plan of all.
+    """
+    part = asked.selection
+    if (
+        reviewed is None
+        or not part
+        or part.flags() == as_reviewed(asked, reviewed).selection.flags()
+    ):
+        return None
+    if part.shard is not None:
+        raise UsageError("a shard is planned by itself: make a plan with `--select shard:K/N`")
+    return part
 
 
 def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:
@@ -223,10 +228,12 @@ async def plan_now(
         frozen = FreezeNow(
             bench.environment.freeze, now(), same_clock=isinstance(bench.target, Embedded)
         )
-        guarded = await with_guards(api, made, bench.environment.guards, frozen)
+        guarded = await with_guards(
+            api, made, bench.environment.guards, frozen, bench.review or NO_REVIEW
+        )
     if decided is not None and (news := decided.text(whole=bench.whole)) is not None:
         cache.put(key, news)
-    return _ruled(bench, guarded)
+    return with_levels(_ruled(bench, guarded), bench.environment.guards)
 
 
 def _may_keep(bench: Bench) -> bool:

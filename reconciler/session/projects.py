@@ -310,10 +310,8 @@ def _store(place: JournalPlace, project: Project) -> Store:
 
             return FileStore(path, project.root)
         case InGit(ref=ref, remote=remote):
-            from reconciler.journal.git_store import (  # noqa: PLC0415 - one of three
-                GitRemote,
-                GitStore,
-            )
+            from reconciler.journal.git_remote import GitRemote  # noqa: PLC0415 - for this one
+            from reconciler.journal.git_store import GitStore  # noqa: PLC0415 - one of three
 
             named = f"git:{ref}@{remote}" if remote else f"git:{ref}"
             return GitStore(GitRemote(project.root, ref, remote, os.environ), named)

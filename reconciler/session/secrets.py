@@ -9,11 +9,11 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from reconciler.errors import InvalidInput
 from reconciler.expressions import secrets_in
@@ -21,11 +21,14 @@ from reconciler.manifests.withholding import Withheld, withheld_from
 from reconciler.project import Environment, Project
 from reconciler.project.choosing import place_of
 from reconciler.project.secret_places import SecretPlace
+from reconciler.report.safe import safe
+from reconciler.session.command_variables import Unreviewed, unreviewed
 from reconciler.session.projects import Asked, manifest_paths
 from reconciler.source.files import find_files, read_file
 
 LARGEST = 64 << 10
 LIMIT = 10.0
+_SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - only a fresh folder in it is used
 
 
 class Allowed(Enum):
@@ -58,6 +61,8 @@ class Secrets(Mapping[str, str]):
     withheld: Withheld
     allowed: Allowed = Allowed.ALL
     limit: float = LIMIT
+    say: Callable[[str], None] = field(default=lambda _: None, repr=False)
+    _has_said: bool = False
     _values: dict[str, str] = field(default_factory=dict, repr=False)
     _why: dict[str, str] = field(default_factory=dict)
 
@@ -144,14 +149,16 @@ class Secrets(Mapping[str, str]):
 
     def _check_outside(self, file: Path) -> None:
         """Refuse what a change that nobody reviewed could have brought along."""
-        if self.allowed is Allowed.OUTSIDE:
-            real = Path(os.path.realpath(file))
-            for path in (Path(os.path.normpath(file)), real):
-                if path.is_relative_to(_checkout(self.project.root)):
-                    raise _Missing("is in the checkout of a change that nobody has reviewed")
+        if self.allowed is Allowed.OUTSIDE and self._unreviewed.holds(file):
+            raise _Missing("is in the checkout of a change that is not reviewed")
+
+    @property
+    def _unreviewed(self) -> Unreviewed:
+        return unreviewed(self.project.root, self.environ)
 
     def _printed(self, words: list[str]) -> bytes:
-        path = self.environ.get("PATH", os.defpath)
+        variables = self._variables()
+        path = variables.get("PATH", os.defpath)
         program = words[0] if "/" in words[0] else shutil.which(words[0], path=path)
         if program is None:
             raise _Missing("is not found on the PATH")
@@ -161,18 +168,41 @@ class Secrets(Mapping[str, str]):
                 self._check_outside(here / word.rpartition("=")[2])
         if self.allowed is not Allowed.OUTSIDE:
             program = str(here / program) if "/" in words[0] else program
-            return _run([program, *words[1:]], here, self._variables(), self.limit)
-        with TemporaryDirectory(prefix="reconciler-") as empty:
-            # What stands around decides what many programs do.
-            return _run([program, *words[1:]], Path(empty), self._variables(), self.limit)
+            return _run([program, *words[1:]], here, variables, self.limit)
+        with self._empty_folder() as empty:
+            # The files in the folder of a program decide what many of them do.
+            return _run([program, *words[1:]], Path(empty), variables, self.limit)
+
+    def _empty_folder(self) -> TemporaryDirectory[str]:
+        """Return an empty folder with nothing of a change in it, nor above it."""
+        try:
+            where = gettempdir()
+            if self._unreviewed.holds(Path(where)):
+                where = next(one for one in _SHARED if not self._unreviewed.holds(Path(one)))
+            return TemporaryDirectory(prefix="reconciler-", dir=where)
+        except (OSError, StopIteration):
+            raise _Missing("cannot be run: there is no folder for temporary files") from None
 
     def _variables(self) -> dict[str, str]:
-        """Give the variables of a command: those of the process, but for key and credentials."""
-        return {
+        """Return the variables of a command: those of the process, without key and credentials.
+
+        For an unreviewed change none of them leads into its checkout; what is left out is said.
+        """
+        variables = {
             name: value
             for name, value in self.environ.items()
             if not self.withheld.why(name, "") and not name.startswith("RECONCILER_")
         }
+        if self.allowed is not Allowed.OUTSIDE:
+            return variables
+        variables, lost = self._unreviewed.without(variables)
+        if lost and not self._has_said:
+            self._has_said = True
+            self.say(
+                "commands of secrets run without what leads into the checkout, as the change is "
+                f"not reviewed: {', '.join(map(safe, lost))}"
+            )
+        return variables
 
 
 def secrets_of(
@@ -181,6 +211,8 @@ def secrets_of(
     environment: Environment,
     environ: Mapping[str, str],
     allowed: Allowed = Allowed.ALL,
+    *,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Secrets:
     """Give the secrets of an environment, none of them looked up; its own places win."""
     places = {**project.settings.secrets, **environment.secrets}
@@ -191,6 +223,7 @@ def secrets_of(
         places=places,
         withheld=withheld_from(environ),
         allowed=allowed,
+        say=say,
     )
 
 
@@ -216,12 +249,6 @@ def secrets_named(
         names = secrets_in(text) if isinstance(text, str) else ()
         values.update((one, known.get(one, "")) for one in names if one not in printed)
     return values
-
-
-def _checkout(root: Path) -> Path:
-    real = Path(os.path.realpath(root))
-    tops = [one for one in (real, *real.parents) if (one / ".git").exists()]
-    return tops[-1] if tops else real
 
 
 def _filled(value: str, otherwise: str = "is empty") -> str:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from reconciler.advice import on_manifests
+from reconciler.advice import on_journal, on_manifests
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.git import GitStuck, ask
 from reconciler.kinds import KINDS
 from reconciler.manifests.modelines import with_modeline
 from reconciler.manifests.project_file import load_project
@@ -38,6 +39,7 @@ HOOKS = ".pre-commit-config.yaml"
 _ADDRESS = "https://api.example.com"
 _AT_ADDRESS = re.compile(rf"^( *)(?=\S.*{re.escape(_ADDRESS)})", re.MULTILINE)
 _ACTION = re.compile(r"uses: (example-org/reconciler@0+)")
+_JOURNAL = re.compile(r"(?m)^    # What was written.*\n(?:    #.*\n)*    journal: (git:\S+)$")
 _NO_NAME = re.compile(r"(?:true|false|null|yes|no|on|off|y|n|[0-9._+-].*)", re.IGNORECASE)
 
 
@@ -100,12 +102,18 @@ def start(asked: Asked, folder: Path, wanted: Start, schemas: Mapping[str, str])
         name: text if name in schemas else _filled(text, wanted)
         for name, text in _texts(is_new=is_new, schemas=schemas)
     }
+    alone = is_new and not _has_remote(folder)
+    shared = _JOURNAL.search(texts[PROJECT_FILE]) if alone else None
+    if shared is not None:
+        texts[PROJECT_FILE] = _JOURNAL.sub(_in_file(wanted), texts[PROJECT_FILE])
     _check_places(folder, texts)
     created: list[str] = []
     kept = [] if is_new else [PROJECT_FILE]
     for name, text in texts.items():
         (created if _write(folder, name, text) else kept).append(name)
     remarks = (*_remarks(folder, texts, created), *(_strangers(folder, created) if is_new else ()))
+    if shared is not None and PROJECT_FILE in created:
+        remarks = (*remarks, _to_share(wanted, shared[1]))
     environment = EMULATED if is_new or _is_emulated(folder) else ""
     return Made(folder, tuple(created), tuple(kept), remarks, _next(asked, folder, environment))
 
@@ -156,6 +164,34 @@ def _filled(text: str, wanted: Start) -> str:
     if wanted.base_url:
         return text.replace(_ADDRESS, wanted.base_url)
     return _AT_ADDRESS.sub(r"\1# ", text)
+
+
+def _has_remote(folder: Path) -> bool:
+    """Return whether the repository around a folder has a remote; False where git is no help."""
+    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.is_dir())
+    try:
+        return bool((ask(there, os.environ, "remote") or b"").strip())
+    except GitStuck:
+        return False
+
+
+def _in_file(wanted: Start) -> str:
+    place = f".reconciler/{wanted.environment}.journal.jsonl"
+    return (
+        "    # What was written, and the ids that came back: the only memory of what the service\n"
+        "    # cannot tell. Here it is a file of this machine, which `journal move` takes to a\n"
+        "    # remote or a bucket before CI or others apply.\n"
+        f"    journal: {place}"
+    )
+
+
+def _to_share(wanted: Start, place: str) -> str:
+    """Return how a journal in a file goes to a remote, once there is one."""
+    move = on_journal("move", f"--to {place}", environment=wanted.environment)
+    return (
+        f"the journal of `{wanted.environment}` is a file of this machine, as there is no git "
+        f"remote: before CI or others apply, add one, run `{move}`, and write `journal: {place}`"
+    )
 
 
 def _editor_settings(schemas: Mapping[str, str]) -> str:

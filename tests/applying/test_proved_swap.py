@@ -313,6 +313,7 @@ class Death(BaseException):
     """The process dies here."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_mismatch", ["rollback", "report"])
 def test_death_at_each_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_mismatch: OnMismatch

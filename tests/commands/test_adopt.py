@@ -386,7 +386,6 @@ def test_new_items_are_as_their_neighbours(shop: Workspace) -> None:
         "                      markdownText: |\n"
         "                        first\n"
         "                        second\n"
-        '                  description: ""\n'
     )
 
 

@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -24,12 +23,9 @@ from reconciler.errors import worst
 
 FULL, UNREAD = 74, 141
 LOST: dict[Sink, int] = {"closed": FULL, "full": FULL, "unread": UNREAD}
-BROKEN: tuple[tuple[Sink, Sink], ...] = (
-    *((one, "kept") for one in LOST),
-    *(("kept", one) for one in LOST),
-    ("closed", "closed"),
-    ("unread", "unread"),
-)
+BOTH: tuple[Sink, ...] = ("closed", "unread")
+PARTS = 6
+"""How many tests share the commands, so that several processes run them."""
 VIEW = "SavedView/errors"
 # What a command needs to do something; any other is run without arguments.
 ARGUMENTS = {
@@ -114,63 +110,53 @@ def told(text: str) -> str:
     return CHANGING.sub("#", text)
 
 
-@dataclass(frozen=True)
-class Trial:
-    """The command lines to try, and what came of each with both streams kept."""
+def sinks_of(place: int, arguments: list[str]) -> Iterator[tuple[Sink, Sink]]:
+    """Yield sinks to try a command with: none lost, each stdout, and of the others one in turn.
 
-    shop: Path
-    jobs: list[list[str]]
-    whole: list[tuple[Came, object]]
+    What is applied is tried with all of them.
+    """
+    yield "kept", "kept"
+    yield from ((one, "kept") for one in LOST)
+    for nth, err in enumerate(LOST):
+        if nth == place // PARTS % len(LOST) or arguments[0] == "apply":
+            yield "kept", err
+    for nth, each in enumerate(BOTH):
+        if nth == place // PARTS % len(BOTH) or arguments[0] == "apply":
+            yield each, each
 
 
-@pytest.fixture(scope="module")
-def trial(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    """Run each command line with both streams kept."""
+@pytest.mark.promise("P42")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_command_and_every_broken_sink(shop: Path, tmp_path: Path, part: int) -> None:
+    """Whatever becomes of what it prints, a command does the same, and says so with its code."""
     (listed,) = run_all([Launch(str(shop), ["incidents", "list", "--open", "--format", "json"])])
     given = {**ARGUMENTS, "incidents close": [json.loads(listed.out)[0]["id"], "--yes"]}
     jobs = [[*name.split(), *given.get(name, [])] for name in leaves() if name != ENDLESS]
     jobs += BESIDE
-    whole = run_on_copies(shop, tmp_path_factory.mktemp("whole"), jobs, "kept", "kept")
-    return Trial(shop, jobs, whole)
-
-
-def run_on_copies(
-    shop: Path, root: Path, jobs: list[list[str]], out: Sink, err: Sink
-) -> list[tuple[Came, object]]:
-    """Run each command line on a copy of the shop; give what came of it, and what it left."""
-    folders = [shutil.copytree(shop, root / f"{out}-{err}-{place}") for place in range(len(jobs))]
-    rows = [
-        Launch(str(folder), arguments, out=out, err=err)
-        for folder, arguments in zip(folders, jobs, strict=True)
+    launches = [
+        Launch(str(shutil.copytree(shop, tmp_path / f"{place}-{out}-{err}")), one, out=out, err=err)
+        for place, one in enumerate(jobs)
+        if place % PARTS == part
+        for out, err in sinks_of(place, one)
     ]
-    found = [(came, state(folder)) for came, folder in zip(run_all(rows), folders, strict=True)]
-    for folder in folders:
-        shutil.rmtree(folder)
-    return found
 
-
-@pytest.mark.promise("P42")
-@pytest.mark.parametrize(("out", "err"), BROKEN)
-def test_every_command_and_every_broken_sink(
-    trial: Trial, tmp_path: Path, out: Sink, err: Sink
-) -> None:
-    """Whatever becomes of what it prints, a command does the same, and says so with its code."""
-    broken = run_on_copies(trial.shop, tmp_path, trial.jobs, out, err)
-
-    every = zip(trial.jobs, trial.whole, broken, strict=True)
-    for arguments, (plain, left), (came, now) in every:
-        lost = out != "kept" and plain.out != ""
-        code = worst({plain.code, LOST[out]}) if lost else plain.code
-        assert came.code == code, (arguments, came)
+    plain, left = Came(0, "", "", 0), None
+    for one, came in zip(launches, run_all(launches), strict=True):
+        now, shown = state(Path(one.folder)), (one, came)
+        if (one.out, one.err) == ("kept", "kept"):
+            plain, left = came, now
+        lost = one.out != "kept" and plain.out != ""
+        code = worst({plain.code, LOST[one.out]}) if lost else plain.code
+        assert came.code == code, shown
         # How much comes with a tick is a matter of the minute.
-        assert now == left or arguments[:2] == ["emulator", "tick"], (arguments, came)
-        assert "internal error" not in came.err + plain.err, arguments
-        assert "Traceback" not in came.err + plain.err, arguments
-        if out == "kept":
-            assert told(came.out) == told(plain.out), arguments
-        elif err == "kept":
+        assert now == left or one.arguments[:2] == ["emulator", "tick"], shown
+        assert "internal error" not in came.err, shown
+        assert "Traceback" not in came.err, shown
+        if one.out == "kept":
+            assert told(came.out) == told(plain.out), shown
+        elif one.err == "kept":
             is_said = "stdout could not be written: " in came.err
-            assert is_said == (lost and out != "unread"), arguments
+            assert is_said == (lost and one.out != "unread"), shown
 
 
 @pytest.mark.promise("P42")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import httpx
 import pytest
-from harness.doors import in_this_process
+from harness.doors import KEY, in_this_process
 from harness.forge import FORK
 from harness.jobs import Jobs
+from harness.routes import API_ROOT, OVERWRITE
 from harness.workspaces import WORKSPACE
 
 from reconciler.ci import job
@@ -56,6 +59,56 @@ def test_live_as_the_base_branch_declares_it(jobs: Jobs) -> None:
 
     assert document["besideBase"]["resources"] == []
     assert TITLE not in jobs.comment
+
+
+WITH_SEVERITIES = "    - logRules: {severities: [SEVERITY_ERROR]}\n      policy:"
+
+
+def policies_live(jobs: Jobs, **edited: str) -> None:
+    """Put the list of policies in as someone else does, with severities that no read shows."""
+    item = {
+        "logRules": {"severities": ["SEVERITY_DEBUG"]},
+        "policy": {"name": "a", "description": "d", "priority": "PRIORITY_TYPE_HIGH", **edited},
+    }
+    answer = httpx.post(
+        f"{jobs.service.base_url}{API_ROOT}{OVERWRITE}",
+        json={"policies": [item]},
+        headers={"Authorization": KEY},
+    )
+    assert answer.status_code == 200, answer.text
+
+
+def policies_beside(jobs: Jobs) -> list[dict[str, Any]]:
+    """Return what is said of the policies beside the plan of the change."""
+    ran = jobs.change()
+    document = json.loads((jobs.temporary / "plan-default.json").read_text("utf-8"))
+    assert ran.code == 0, ran.log
+    assert document["besideBase"]["why"] == ""
+    return [one for one in document["besideBase"]["resources"] if one["ref"] == "LogPolicySet/all"]
+
+
+@pytest.mark.promise("S17")
+def test_added_severities_are_no_drift(jobs: Jobs) -> None:
+    """A change that adds severities, which no read shows, to a live list finds no drift of it."""
+    policies_live(jobs)
+    jobs.edit(WITH_SEVERITIES, "    - policy:")
+    jobs.base = jobs.merge()
+    jobs.edit("    - policy:", WITH_SEVERITIES)
+    jobs.edit("description: d,", "description: e,")
+
+    assert policies_beside(jobs) == []
+
+
+@pytest.mark.promise("S17")
+def test_only_what_was_returned_is_compared(jobs: Jobs) -> None:
+    """Of a list that was edited by hand only the fields of the answer are told as live."""
+    policies_live(jobs, description="by hand")
+    jobs.edit("SEVERITY_ERROR", "SEVERITY_INFO")
+
+    (found,) = policies_beside(jobs)
+
+    path = ["policies", "a", "policy", "description"]
+    assert found["fields"] == [{"path": path, "base": "d", "live": "by hand"}]
 
 
 def test_it_costs_no_request(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:

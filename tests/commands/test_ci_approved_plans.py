@@ -83,7 +83,8 @@ def test_a_job_that_runs_again_after_a_revert(jobs: Jobs, *, applied_before: boo
     again = jobs.merged(commit=one)
 
     assert (again.code, again.outputs["result"]) == (6, "stale"), again.log
-    assert "`all.yaml`" in again.log
+    # Once applied, what it wrote is part of what is compared, so the plan itself is another.
+    assert applied_before or "`all.yaml`" in again.log
     assert len(jobs.service.writes) == writes
 
 

@@ -32,6 +32,8 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
         ({"command": "aply"}, "did you mean `apply`?"),
         ({"allow-destroy": "True"}, "`allow-destroy` is true or false, and not `True`"),
         ({"fail-on-changes": "no"}, "did you mean `false`?"),
+        ({"break-glass": "true"}, "`break-glass` takes the reason why"),
+        ({"break-glass": "False"}, "did you mean `false`?"),
         ({"summary": "0"}, "did you mean `false`?"),
         ({"annotations": "yes"}, "did you mean `true`?"),
         ({"comment": "change"}, "did you mean `changes`?"),
@@ -58,6 +60,12 @@ def test_defaults() -> None:
     assert inputs == read_inputs(empty, None)
     assert (inputs.command, inputs.path, inputs.comment) == ("plan", ".", "changes")
     assert (inputs.require_plan, inputs.summary, inputs.allow_destroy) == ("comment", True, False)
+
+
+@pytest.mark.parametrize("text", ["", " ", "false"])
+def test_no_glass_is_broken(text: str) -> None:
+    """A switch that is off gives no reason to break the glass."""
+    assert read_inputs({"INPUT_BREAK_GLASS": text}, "apply").break_glass == ""
 
 
 def test_plan_files() -> None:

@@ -142,9 +142,9 @@ def test_a_change_that_leads_elsewhere(jobs: Jobs, golden: Golden) -> None:
 def test_the_settings_are_the_base_branchs(jobs: Jobs) -> None:
     """Path, authorization, guards, journal and default of a change wait; its variables do not."""
     jobs.edit(
-        "journal: .reconciler/production.jsonl}",
-        "journal: x/y.jsonl, authorization: bearer, api: {basePath: /other}, "
-        "guards: {maxChanges: 0}, variables: {name: from-the-change}}",
+        "journal: .reconciler/production.jsonl\n    guards: {allow: [takes-over]}",
+        "journal: x/y.jsonl\n    authorization: bearer\n    api: {basePath: /other}\n"
+        "    guards: {maxChanges: 0}\n    variables: {name: from-the-change}",
         "reconciler.yaml",
     )
     jobs.edit("defaultEnvironment: production", "defaultEnvironment: local", "reconciler.yaml")

@@ -91,7 +91,7 @@ def use_all(ask: PlainClient) -> dict[str, str]:
     replaced = ask("PUT", "/alerts/alerts-general/v3/bulk", {"alertDefsToReplace": [item]})
     assert replaced["alertDefs"][0]["alertDefProperties"]["name"] == "new"
     assert ask("GET", "/alerts/events/v3/alert-events")["events"]
-    board: dict[str, Any] = {"name": "Mine"}
+    board: dict[str, Any] = {"name": "Mine", "slugName": "mine"}
     board_id = ask("POST", DASHBOARDS, {"requestId": "1", "dashboard": board})["dashboardId"]
     board |= {"id": board_id, "description": "new"}
     assert ask("PUT", DASHBOARDS, {"requestId": "2", "dashboard": board}) == {}
@@ -113,7 +113,7 @@ def use_all(ask: PlainClient) -> dict[str, str]:
     assert ask("POST", f"{POLICIES}/atomicOverwriteLogPolicies", whole)["createResponses"]
     more = {"policyRequests": [{**policy, "name": "more"}]}
     assert ask("POST", f"{POLICIES}/bulkCreate", more)["createResponses"]
-    assert [one["name"] for one in ask("GET", POLICIES)["policies"]] == ["more", "kept"]
+    assert [one["name"] for one in ask("GET", POLICIES)["policies"]] == ["kept", "more"]
     tested = ask("POST", f"{POLICIES}/bulkTestLog", {"metaFieldsValuesList": [{}]})
     assert tested["testPoliciesBulkResult"][0]["policy"]["name"] == "kept"
     usage = ask("POST", "/dataplans/data-usage/v2/daily:units", {"range": "RANGE_LAST_WEEK"})

@@ -61,8 +61,8 @@ def folder(tmp_path: Path, production: Served, staging: Served) -> Path:
     """Give a workspace of two environments, each with a service of its own."""
     (tmp_path / "reconciler.yaml").write_text(
         "environments:\n"
-        f"  production: {{baseUrl: '{production.base_url}'}}\n"
-        f"  staging: {{baseUrl: '{staging.base_url}'}}\n"
+        f"  production: {{baseUrl: '{production.base_url}', guards: {{allow: [takes-over]}}}}\n"
+        f"  staging: {{baseUrl: '{staging.base_url}', guards: {{allow: [takes-over]}}}}\n"
     )
     (tmp_path / "all.yaml").write_text(MANIFESTS)
     return tmp_path
@@ -118,7 +118,7 @@ def test_each_environment_adds_its_own(folder: Path) -> None:
     text = (folder / "all.yaml").read_text()
     view = text.partition("---")[0]
     assert view == MANIFESTS.partition("---")[0].replace(
-        "# of all teams\n", "# of all teams\n  ids:\n    production: 1\n    staging: 1\n"
+        "labels: {team: a}\n", "labels: {team: a}\n  ids:\n    production: 1\n    staging: 1\n"
     )
     assert text.count("production: ") == 2
     for environment in ("production", "staging"):
@@ -129,7 +129,8 @@ def test_each_environment_adds_its_own(folder: Path) -> None:
 def test_one_environment(tmp_path: Path, production: Served) -> None:
     """Where the project has one environment with a target, `metadata.id` is written."""
     (tmp_path / "reconciler.yaml").write_text(
-        f"environments: {{production: {{baseUrl: '{production.base_url}'}}, later: {{}}}}"
+        f"environments: {{production: {{baseUrl: '{production.base_url}', "
+        "guards: {allow: [takes-over]}}, later: {}}"
     )
     (tmp_path / "all.yaml").write_text(MANIFESTS)
     assert run(tmp_path, "production", *APPLY, "--yes").code == 0

@@ -254,7 +254,7 @@ def test_keep_json(shop: Shop) -> None:
     assert ran.out.split() == ["manifests/boards/checkout.json", "manifests/boards/checkout.yaml"]
     assert (shop.root / "manifests/boards/checkout.yaml").read_text() == (
         "apiVersion: reconciler/v1\nkind: Dashboard\nmetadata:\n  name: checkout\n"
-        "  id: checkout-overview-001\nspec:\n  file: checkout.json\n  isLocked: false\n"
+        "  id: checkout-overview-001\nspec:\n  file: checkout.json\n"
     )
     assert actions(shop) == {"Dashboard/checkout": "keep"}
     assert shop.run("import", "dashboard", BOARD, "--keep-json").out == ""

@@ -100,7 +100,7 @@ class World:
 def world(tmp_path: Path, service: Served) -> World:
     """Give the usual workspace, applied."""
     made = Workspace(tmp_path / "world")
-    made.settle("environments: {local: {}}\n")
+    made.settle("environments: {local: {guards: {allow: [takes-over]}}}\n")
     made.write("all.yaml", WORKSPACE)
     made.write("referring.yaml", REFERRING)
     world = World(made.root, service)

@@ -30,9 +30,7 @@ def test_closed_pipe(shop: Shop, form: str) -> None:
     assert (code, said) == (141, "")
 
 
-@pytest.mark.parametrize(
-    "arguments", ["events list --limit 3", "events list --format json", "usage --chart", "doctor"]
-)
+@pytest.mark.parametrize("arguments", ["events list --limit 3", "usage --chart"])
 def test_closed_before(shop: Shop, arguments: str) -> None:
     """A pipe that is closed before anything is printed ends silently too."""
     with begun(shop.root, arguments.split(), of_a_terminal()) as process:

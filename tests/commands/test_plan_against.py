@@ -398,7 +398,9 @@ def test_it_is_the_plan_of_a_service_that_has_the_base(tmp_path: Path, seed: int
             plant(app.state.store, ALERT_IDS, "2026-01-01T00:00:00Z")
         environ = {**environment(service.base_url), SECRET: VALUE}
         journal = {"RECONCILER_API_KEY": KEY}
-        applied = typed_at(root, {**environ, **journal}, *APPLY, "--yes")
+        applied = typed_at(
+            root, {**environ, **journal}, *APPLY, "--yes", "--override-guard", "all of it is new"
+        )
         assert applied.code == 0, applied.err
         random.edit()
         random.write(root, PROJECT)

@@ -12,6 +12,7 @@ import pytest
 from harness.doors import APPLY, KEY, Ran, in_this_process
 from harness.golden import Golden
 from harness.repositories import begin, committed, git
+from harness.routes import OVERWRITE
 from harness.served import Served
 from harness.sites import ALERT_ID
 from harness.workspaces import edit, journal, workspace
@@ -557,3 +558,35 @@ def test_no_run_yet(folder: Path, service: Served, golden: Golden) -> None:
 
     assert ended.code == 64
     golden(ended.err)
+
+
+@pytest.mark.promise("S15")
+@pytest.mark.parametrize("told", [True, False])
+def test_policies_declared_without_severities(folder: Path, service: Served, *, told: bool) -> None:
+    """A rollback to policies without severities is blocked with the reason, and sends nothing."""
+    if told:
+        tell_severities(service)
+    edit(folder, "    - logRules: {severities: [SEVERITY_ERROR]}\n      policy:", "    - policy:")
+    item = {
+        "logRules": {"severities": ["SEVERITY_ERROR"]},
+        "policy": {"name": "a", "description": "d", "priority": "PRIORITY_TYPE_HIGH"},
+    }
+    answer = httpx.post(
+        f"{service.base_url}/mgmt/openapi/latest{OVERWRITE}",
+        json={"policies": [item]},
+        headers={"Authorization": KEY},
+    )
+    assert answer.status_code == 200, answer.text
+    assert run(folder, service, *APPLY, "--yes").code == 0
+    edit(folder, "    - policy:", "    - logRules: {severities: [SEVERITY_INFO]}\n      policy:")
+    edit(folder, "description: d,", "description: e,")
+    assert run(folder, service, "apply", "--yes").code == 0
+    before = policies(service)
+
+    plan = planned(folder, service, "last")
+    ended = run(folder, service, "rollback", "last", "--yes")
+
+    assert actions(plan) == {"LogPolicySet/all": "blocked"}
+    assert "needed-unseen" in codes(plan)["LogPolicySet/all"]
+    assert ended.code == 3, ended.err
+    assert policies(service) == before

@@ -99,13 +99,13 @@ def test_a_broken_export_of_what_is_selected(made: Workspace) -> None:
 
 
 def test_a_reviewed_selection(made: Workspace, tmp_path: Path) -> None:
-    """A plan of a selection is applied as that and as no other, nor as everything."""
+    """A plan of a selection is applied as that, and its digest is that of no other."""
     plan = tmp_path / "slo.plan"
     digest = made.plan("--select", "kind=SLO", "--out", str(plan))["digest"]
     same_changes = made.plan("--select", "SLO/*")["digest"]
 
     assert digest != same_changes
-    assert made.run("apply", "--plan", str(plan), "--select", "SLO/*").code == 64
+    assert made.run("apply", "--plan", str(plan), "--select", "Dashboard/*").code == 64
     assert made.run("apply", "--expect", digest, "--select", "SLO/*").code == 6
     assert made.run("apply", "--expect", digest, "--exclude", "SavedView/*").code == 6
     assert made.requests() == 0
@@ -115,14 +115,102 @@ def test_a_reviewed_selection(made: Workspace, tmp_path: Path) -> None:
     assert [one["ref"] for one in applied.json["outcomes"]] == ["SLO/checkout"]
 
 
-def test_a_whole_plan_is_no_selection(made: Workspace, tmp_path: Path) -> None:
-    """The plan of all manifests is refused beside a selection, and its digest fits none."""
+@pytest.fixture
+def reviewed(made: Workspace, tmp_path: Path) -> list[str]:
+    """Return the flags that apply the reviewed plan of all manifests."""
     (made.root / "secret.yaml").unlink()
     plan = tmp_path / "all.plan"
-    digest = made.plan("--out", str(plan))["digest"]
+    made.plan("--out", str(plan))
+    return ["--plan", str(plan), "--format", "json"]
 
-    assert made.run("apply", "--plan", str(plan), "--select", "*/*").code == 64
-    assert made.run("apply", "--expect", digest, "--select", "*/*").code == 6
+
+@pytest.mark.promise("S24")
+def test_a_part_of_a_reviewed_plan(made: Workspace, reviewed: list[str]) -> None:
+    """Of a reviewed plan of all, one selected change is applied, and the rest stays."""
+    ran = made.run("apply", *reviewed, "--select", "SLO/checkout")
+
+    assert ran.code == 0, ran.err
+    assert [one["ref"] for one in ran.json["outcomes"]] == ["SLO/checkout"]
+    assert ran.json["selection"]["leftOut"] == 2
+    assert refs(made.plan())["Dashboard/checkout"] == "create"
+
+
+@pytest.mark.promise("S24")
+@pytest.mark.parametrize(
+    ("edited", "select", "code"),
+    [
+        ("board.yaml", "SLO/checkout", 0),
+        ("slo.yaml", "SLO/checkout", 6),
+        ("slo.yaml", "Dashboard/checkout", 0),
+        ("linked.yaml", "SLO/checkout", 0),
+    ],
+)
+def test_what_of_a_part_is_as_reviewed(
+    made: Workspace, reviewed: list[str], edited: str, select: str, code: int
+) -> None:
+    """A part is stale where a selected change is not as reviewed; other changes are one line."""
+    text = (made.root / edited).read_text("utf-8").replace("description: ", "description: new ")
+    text = (
+        text.replace("name: Errors", "name: Others")
+        .replace("See", "Look at")
+        .replace("99.9", "99.95")
+    )
+    made.write(edited, text)
+
+    ran = made.run("apply", *reviewed, "--select", select)
+
+    assert ran.code == code, ran.err
+    assert ("1 other change is not as reviewed" in ran.err) is (code == 0)
+
+
+@pytest.mark.promise("S24")
+def test_what_a_part_refers_to(made: Workspace, tmp_path: Path) -> None:
+    """What a selected change refers to must be as reviewed too."""
+    (made.root / "secret.yaml").unlink()
+    assert made.apply("--select", "SLO/checkout").code == 0
+    plan = tmp_path / "later.plan"
+    made.plan("--out", str(plan))
+    text = (made.root / "slo.yaml").read_text("utf-8")
+    made.write(
+        "slo.yaml",
+        text.replace("targetThresholdPercentage: 99.9", "targetThresholdPercentage: 99.95"),
+    )
+
+    ran = made.run("apply", "--plan", str(plan), "--select", "SavedView/linked")
+
+    assert ran.code == 6
+    assert "SLO/checkout" in ran.err
+
+
+@pytest.mark.promise("S24")
+def test_a_part_that_waits(made: Workspace, reviewed: list[str]) -> None:
+    """A selected change that waits for the id of one that is not selected is a usage error."""
+    ran = made.run("apply", *reviewed, "--select", "SavedView/linked")
+
+    assert ran.code == 64
+    assert "waits for SLO/checkout" in ran.err
+    assert (
+        made.run("apply", *reviewed, "--select", "kind=SavedView", "--select", "kind=SLO").code == 0
+    )
+
+
+@pytest.mark.promise("S24")
+def test_guards_of_a_part(tmp_path: Path) -> None:
+    """Only the guards of what is selected ask for consent."""
+    other = SLO.replace("name: checkout", "name: other")
+    made = project_at(
+        tmp_path, slo=SLO, other=other, board=LABELLED.replace("labels", "protect: true, labels")
+    )
+    assert made.apply().code == 0
+    made.write("slo.yaml", SLO.replace("99.9", "99"))
+    made.write("board.yaml", LABELLED.replace("description: ", "description: new "))
+    plan = tmp_path / "all.plan"
+    guards = [one["code"] for one in made.plan("--out", str(plan))["guards"]]
+
+    assert sorted(guards) == ["protected", "slo-target-lowered"]
+    assert made.run("apply", "--plan", str(plan)).code == 11
+    assert made.run("apply", "--plan", str(plan), "--select", "Dashboard/*").code == 11
+    assert made.run("apply", "--plan", str(plan), "--select", "SLO/*").code == 0
 
 
 def test_no_orphans(made: Workspace) -> None:

@@ -36,7 +36,8 @@ def machine(tmp_path: Path) -> Path:
 def keep_in(folder: Path, place: str) -> None:
     """Write the manifests, and a project file that keeps the journal in a place."""
     workspace(folder)
-    (folder / "reconciler.yaml").write_text(f"environments: {{default: {{journal: '{place}'}}}}")
+    environment = f"{{journal: '{place}', guards: {{allow: [takes-over]}}}}"
+    (folder / "reconciler.yaml").write_text(f"environments: {{default: {environment}}}")
 
 
 def run(folder: Path, service: Served, *arguments: str, **more: str) -> Ran:

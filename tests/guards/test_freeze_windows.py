@@ -95,10 +95,9 @@ def drawn_window(random: Random, zone: str) -> tuple[Drawn, Window, timedelta]:
 
 
 @pytest.mark.parametrize("zone", ZONES)
-@pytest.mark.parametrize("seed", range(2))
-def test_minute_by_minute(zone: str, seed: int) -> None:
+def test_minute_by_minute(zone: str) -> None:
     """A window holds, and ends, as a walk through the minutes of a turn of clocks says."""
-    random = Random(f"{zone} {seed}")  # noqa: S311 - the same each time
+    random = Random(f"{zone} 0")  # noqa: S311 - the same each time
     day = random.choice(ZONES[zone])
     since, until = day - timedelta(days=2), day + timedelta(days=3)
     windows: list[tuple[Drawn, Window, timedelta]] = []
@@ -116,7 +115,7 @@ def test_minute_by_minute(zone: str, seed: int) -> None:
         found = ((starts[: bisect_right(starts, at)], span) for starts, span in walked)
         return any(starts and starts[-1] + span > at for starts, span in found)
 
-    for _ in range(40):
+    for _ in range(15):
         now = since + random.randrange(5 * 24 * 60) * MINUTE
         told = holding([window for _, window, _ in windows], now)
         said = f"{[one.cron for _, one, _ in windows]} at {now}"

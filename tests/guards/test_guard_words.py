@@ -10,6 +10,7 @@ from harness.golden import Golden
 from reconciler.document import ABSENT, Difference, Json, Operation
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.open_incidents import Incidents
+from reconciler.guards.rules import REVIEW, REVIEW_FILE
 from reconciler.project import Guards
 from reconciler.resource import (
     Action,
@@ -29,7 +30,7 @@ BOARD = Ref("Dashboard", "checkout")
 POLICIES = Ref("LogPolicySet", "all")
 TITLE = Difference(("dashboard", "title"), "old", "new")
 LAYOUT = Difference(("dashboard", "layout"), {}, {"rows": []})
-OVERRIDE = "apply with `--override-guard REASON`, which the journal keeps"
+OVERRIDE = "apply with `--override-guard {}=REASON`, which the journal keeps"
 
 
 def change(ref: Ref, *found: Difference, live: Json = None, **fields: Any) -> Change:
@@ -60,7 +61,7 @@ def test_protected(found: list[Difference], fields: str) -> None:
             ways_out=(
                 f"split the change: leave {BOARD} as it is, and apply the rest",
                 "take `metadata.protect` away in an earlier merge, apply that, and change it then",
-                OVERRIDE,
+                OVERRIDE.format("protected"),
             ),
             code="protected",
         )
@@ -149,9 +150,10 @@ def test_too_many(
             said=f"{changed} of {known} known Dashboard resources would change ({figures}): "
             f"{changed} updated; the guard allows {limit} in one apply",
             ways_out=(
+                REVIEW,
                 f"split the change, so that at most {allowed} change at once",
                 f"in an earlier merge, set {wanted} of `local` in reconciler.yaml",
-                OVERRIDE,
+                OVERRIDE.format("too-many-changes"),
             ),
             code="too-many-changes",
         )
@@ -234,9 +236,10 @@ def test_silenced(ids: list[str], golden: Golden) -> None:
     assert found.ref == ALERT
     golden(found.message)
     assert found.ways_out == (
+        REVIEW_FILE,
         f"split the change: leave {ALERT} as it is, and apply the rest",
         f"in an earlier merge, set {setting} of `local` in reconciler.yaml",
-        OVERRIDE,
+        OVERRIDE.format("alert-silenced"),
     )
     assert said(SILENCED, incidents=incidents, allow=["alert-silenced"]) == []
 

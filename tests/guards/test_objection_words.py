@@ -61,12 +61,13 @@ def test_reviewed(code: str) -> None:
 
 @pytest.mark.parametrize("code", [*REVIEWED, "protected"])
 def test_shown_in_a_file(code: str) -> None:
-    """A reviewed file lifts what samples tell only where it shows that, as its digest does not."""
+    """A reviewed plan lifts only what it lists with the same figures."""
     objection = Objection(ref=BOARD, said=": one", ways_out=(), code=code)
+    other = replace(objection, said=": two")
 
-    assert Agreed(reviewed=True, samples_shown=True).to(objection) == (code in REVIEWED)
-    assert Agreed(reviewed=True, samples_shown=False).to(objection) == (code in OF_OTHERS)
-    assert not Agreed(samples_shown=True).to(objection)
+    assert Agreed(reviewed=True, listed=[objection.key]).to(objection) == (code in REVIEWED)
+    assert not Agreed(reviewed=True, listed=[other.key]).to(objection)
+    assert not Agreed(listed=[objection.key]).to(objection)
 
 
 def asserted(name: str, *, enabled: bool) -> Change:

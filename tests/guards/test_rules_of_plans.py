@@ -68,11 +68,17 @@ def test_a_rule_of_plans_is_a_guard(lowered: Workspace) -> None:
     assert "ask first [R/agreed]" in refused.err
 
 
-def test_a_review_does_not_lift_it(lowered: Workspace) -> None:
-    """The digest of a reviewed plan is no consent to what a rule forbids."""
-    digest = lowered.plan()["digest"]
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize(("level", "code"), [("review", 0), ("explicit", GUARDED)])
+def test_a_review_lifts_it(lowered: Workspace, level: str, code: int) -> None:
+    """A reviewed plan consents to what a rule objects to, unless the rule is of level explicit."""
+    lowered.settle(
+        ALLOWING.replace("%s", "") + RULES.replace("on: plan", f"on: plan\n    level: {level}")
+    )
+    made = lowered.plan()
 
-    assert lowered.run("apply", "--expect", digest).code == GUARDED
+    assert [guard["level"] for guard in made["guards"]] == [level]
+    assert lowered.run("apply", "--expect", made["digest"]).code == code
 
 
 def test_an_override_lifts_it(lowered: Workspace) -> None:

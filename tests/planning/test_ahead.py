@@ -22,6 +22,7 @@ OTHERWISE: dict[str, Any] = {
     "salt": "salt",
     "seed": "seed",
     "older": lambda *_: frozenset(),
+    "embedded": True,
 }
 
 

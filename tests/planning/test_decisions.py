@@ -25,6 +25,7 @@ from reconciler.resource import (
     GoneSince,
     LastEdit,
     Manifest,
+    NeverWritten,
     Observation,
     OverwritesEdit,
     ProtectionTurns,
@@ -103,8 +104,8 @@ ADDED = (
         (SLO, Absent(), Action.CREATE, Evidence.LIVE, ()),
         (SLO, Unknown(None, "no id"), Action.CREATE, Evidence.NONE, (CannotBeAsked("no id"),)),
         (VIEW, Unknown(None, "no read"), Action.CREATE, Evidence.NONE, (NO_READ,)),
-        (VIEW, Unknown(7, "no read"), Action.ASSERT, Evidence.NONE, (NO_READ,)),
-        (ALERT, Unknown("id", "no read"), Action.ASSERT, Evidence.NONE, (NO_READ,)),
+        (VIEW, Unknown(7, "no read"), Action.ASSERT, Evidence.NONE, (NO_READ, NeverWritten())),
+        (ALERT, Unknown("id", "no read"), Action.ASSERT, Evidence.NONE, (NO_READ, NeverWritten())),
     ],
 )
 def test_nothing_known(
@@ -485,9 +486,10 @@ def test_ids_of_parts() -> None:
     """Ids that a manifest leaves out are those of its live parts, and make no difference."""
     section: dict[str, Json] = {"options": {"custom": {"name": "S"}}}
     layout: Json = {"sections": [{**section, "id": {"value": "live-id"}}]}
+    ours: Json = {"name": "C", "layout": layout}
     live: Json = {"name": "C", "slugName": "checkout", "layout": layout}
     spec: dict[str, Json] = {"dashboard": {"name": "C", "layout": {"sections": [section]}}}
 
     change = decided(Ref("Dashboard", "checkout"), spec, Seen("id", {"dashboard": live}))
 
-    assert (change.action, change.declared) == (Action.KEEP, {"dashboard": live})
+    assert (change.action, change.declared) == (Action.KEEP, {"dashboard": ours})

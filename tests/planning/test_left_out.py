@@ -13,7 +13,9 @@ from harness.sites import Meddler, Site, assert_settled, policy, policy_set
 
 from reconciler.document import Json, Shape, merge
 from reconciler.emulator import Profile, create_app
+from reconciler.report.plan.text import plan_text
 from reconciler.report.reasons import notes_of
+from reconciler.report.table import Style
 from reconciler.resource import (
     Change,
     Evidence,
@@ -21,6 +23,7 @@ from reconciler.resource import (
     NeededUnseen,
     NotInAnswer,
     OverwrittenSince,
+    Recalled,
 )
 
 A, B = policy("a"), policy("b", "INFO")
@@ -41,20 +44,26 @@ def adopted(site: Site) -> None:
     site.apply(BARE)
 
 
+def severities_of(name: str) -> tuple[str, ...]:
+    """Return where the severities of a policy stand."""
+    return "policies", name, "logRules", "severities"
+
+
 def not_in_answer(change: Change) -> list[str]:
     """Name the policies of which a change says that nobody knows a field."""
     found = [one for one in change.reasons if isinstance(one, NotInAnswer)]
     return [str(path[1]) for one in found for path in one.paths]
 
 
+@pytest.mark.promise("S12")
 @pytest.mark.parametrize("before", [there_already, adopted])
 def test_severities_that_nobody_knows(site: Site, before: Any) -> None:
-    """Severities of which neither answer nor journal tells are told so, and not as seen live."""
+    """A list that was read is live evidence, and the severities that it lacks are named."""
     before(site)
 
     change = site.change(BOTH)
 
-    assert (change.action.word, change.evidence) == ("update", Evidence.NONE)
+    assert (change.action.word, change.evidence) == ("update", Evidence.LIVE)
     assert not_in_answer(change) == ["a", "b"]
     site.apply(BOTH)
     assert_settled(site, BOTH)
@@ -70,14 +79,21 @@ def test_what_is_seen_beside_it(site: Site) -> None:
     assert not_in_answer(change) == ["a"]
 
 
+@pytest.mark.promise("S12")
 def test_severities_of_the_journal(site: Site) -> None:
-    """Severities that only the journal has are compared with it, and not told as seen live."""
+    """A list that was read is live evidence, and what of it the journal remembers is named."""
     site.apply(BOTH)
 
-    change = site.change(policy_set(A, policy("b", "DEBUG")))
+    made = site.plan(policy_set(A, policy("b", "DEBUG")))
 
-    assert (change.action.word, change.evidence) == ("update", Evidence.JOURNAL)
+    (change,) = made.changes
+    assert (change.action.word, change.evidence) == ("update", Evidence.LIVE)
     assert not_in_answer(change) == []
+    assert Recalled((severities_of("a"), severities_of("b"))) in change.reasons
+    (line,) = [one for one in plan_text(made, Style()).splitlines() if "all  " in one]
+    assert "live" in line
+    assert "severities: not in the answer, compared with the journal" in plan_text(made, Style())
+    assert "cannot be read" not in plan_text(made, Style())
 
 
 def test_severities_in_the_answer(tmp_path: Path) -> None:
@@ -187,6 +203,21 @@ def test_a_change_that_needs_what_nobody_knows(site: Site) -> None:
     assert (change.action.word, needed(change)) == ("blocked", ["a"])
     assert any("declare them" in one and '"a"' in one for one in notes_of(change))
     assert (told.action.word, needed(told)) == ("update", [])
+
+
+@pytest.mark.promise("S15")
+@pytest.mark.parametrize("returned", ["hidden", "returned"])
+def test_severities_that_are_declared_no_more(tmp_path: Path, returned: Any) -> None:
+    """A list that leaves out severities that its policies have is blocked, and never sent."""
+    site = Site(tmp_path, create_app(profile=Profile(policy_severities=returned)))
+    site.apply(BOTH)
+    site.forget()
+
+    change = site.change(policy_set(bare("a"), B))
+    site.apply(policy_set(bare("a"), B))
+
+    assert (change.action.word, needed(change)) == ("blocked", ["a"])
+    assert site.writes == []
 
 
 def test_overwritten_and_never_declared(site: Site) -> None:

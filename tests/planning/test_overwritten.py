@@ -113,7 +113,7 @@ def test_overwritten_by_someone(site: Site) -> None:
     assert {path[-1] for path in why.paths} == {"severities"}
     assert isinstance(change.observation, Seen)
     assert change.observation.recalled == ()
-    assert change.evidence is Evidence.NONE
+    assert change.evidence is Evidence.LIVE
     assert not any(isinstance(one, OverwritesEdit | NotInAnswer) for one in change.reasons)
     assert outcomes(applied) == {str(REF): "written"}
     (severities, _) = site.app.state.store.rows(

@@ -151,7 +151,8 @@ def test_what_is_told(tmp_path: Path) -> None:
     applied = site.apply(dashboard(description="forgotten"))
 
     ((told,),) = applied.rewritten.values()
-    assert (told.path, told.before, told.after) == (("dashboard", "description"), "forgotten", "")
+    path = ("dashboard", "description")
+    assert (told.path, told.before, told.after) == (path, "forgotten", ABSENT)
 
 
 def test_told_the_other_way_round() -> None:

@@ -55,8 +55,9 @@ def entry(bench: Workbench) -> None:
     bench.after(report, "    Override,", "    Noted,")
     bench.replace(
         report,
-        "            said = reason\n",
-        "            said = reason\n        case Noted():\n            said = entry.text\n",
+        "        case Unfrozen(reason=reason, frozen=frozen):\n",
+        "        case Noted():\n            said = entry.text\n"
+        "        case Unfrozen(reason=reason, frozen=frozen):\n",
     )
     bench.after("docs/journal.md", "| `override` |", "| `noted` | a person noted it | `text` |")
     _tested(bench)

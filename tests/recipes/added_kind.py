@@ -59,8 +59,10 @@ def _emulated(bench: Workbench) -> None:
     line = '    (22, {"name": "At night", "timeSelection": {}}),'
     bench.after(f"{home}/demo_company.py", "    (17, _POLICIES),", line)
     page = f"{home}/page.py"
-    line = '    "mutings": "SELECT record FROM mutings ORDER BY id",'
-    bench.after(page, '    "views": "SELECT', line)
+    line = "from reconciler.emulator.models.muting import Muting"
+    bench.after(page, "from reconciler.emulator.models.log_policy", line)
+    line = '    "mutings": ("SELECT record FROM mutings ORDER BY id", Muting),'
+    bench.after(page, '    "views": ("SELECT', line)
     bench.after(page, '        "views": len', '        "mutings": len(held["mutings"]),')
     line = '            _section("Mutings", page_tables.mutings(held["mutings"])),'
     bench.after(page, '            _section("Saved views"', line)

@@ -17,15 +17,22 @@ OWN = dict.fromkeys(law for recipe in RECIPES for law in recipe.laws)
 """Those of the tasks."""
 
 
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """Copy the house once: each task that is performed on the copy is taken back."""
+    return Workbench(tmp_path_factory.mktemp("copied") / "house")
+
+
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
-def test_a_task_names_its_files(recipe: Recipe, tmp_path: Path) -> None:
+def test_a_task_names_its_files(recipe: Recipe, bench: Workbench) -> None:
     """What a task needs to be done is in the files that its text names, and in no other."""
-    bench = Workbench(tmp_path / "house")
-    recipe.perform(bench)
-
     said = "\n".join(map(task_named, recipe.task))
+    try:
+        recipe.perform(bench)
 
-    assert bench.unnamed(said, recipe.gaps) == []
+        assert bench.unnamed(said, recipe.gaps) == []
+    finally:
+        bench.take_back()
 
 
 @pytest.mark.slow

@@ -130,6 +130,12 @@ class Workbench:
         else:
             file.unlink()
 
+    def take_back(self) -> None:
+        """Make the copy what it was before anything was done to it."""
+        for name in self.touched:
+            self.leave_out(name)
+        self.touched.clear()
+
     def unnamed(self, task: str, gaps: Mapping[str, str]) -> list[str]:
         """Give the touched files that a task does not name, in full or in a folder named before.
 

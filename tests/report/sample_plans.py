@@ -96,12 +96,14 @@ def asserted(name: str, spec: dict[str, Json]) -> Change:
 
 
 def kept(kind: str, name: str) -> Change:
-    """Give something that is as declared."""
+    """Return something that is kept: as declared, or as last written where no read shows it."""
+    ids: dict[str, str | int] = {"AlertDefinition": ALERT_ID, "SavedView": 7}
+    unseen = ids.get(kind)
     return Change(
         manifest=manifest(kind, name, {}),
         action=Action.KEEP,
-        evidence=Evidence.LIVE,
-        observation=Seen(name, {}),
+        evidence=Evidence.LIVE if unseen is None else Evidence.JOURNAL,
+        observation=Seen(name, {}) if unseen is None else Remembered(unseen, {}),
         declared={},
         body={},
     )

@@ -122,6 +122,24 @@ def test_refused_and_failed(plan: Plan | None, errors: Sequence[str]) -> None:
         assert (marker.digest, marker.state) == (digest, state)
 
 
+@pytest.mark.promise("S18")
+@pytest.mark.parametrize(
+    ("reviewed", "said"),
+    [
+        (plan_of_none().digest, "The plan as it is now: it is the reviewed one"),
+        (DIGEST, "The plan as it is now, which is not the reviewed one"),
+        ("", "The plan as it is now, which was not reviewed"),
+    ],
+)
+def test_what_a_refused_plan_is(reviewed: str, said: str) -> None:
+    """A refused apply calls its plan the reviewed one exactly where the digests are the same."""
+    marker = replace(MARKER, digest=reviewed)
+
+    body = refused_comment(plan_of_none(), marker, ["frozen"], ORIGIN, "")
+
+    assert f"<summary>{said}</summary>" in body
+
+
 @pytest.mark.parametrize("name", ["`", f"{MARK}`", f"`{MARK}", f"` {MARK} `", f"a` {MARK} `b"])
 def test_names_that_hold_backticks(name: str) -> None:
     """No name of samples, logs or policies ends the code that it stands in."""

@@ -1,6 +1,6 @@
 """Comments of many random plans at once, as the forge would take and show them.
 
-`COMMENT_PLANS=100000` makes it a campaign; without it a hundred are tried.
+`COMMENT_PLANS=100000` makes it a campaign; without it thirty are tried.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reconciler.resource import Plan
 
 pytestmark = pytest.mark.slow
 
-PLANS = int(os.environ.get("COMMENT_PLANS", "100"))
+PLANS = int(os.environ.get("COMMENT_PLANS", "30"))
 FORBIDDEN = {"link_open", "image", "code_block", "hr", "s_open"}
 
 FENCED = re.compile(r"^(`{3,})(?:diff|text)$.*?^\1$", re.MULTILINE | re.DOTALL)

@@ -114,7 +114,7 @@ def test_what_was_long_at_60_columns(folder: Path) -> None:
         # A digest and a path are one word.
         assert len(line) <= 60 or "sha256:" in line or len(line.split()) == 1, line
     assert "1 written" in " ".join(runs)
-    assert any(line.endswith("4 entries") or line.strip() == "entries" for line in checks)
+    assert re.search(r"\d entries", " ".join(" ".join(checks).split()))
 
 
 def test_nothing_of_a_run_is_cut() -> None:

@@ -71,7 +71,7 @@ def test_every_resource_is_listed() -> None:
     document = json.loads(plan_json(plan_of_three_hundred()))
 
     assert len(document["changes"]) == 1_000
-    assert sum(document["summary"].values()) == 1_000
+    assert sum(document["summary"][action.word] for action in Action) == 1_000
     assert all(not one["fields"] for one in document["changes"] if one["action"] == "keep")
 
 
@@ -127,7 +127,7 @@ def test_what_changed_since_the_review_is_named() -> None:
     assert changed_since(read_plan(plan_json(reviewed), "plan.json"), now) == [
         "AlertDefinition/edited: another update: name",
         "AlertDefinition/gone: no longer declared",
-        "AlertDefinition/now-kept: was update, is keep",
+        "AlertDefinition/now-kept: was update, is keep: name",
         "SavedView/new: new since the review",
     ]
 
@@ -153,7 +153,7 @@ def test_the_actions_of_the_contract() -> None:
     """The summary counts each action under its word."""
     words = set(json.loads(plan_json(plan_of([])))["summary"])
 
-    assert words == {action.word for action in Action}
+    assert words == {*(action.word for action in Action), "keepUnseen"}
 
 
 @pytest.mark.promise("P33")
@@ -210,6 +210,25 @@ def test_every_field_of_a_stale_change_is_named(count: int) -> None:
 
     missing = [name for name in (*labels, *other, "name") if name not in said]
     assert missing == []
+
+
+@pytest.mark.promise("S61")
+@pytest.mark.parametrize("count", [1, 40])
+def test_every_field_of_another_action_is_named(count: int) -> None:
+    """Where a resource was kept and is changed, or the reverse, each changed field is named."""
+    labels: dict[str, Json] = {f"label-{number:02}": "after" for number in range(count)}
+    edited = {**alert("B"), "entityLabels": labels}
+    kept_one = plan_of([kept("AlertDefinition", "edited")])
+    updated_one = plan_of([rewritten("edited", alert("A"), edited)])
+
+    for reviewed, now, words in (
+        (kept_one, updated_one, "was keep, is update: "),
+        (updated_one, kept_one, "was update, is keep: "),
+    ):
+        (said,) = changed_since(read_plan(plan_json(reviewed), "plan.json"), now)
+
+        assert words in said
+        assert [name for name in (*labels, "name") if name not in said] == []
 
 
 @pytest.mark.promise("P35")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
@@ -20,17 +17,22 @@ from reconciler.journal.entries import Forgotten, Renamed, Settled
 from reconciler.journal.history import History
 from reconciler.journal.store import Patience
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.editing import with_id
+from reconciler.manifests import identifying
+from reconciler.manifests.adopting import Originals
 from reconciler.manifests.envelope import LONGEST_NAME, NAME
 from reconciler.manifests.expressions import Scope
+from reconciler.manifests.placing import replace_text
 from reconciler.manifests.withholding import withheld_from
+from reconciler.manifests.workspace import sources_of
+from reconciler.points import Point, reached
 from reconciler.project import choose_environment, with_target
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Ref, RemoteId
 from reconciler.session.opening import open_workspace
-from reconciler.session.projects import Asked, open_project
+from reconciler.session.projects import Asked, manifest_paths, open_project
 from reconciler.slips import nearest
+from reconciler.source.writing import remove_left
 
 
 @click.command
@@ -151,38 +153,40 @@ def write_ids(*, asked: Asked) -> int:
     With ids in git, a lost journal cannot lead to a second create. They are
     written as `metadata.id`, and as `metadata.ids` of this environment where the
     project has others with a target: what one service calls a resource may be
-    something else to another.
+    something else to another. Ids of what `forEach` makes are written into its items.
     """
     found = open_project(asked)
     name, chosen = choose_environment(found, asked.environment)
     scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
     workspace = open_workspace(asked, found, scope)
     opened = opened_journal(asked)
-    alone = not with_target(found) - {name}
-    written = 0
+    place = identifying.Place(name, alone=not with_target(found) - {name})
+    roots = sources_of(manifest_paths(asked, found), found.root).roots
+    originals = Originals(found.root, roots, workspace.read, name)
+    given: dict[str, list[identifying.Given]] = {}
     for manifest in workspace.manifests:
         known = opened.history.of(manifest.ref).remote_id
         if manifest.remote_id is None and known is not None:
-            file = found.root / manifest.source.file
-            if file.suffix == ".json":
-                raise InvalidInput(f"{manifest.source}: ids are written into YAML manifests only")
-            with _writing(file):
-                text = file.read_text(encoding="utf-8")
-                text = with_id(text, manifest.ref, known, name, alone=alone)
-                file.write_text(text, encoding="utf-8")
-            written += 1
-            if not asked.quiet:
-                words(f"{manifest.source}: {manifest.ref} is {known}")
+            one = identifying.Given(manifest, known)
+            given.setdefault(manifest.source.file, []).append(one)
+    written, by_hand = 0, list[str]()
+    for file, ones in given.items():
+        script = originals.script_of(ones[0].manifest)
+        if script is None:
+            raise InvalidInput(f"{file} was changed while this ran: it is left as it is")
+        made = identifying.identified(script, ones, place)
+        by_hand += made.by_hand
+        if made.written:
+            remove_left([script.path.resolve().parent])
+            replace_text(script.path, file, roots, before=script.text, after=made.text)
+            reached(Point.FILE_REPLACED)
+        written += len(made.written)
+        for one in made.written if not asked.quiet else ():
+            words(safe(f"{one.manifest.source}: {one.manifest.ref} is {one.remote_id}"))
     data(f"{plural(written, 'id')} written\n")
+    if by_hand:
+        raise InvalidInput("\n".join(by_hand))
     return 0
-
-
-@contextlib.contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
 
 
 def _parse_id(ref: Ref, text: str) -> RemoteId:

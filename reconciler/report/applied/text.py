@@ -8,7 +8,7 @@ from types import MappingProxyType
 from reconciler.advice import on_journal
 from reconciler.document import Difference
 from reconciler.report.applied.document import WORDS, OutcomeWord, counts_of, word
-from reconciler.report.counts import selection_words
+from reconciler.report.counts import kept_words, selection_words
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe
 from reconciler.report.signals.watchers import (
@@ -73,7 +73,8 @@ def applied_text(
     counts = counts_of(outcomes)
     spoken = {"inDoubt": "in doubt"}
     words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
-    lines.append(style.paint(", ".join(words).capitalize() or "Nothing to do", Colour.BOLD) + ".")
+    said = ", ".join(words).capitalize() or _nothing_done(plan)
+    lines.append(style.paint(said, Colour.BOLD) + ".")
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
     lines.extend(_planned_lines(plan, outcomes, style) if plan is not None else ())
     for outcome in outcomes:
@@ -82,6 +83,11 @@ def applied_text(
             settle = safe(on_journal("settle", str(outcome.ref)))
             lines.append(f"  {settle} --id ID    or    --never-happened")
     return "\n".join(lines) + "\n"
+
+
+def _nothing_done(plan: Plan | None) -> str:
+    kept = kept_words(plan.changes) if plan is not None else ""
+    return f"Nothing to do: {kept}" if kept else "Nothing to do"
 
 
 def renamed_text(renamed: Mapping[Ref, Ref], style: Style) -> str:

@@ -17,6 +17,7 @@ from reconciler.report.counts import live_document
 from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
 from reconciler.report.spoken import (
     BETWEEN,
+    Lists,
     facts_of_kind,
     name_of,
     place_in,
@@ -73,13 +74,15 @@ def field_changes(change: Change) -> tuple[FieldChange, ...]:
     if change.action in (Action.CREATE, Action.ASSERT):
         found = tuple(Difference((key,), ABSENT, one, "add") for key, one in change.body.items())
     kind = BY_NAME.get(change.ref.kind)
-    return _together(_said(one, change.body, live_document(change), kind) for one in found)
+    before, lists = live_document(change), Lists()
+    return _together(_said(one, (change.body, before), kind, lists) for one in found)
 
 
 def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
     """Give what became of the fields since they were applied; `after` is live."""
     kind = BY_NAME.get(drift.ref.kind)
-    return _together(_said(one, drift.live, drift.applied, kind) for one in drift.differences)
+    sides, lists = (drift.live, drift.applied), Lists()
+    return _together(_said(one, sides, kind, lists) for one in drift.differences)
 
 
 def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldChange]]]:
@@ -96,20 +99,21 @@ def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
 
 
 def _said(
-    difference: Difference, after: Json, before: Json | Missing, kind: Kind | None
+    difference: Difference, sides: tuple[Json, Json | Missing], kind: Kind | None, lists: Lists
 ) -> FieldChange:
+    """Say a difference; `sides` are what is after and what was before."""
     path, operation = difference.path, difference.operation
-    documents = (before, after) if operation == "remove" else (after, before)
-    subject, field = place_in(kind, path, *documents)
+    documents = sides[::-1] if operation == "remove" else sides
+    subject, field = place_in(kind, path, *documents, lists=lists)
     facts = facts_at(kind.spec, path) if kind else NOTHING
     match operation:
         case "move":
-            stands = _moves(difference, documents, kind)
+            stands = _moves(difference, documents, kind, lists)
             return FieldChange(
                 path=path, subject=subject, field=field, operation=operation, stands=stands
             )
         case "add":
-            place = standing(path, after, facts_of_kind(kind))
+            place = standing(path, sides[0], facts_of_kind(kind), lists)
             stands = f"at place {place[0]} of {place[1]}" if place else ""
             text, rest = _whole(difference, difference.after, subject, kind)
             return FieldChange(
@@ -145,13 +149,15 @@ def _said(
             )
 
 
-def _moves(difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None) -> str:
+def _moves(
+    difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None, lists: Lists
+) -> str:
     """Say from where to where something moves, also out of another list."""
     now = _position(difference.after)
     if difference.list_before is not None and isinstance(difference.before, list):
         was = _position(difference.before[-1])
-        old = place_in(kind, difference.list_before, *reversed(documents)).subject
-        new = place_in(kind, difference.path[:-1], *documents).subject
+        old = place_in(kind, difference.list_before, *reversed(documents), lists=lists).subject
+        new = place_in(kind, difference.path[:-1], *documents, lists=lists).subject
         return f"from place {was} of {old} to place {now} of {new}"
     was = _position(difference.before)
     if was == now:
@@ -180,10 +186,11 @@ def _whole(
     unsaid = kind.unsaid if kind else frozenset[str]()
     # What belongs to the part itself comes first, so that no line follows under another's name.
     found: dict[str, list[Leaf]] = {"": []}
+    lists = Lists()
     for inner, end in ends:
         if inner[-2:] == ("id", "value") or end in ("", None, []):
             continue
-        place = spoken_place(inner, document, facts=facts, unsaid=unsaid)
+        place = spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
         leaf = Leaf(place.subject, place.field, spoken_value(end, known))
         found.setdefault(place.subject, []).append(leaf)

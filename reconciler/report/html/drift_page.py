@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from reconciler.report.changes.fields import drift_changes
-from reconciler.report.counts import drift_summary
+from reconciler.report.counts import calm_words, drift_summary
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
 from reconciler.report.html.page import Made, page, page_head, skip_link
@@ -119,5 +119,5 @@ def _rest(drifts: Sequence[Drift]) -> Markup:
     for state, run in groupby(calm, key=lambda one: one.state):
         names = (element("li", None, str(drift.ref)) for drift in run)
         lists += [element("h3", None, _MEANINGS[state]), of_class("ul", "names", *names)]
-    said = element("summary", None, f"{plural(len(calm), 'resource')} not drifted")
+    said = element("summary", None, calm_words(calm))
     return of_class("details", "unchanged", said, *lists)

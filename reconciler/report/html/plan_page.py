@@ -9,11 +9,14 @@ from typing import assert_never
 from reconciler.report.attention import Notice, notices
 from reconciler.report.changes.fields import essentials_of, field_changes
 from reconciler.report.counts import (
+    AS_LAST_WRITTEN,
     EVIDENCE_MEANINGS,
     VERBS,
     WORST_FIRST,
     evidence,
     heading,
+    kept_counts,
+    kept_words,
     summary,
 )
 from reconciler.report.html.cards import (
@@ -90,11 +93,15 @@ def plan_html(plan: Plan, made: Made | None = None) -> str:
 
 def _counts(plan: Plan) -> Markup:
     items = []
-    for action in WORST_FIRST:
-        if count := plan.count(action):
-            sign = of_class("span", f"sign {action.word}", action.value)
-            number = of_class("span", "number", f"{count:,}")
-            items.append(element("li", None, sign, " ", number, " ", VERBS[action]))
+    todo = [action for action in WORST_FIRST if plan.count(action) and action is not Action.KEEP]
+    counts: list[tuple[Action, int, str]] = [
+        *((action, plan.count(action), VERBS[action]) for action in todo),
+        *((Action.KEEP, count, words) for count, words in kept_counts(plan.changes)),
+    ]
+    for action, count, words in counts:
+        sign = of_class("span", f"sign {action.word}", action.value)
+        number = of_class("span", "number", f"{count:,}")
+        items.append(element("li", None, sign, " ", number, " ", words))
     if destroyed := sum(len(change.destroys) for change in plan.changes):
         sign = of_class("span", "sign blocked", "−")  # noqa: RUF001 - a minus as wide as a plus
         number = of_class("span", "number", f"{destroyed:,}")
@@ -201,15 +208,18 @@ def _destroyed(change: Change) -> Markup:
 
 
 def _unchanged(plan: Plan) -> Markup:
-    kept = [change.ref for change in plan.changes if change.action is Action.KEEP]
+    found = (change for change in plan.changes if change.action is Action.KEEP)
+    kept = sorted(found, key=lambda change: change.is_kept_unseen)
     if not kept:
         return NOTHING
     lists = []
-    for kind, refs in groupby(kept, key=lambda ref: ref.kind):
-        names = (element("li", None, ref.name) for ref in refs)
-        lists += [element("h3", None, kind), of_class("ul", "names", *names)]
-    said = element("summary", None, f"{plural(len(kept), 'resource')} as declared")
-    return of_class("details", "unchanged", said, *lists)
+    for (unseen, kind), changes in groupby(
+        kept, key=lambda one: (one.is_kept_unseen, one.ref.kind)
+    ):
+        title = f"{kind}, {AS_LAST_WRITTEN}" if unseen else kind
+        names = (element("li", None, change.ref.name) for change in changes)
+        lists += [element("h3", None, title), of_class("ul", "names", *names)]
+    return of_class("details", "unchanged", element("summary", None, kept_words(kept)), *lists)
 
 
 def _foot(plan: Plan, changes: Sequence[Change]) -> Markup:

@@ -27,6 +27,7 @@ from reconciler.report.changes.document import (
     selection_document,
     source_document,
 )
+from reconciler.report.plan.guards import GuardDocument, guard_document
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
 from reconciler.report.signals.beside_base import BesideBaseDocument, base_document
@@ -40,13 +41,13 @@ from reconciler.resource import (
     ActionWord,
     Change,
     LastEdit,
-    Objection,
     Plan,
     Reason,
     Ref,
     Remark,
     Signals,
 )
+from reconciler.resource.guard_levels import REVIEW_LEVEL, guard_key
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -115,23 +116,23 @@ class UnsettledDocument(TypedDict):
     requestId: str
 
 
-class GuardDocument(TypedDict):
-    """What an apply of the plan would need consent for."""
-
-    code: Annotated[str, Field(default="", description="Names the guard for good: docs/guards.md.")]
-    ref: Annotated[
-        str | None, Field(default=None, description="null where it is about many resources.")
-    ]
-    message: str
-    waysOut: list[str]
-    until: NotRequired[
-        Annotated[str, Field(description="When it ends by itself; left out where nobody knows.")]
-    ]
-
-
 SummaryDocument = TypedDict(
     "SummaryDocument",
-    {"create": int, "update": int, "assert": int, "keep": int, "blocked": int},
+    {
+        "create": int,
+        "update": int,
+        "assert": int,
+        "keep": int,
+        "keepUnseen": Annotated[
+            int,
+            Field(
+                default=0,
+                description="Of those under `keep`, how many cannot be read: what is declared is "
+                "what was written last.",
+            ),
+        ],
+        "blocked": int,
+    },
 )
 SummaryDocument.__doc__ = "How many resources stand under each action."
 
@@ -229,6 +230,7 @@ def plan_document(plan: Plan) -> PlanDocument:
         "digest": plan.digest,
         "summary": {
             "keep": plan.count(Action.KEEP),
+            "keepUnseen": plan.keep_unseen,
             "create": plan.count(Action.CREATE),
             "update": plan.count(Action.UPDATE),
             "assert": plan.count(Action.ASSERT),
@@ -242,7 +244,7 @@ def plan_document(plan: Plan) -> PlanDocument:
             {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
             for one in plan.unsettled
         ],
-        "guards": [_guard_document(one) for one in plan.guarded],
+        "guards": [guard_document(one) for one in plan.guarded],
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
@@ -262,16 +264,13 @@ def _owned(document: ChangeDocument, change: Change, plan: Plan) -> ChangeDocume
     return document if owners is None else {**document, "owners": [*owners]}
 
 
-def _guard_document(one: Objection) -> GuardDocument:
-    document: GuardDocument = {
-        "code": one.code,
-        "ref": str(one.ref) if one.ref is not None else None,
-        "message": one.message,
-        "waysOut": list(one.ways_out),
-    }
-    if one.until:
-        document["until"] = one.until
-    return document
+def listed_in(reviewed: PlanDocument) -> frozenset[str]:
+    """Return the keys of the guards of level review that a plan file lists."""
+    return frozenset(
+        guard_key(guard["code"], guard["ref"] or "", guard["figures"])
+        for guard in reviewed["guards"]
+        if guard["level"] == REVIEW_LEVEL
+    )
 
 
 def _sum_of(document: Mapping[str, Any]) -> str:

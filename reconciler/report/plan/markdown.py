@@ -15,7 +15,14 @@ from textwrap import wrap
 from reconciler.report.attention import Notice, emptiness, notices
 from reconciler.report.changes.fields import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
-from reconciler.report.counts import EVIDENCE_MEANINGS, SHOWN_COMMIT, WORST_FIRST, evidence, summary
+from reconciler.report.counts import (
+    EVIDENCE_MEANINGS,
+    SHOWN_COMMIT,
+    WORST_FIRST,
+    evidence,
+    kept_words,
+    summary,
+)
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
@@ -98,7 +105,7 @@ def _head(plan: Plan) -> Iterator[str]:
         yield emptiness(plan)
         yield ""
     elif not plan.has_changes:
-        yield f"{plural(len(plan.changes), 'resource')} as declared."
+        yield f"{kept_words(plan.changes)}."
         yield ""
 
 

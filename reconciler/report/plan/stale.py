@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from reconciler.document import Path
 from reconciler.report.changes.document import (
     FieldDocument,
 )
-from reconciler.report.plan.document import ChangeDocument, PlanDocument, change_document
+from reconciler.report.plan.document import (
+    ChangeDocument,
+    PlanDocument,
+    change_document,
+    listed_in,
+)
 from reconciler.report.spoken import Place, places_in
 from reconciler.resource import (
     Plan,
 )
+from reconciler.resource.guard_levels import REVIEW_LEVEL
 
 
 def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
@@ -20,24 +26,11 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
 
     The digest has decided that the plan is stale; this only explains.
     """
-    changes = {str(change.ref): change for change in now.changes}
-    current = {name: change_document(change) for name, change in changes.items()}
-    known = {change["ref"]: change for change in reviewed["changes"]}
-    names = [
-        f"{what}: was {before!r}, is {after!r}"
-        for what, before, after in (
-            ("environment", reviewed["environment"], now.environment),
-            ("target", reviewed["target"], now.target),
-        )
-        if before != after
-    ]
-    for ref in sorted(known.keys() | current.keys()):
-        if ref not in current:
-            names.append(f"{ref}: no longer declared")
-        elif ref not in known:
-            names.append(f"{ref}: new since the review")
-        elif _essence(current[ref]) != _essence(known[ref]):
-            names.append(f"{ref}: {_difference(known[ref], current[ref], places_in(changes[ref]))}")
+    names = [*elsewhere(reviewed, now), *changes_since(reviewed, now).values()]
+    listed = listed_in(reviewed)
+    names += unlisted(now, listed)
+    if listed - {guard.key for guard in now.guarded}:
+        names.append("a guard that the reviewed plan lists is not as it was, or is gone")
     if not names and reviewed["digest"] != now.digest:
         told = "what would be written is as reviewed; what is live changed in other fields"
         # A digest tells that something differs, and not which of what it covers.
@@ -46,13 +39,53 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
     return names
 
 
+def elsewhere(reviewed: PlanDocument, now: Plan) -> list[str]:
+    """Return how a plan is of another place than the reviewed one, a line each."""
+    return [
+        f"{what}: was {before!r}, is {after!r}"
+        for what, before, after in (
+            ("environment", reviewed["environment"], now.environment),
+            ("target", reviewed["target"], now.target),
+        )
+        if before != after
+    ]
+
+
+def changes_since(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
+    """Return a line for each resource of which the change is not the reviewed one, by its name."""
+    changes = {str(change.ref): change for change in now.changes}
+    current = {name: change_document(change) for name, change in changes.items()}
+    known = {change["ref"]: change for change in reviewed["changes"]}
+    found: dict[str, str] = {}
+    for ref in sorted(known.keys() | current.keys()):
+        if ref not in current:
+            found[ref] = f"{ref}: no longer declared"
+        elif ref not in known:
+            found[ref] = f"{ref}: new since the review"
+        elif _essence(current[ref]) != _essence(known[ref]):
+            told = _difference(known[ref], current[ref], places_in(changes[ref]))
+            found[ref] = f"{ref}: {told}"
+    return found
+
+
+def unlisted(now: Plan, listed: Collection[str]) -> list[str]:
+    """Return what a review could have consented to and did not list, a line each."""
+    return [
+        f"{guard.message} [{guard.code}]: not in the reviewed plan"
+        for guard in now.guarded
+        if guard.level == REVIEW_LEVEL and guard.key not in listed
+    ]
+
+
 def _essence(change: ChangeDocument) -> tuple[object, ...]:
     return change["action"], change["remoteId"], change["fields"], change["destroys"]
 
 
 def _difference(before: ChangeDocument, now: ChangeDocument, where: Callable[[Path], Place]) -> str:
-    if before["action"] != now["action"]:
-        return f"was {before['action']}, is {now['action']}"
+    is_same = before["action"] == now["action"]
+    said = (
+        f"another {before['action']}" if is_same else f"was {before['action']}, is {now['action']}"
+    )
     from deepdiff import DeepDiff  # noqa: PLC0415 - heavy, and only for a stale plan
 
     # With its own threshold it names no key where most of them differ.
@@ -60,7 +93,7 @@ def _difference(before: ChangeDocument, now: ChangeDocument, where: Callable[[Pa
     fields = (*before["fields"], *now["fields"])
     spoken = {_key(one): where(tuple(one["path"])).words for one in fields}
     named = sorted({spoken.get(one, one) for one in found.affected_root_keys})
-    return f"another {before['action']}" + (f": {', '.join(named)}" if named else "")
+    return said + (f": {', '.join(named)}" if named else "")
 
 
 def _parts(change: ChangeDocument) -> dict[str, object]:

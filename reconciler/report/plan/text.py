@@ -10,7 +10,7 @@ from reconciler.advice import on_journal
 from reconciler.report.attention import emptiness, partial_words
 from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
-from reconciler.report.counts import WORST_FIRST, evidence, heading, summary
+from reconciler.report.counts import WORST_FIRST, evidence, heading, kept_words, summary
 from reconciler.report.reasons import telling_notes
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import columns, safe
@@ -108,7 +108,7 @@ def _closing(plan: Plan) -> str:
         what = "the protection" if plan.turns_protection else "the new name"
         return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
     if not plan.has_changes:
-        return f"Nothing to do: {plural(len(plan.changes), 'resource')} as declared."
+        return f"Nothing to do: {kept_words(plan.changes)}."
     return f"{summary(plan)[0].upper()}{summary(plan)[1:]}."
 
 
@@ -135,7 +135,7 @@ def _kind_lines(
             more = f"  {action.value} and {rest:,} more (-v lists them)"
             yield style.paint(more, Colour.DIM)
     if kept and not style.verbose:
-        yield style.paint(f"  = {len(kept):,} unchanged", Colour.DIM)
+        yield style.paint(f"  = {kept_words(kept)}", Colour.DIM)
     yield ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -39,6 +39,16 @@ class TrackRecordDocument(TypedDict):
     byName: Annotated[
         int, Field(description="What told no id, and is counted as it bears the alert's name.")
     ]
+    untied: NotRequired[
+        Annotated[
+            int,
+            Field(
+                default=0,
+                description="Events and cases that may be of the alert: they tell a version alone, "
+                "and not all versions of the alert are known. Left out where there are none.",
+            ),
+        ]
+    ]
     casesByPriority: dict[str, int]
     lastAcknowledged: str | None
     daily: Annotated[
@@ -48,7 +58,7 @@ class TrackRecordDocument(TypedDict):
 
 def track_record_document(record: TrackRecord) -> TrackRecordDocument:
     """Give its JSON form."""
-    return {
+    document: TrackRecordDocument = {
         "days": record.days,
         "events": record.events,
         "incidents": record.incidents,
@@ -61,6 +71,9 @@ def track_record_document(record: TrackRecord) -> TrackRecordDocument:
         "lastAcknowledged": record.last_acknowledged or None,
         "daily": list(record.daily),
     }
+    if record.untied:
+        document["untied"] = record.untied
+    return document
 
 
 def record_words(record: TrackRecord) -> str:
@@ -100,7 +113,11 @@ def _cases(record: TrackRecord) -> str:
 
 
 def _caveats(record: TrackRecord) -> Iterator[str]:
-    if not record.complete:
+    if record.untied:
+        records = plural(record.untied, "record")
+        tell = "tells" if record.untied == 1 else "tell"
+        yield f"not all its versions are known, and {records} {tell} only an unknown one"
+    elif not record.complete:
         yield "not all was told"
     if record.unclear:
         yield f"{record.unclear:,} of a type that may not be a trigger"

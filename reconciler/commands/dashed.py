@@ -1,0 +1,61 @@
+"""Ids that begin with a hyphen, as one in 64 ids of dashboards does, are no options."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+import click
+
+_ID = re.compile(r"-[A-Za-z0-9_-]{20}")
+_LIKE_AN_OPTION = re.compile(r"--[a-z][a-z-]*")
+_LIKE_A_VALUE = re.compile(r"[a-z][a-z0-9-]*")
+
+
+def with_ids_last(command: click.Command, arguments: list[str]) -> list[str]:
+    """Return arguments of a command in which ids that begin with a hyphen follow a `--`.
+
+    The order of what is no option stays.
+    """
+    options = {
+        name: one for one in command.params if isinstance(one, click.Option) for name in one.opts
+    }
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if not any(_is_id(one, options) for one in arguments[:end]):
+        return arguments
+    before: list[str] = []
+    after: list[str] = []
+    waiting = iter(arguments)
+    for one in waiting:
+        if one == "--":
+            after.extend(waiting)
+        elif not one.startswith("-") or one == "-" or _is_id(one, options):
+            after.append(one)
+        else:
+            before.append(one)
+            if _wants_value(one, options):
+                before.extend(islice(waiting, 1))
+    return [*before, "--", *after]
+
+
+def _is_id(word: str, options: dict[str, click.Option]) -> bool:
+    if _ID.fullmatch(word) is None or word in options or _LIKE_AN_OPTION.fullmatch(word):
+        return False
+    short = options.get(word[:2])
+    has_value = short is not None and not _is_flag(short)
+    return not (has_value and _LIKE_A_VALUE.fullmatch(word[2:]))
+
+
+def _wants_value(word: str, options: dict[str, click.Option]) -> bool:
+    """Return whether the next argument is the value of an option."""
+    if word.startswith("--"):
+        return word in options and not _is_flag(options[word])
+    for nth, letter in enumerate(word[1:], 1):
+        option = options.get(f"-{letter}")
+        if option is not None and not _is_flag(option):
+            return nth == len(word) - 1
+    return False
+
+
+def _is_flag(option: click.Option) -> bool:
+    return option.is_flag or option.count

@@ -1,0 +1,41 @@
+"""What of a plan a review consents to, as a list short enough for a comment. Pure.
+
+Source: docs/guards.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from reconciler.resource import Objection
+from reconciler.resource.guard_levels import REVIEW_LEVEL, whole_key
+
+MOST_LISTED: Final = 40
+
+
+def listing_of(guarded: Sequence[Objection]) -> tuple[str, ...]:
+    """Return the keys of what a review consents to; of many, one key for all of a code."""
+    by_code = _by_code(guarded)
+    keys = [key for keys in by_code.values() for key in keys]
+    if len(keys) <= MOST_LISTED:
+        return tuple(keys)
+    return tuple(whole_key(code, keys) for code, keys in by_code.items())
+
+
+def listed_of(guarded: Sequence[Objection], listing: Collection[str]) -> frozenset[str]:
+    """Return the keys of those objections that a list names."""
+    whole = {code for code, keys in _by_code(guarded).items() if whole_key(code, keys) in listing}
+    return frozenset(
+        objection.key
+        for objection in guarded
+        if objection.key in listing or objection.code in whole
+    )
+
+
+def _by_code(guarded: Sequence[Objection]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for objection in guarded:
+        if objection.level == REVIEW_LEVEL:
+            found.setdefault(objection.code, []).append(objection.key)
+    return found

@@ -1,0 +1,61 @@
+"""Guards that are overridden once: by their codes, or by one reason for all of them. Pure.
+
+Source: docs/guards.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from reconciler.errors import UsageError
+from reconciler.project.rules import PREFIX
+from reconciler.resource.guard_levels import LEVELS
+from reconciler.slips import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Overridden:
+    """Reasons by the codes that they override; `reason` is for all guards, None for no such."""
+
+    codes: Mapping[str, str] = field(default_factory=dict)
+    reason: str | None = None
+
+    def check_rules(self, known: Collection[str]) -> None:
+        """Raise UsageError for the code of a rule that the project does not have."""
+        for code in self.codes:
+            if code.startswith(PREFIX) and code not in known:
+                raise UsageError(_unknown(code, known))
+
+
+NOTHING_OVERRIDDEN = Overridden()
+
+
+def read_overridden(texts: Iterable[str]) -> Overridden:
+    """Read `CODE=REASON` and `REASON`; of a code, and of all guards, reasons add up.
+
+    The text before the first `=` is a code if it has no blank inside. Raises UsageError for an
+    unknown code, the code of a rule apart, and where no reason is given.
+    """
+    codes: dict[str, list[str]] = {}
+    reasons: list[str] = []
+    for text in texts:
+        code, equals, reason = (part.strip() for part in text.partition("="))
+        # A code alone is no reason for all guards.
+        is_code = (bool(equals) and not code.split()[1:]) or code in LEVELS
+        if is_code and code not in LEVELS and not code.startswith(PREFIX):
+            raise UsageError(_unknown(code, LEVELS))
+        given = (reason if is_code else text).strip()
+        if not given:
+            raise UsageError("--override-guard needs a reason, which is kept in the journal")
+        (codes.setdefault(code, []) if is_code else reasons).append(given)
+    return Overridden(
+        {code: "; ".join(given) for code, given in codes.items()},
+        "; ".join(reasons) if reasons else None,
+    )
+
+
+def _unknown(code: str, known: Iterable[str]) -> str:
+    near = nearest(code, known)
+    hint = f": did you mean `{near}`?" if near else f" (known: {', '.join(known) or 'none'})"
+    return f"--override-guard: there is no guard `{code}`{hint}"

@@ -1,0 +1,53 @@
+"""The guards of a part of a plan, with the figures of the whole. Source: docs/plan.md."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reconciler.guards import rules
+from reconciler.guards.taking_over import never_written
+from reconciler.kinds import BY_NAME
+from reconciler.project import Guards, settings
+from reconciler.resource import Objection, Plan
+
+
+def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[Objection, ...]:
+    """Return those guards of a whole plan that hold for a part of its changes too.
+
+    They keep the figures that were reviewed.
+    """
+    refs = {change.ref for change in part.changes}
+    kinds = {change.ref.kind for change in part.changes if change.action.writes}
+    ended = _ended_limits(whole, part, guards)
+    about_journal = [*rules.without_memory(part)]
+
+    def holds(objection: Objection) -> bool:
+        match objection.code:
+            case _ if objection.ref is not None:
+                return objection.ref in refs
+            case rules.NEW_JOURNAL:
+                return bool(about_journal)
+            case settings.TAKES_OVER:
+                return any(never_written(change) is not None for change in part.changes)
+            case settings.POLICY_SAMPLES:
+                return any(BY_NAME[kind].destroyable for kind in kinds)
+            case _:
+                return objection.said not in ended
+
+    return tuple(objection for objection in whole.guarded if holds(objection))
+
+
+def _ended_limits(whole: Plan, part: Plan, guards: Guards) -> set[str]:
+    """Return what is said of the limits of kinds that a whole plan exceeds and a part does not."""
+    ended: set[str] = set()
+    for kind in {change.ref.kind for change in whole.changes}:
+        of_whole, of_part = (
+            [*rules.exceeded_limits(_of_kind(plan, kind), guards)] for plan in (whole, part)
+        )
+        if not of_part:
+            ended |= {objection.said for objection in of_whole}
+    return ended
+
+
+def _of_kind(plan: Plan, kind: str) -> Plan:
+    return replace(plan, changes=tuple(one for one in plan.changes if one.ref.kind == kind))

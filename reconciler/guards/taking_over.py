@@ -1,0 +1,181 @@
+"""What would be written unseen and was never ours, and the names that the platform has for it.
+
+The API has no read of alert definitions nor of saved views, so an id that was copied from another
+manifest leads to another object, which the write replaces. Events bear the id and the name of
+their alert (docs/guards.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from reconciler.document import value_at
+from reconciler.errors import ReconcilerError
+from reconciler.foreign import quoted
+from reconciler.guards.rules import MOST_NAMED, REVIEW, allowing, overriding
+from reconciler.kinds import BY_NAME
+from reconciler.project import Guards
+from reconciler.project.settings import TAKES_OVER
+from reconciler.resource import Change, NeverWritten, Objection, Plan, Ref
+from reconciler.sealed import holds_seal
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.client import Api
+
+MOST_PAGES: Final = 10
+"""Pages of each of the two listings, whatever number of alerts would be taken over."""
+
+
+@dataclass(slots=True)
+class Names:
+    """The names of alerts by their ids in lower case, as far as the platform told any.
+
+    `unread` says why a listing could not be read, "" where each could.
+    """
+
+    of: dict[str, dict[str, None]] = field(default_factory=dict)
+    unread: str = ""
+
+    def add(self, remote_id: str, name: str) -> None:
+        """Keep a name; several in the order in which they are told."""
+        if remote_id and name:
+            self.of.setdefault(remote_id.lower(), {})[name] = None
+
+
+def never_written(change: Change) -> NeverWritten | None:
+    """Return why a write takes over what was never ours, unseen; None where it does not."""
+    found = (reason for reason in change.reasons if isinstance(reason, NeverWritten))
+    return next(found, None) if change.action.writes else None
+
+
+async def with_names(api: Api, plan: Plan) -> tuple[Plan, str]:
+    """Fill in what incidents and events call that which would be taken over unseen.
+
+    They are listed only where there is such a write of what triggers any. Also returns why
+    they could not be listed, "" where they could.
+    """
+    taken = [change for change in plan.changes if never_written(change) is not None]
+    if not any(BY_NAME[change.ref.kind].fires for change in taken):
+        return plan, ""
+    names = await _told_names(api, {str(change.remote_id).lower() for change in taken})
+    named = {change.ref: _named(change, names) for change in taken}
+    changes = tuple(named.get(change.ref, change) for change in plan.changes)
+    return replace(plan, changes=changes), names.unread
+
+
+def _named(change: Change, names: Names) -> Change:
+    kind = BY_NAME[change.ref.kind]
+    title = value_at(change.declared, kind.title)
+    told = tuple(names.of.get(str(change.remote_id).lower(), ())) if kind.fires else ()
+    if not isinstance(title, str) or holds_seal(title):
+        return change
+    reasons = (
+        NeverWritten(told, title) if isinstance(reason, NeverWritten) else reason
+        for reason in change.reasons
+    )
+    return replace(change, reasons=tuple(reasons))
+
+
+async def _told_names(api: Api, ids: Iterable[str]) -> Names:
+    """Ask each listing once, within its bound; what one refuses, the other may tell."""
+    names, wanted = Names(), set(ids)
+    listings: Sequence[Callable[[Api], AsyncIterator[tuple[str, str]]]] = (_incidents, _events)
+    for listing in listings:
+        try:
+            async for remote_id, name in listing(api):
+                if remote_id.lower() in wanted:
+                    names.add(remote_id, name)
+        except ReconcilerError as error:
+            names.unread = names.unread or str(error)
+    return names
+
+
+async def _incidents(api: Api) -> AsyncIterator[tuple[str, str]]:
+    from reconciler.signals.incidents import (  # noqa: PLC0415 - heavy
+        IncidentEventFilter,
+        list_incident_events,
+    )
+    from reconciler.signals.record import Allowance  # noqa: PLC0415 - heavy
+
+    async for event in list_incident_events(api, IncidentEventFilter(), Allowance(MOST_PAGES)):
+        known = event.incident_event_extended_metadata
+        if known is not None:
+            yield known.alert_id, known.alert_name
+
+
+async def _events(api: Api) -> AsyncIterator[tuple[str, str]]:
+    from reconciler.signals.alert_events import (  # noqa: PLC0415 - heavy
+        EventFilter,
+        list_alert_events,
+    )
+    from reconciler.signals.record import Allowance  # noqa: PLC0415 - heavy
+
+    async for event in list_alert_events(api, EventFilter(), Allowance(MOST_PAGES)):
+        for remote_id in event.alert_ids:
+            yield remote_id, event.alert_name
+
+
+def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[Objection]:
+    """Yield one objection for all that would be written unseen and was never ours."""
+    taken = [change for change in plan.changes if never_written(change) is not None]
+    if not taken or TAKES_OVER in guards.allow:
+        return
+    ways_out = (
+        REVIEW,
+        "where the id is that of another: correct `metadata.id`",
+        "if the journal was lost or is kept elsewhere, bring it back: `journal:` says where it is",
+        allowing(TAKES_OVER, plan.environment),
+        overriding(TAKES_OVER),
+    )
+    yield Objection(
+        said=_words(taken, unnamed),
+        ways_out=ways_out,
+        code=TAKES_OVER,
+        # Names come with incidents, and go.
+        figures=" ".join(f"{change.ref}={change.remote_id}" for change in taken),
+    )
+
+
+def _words(changes: Sequence[Change], unread: str) -> str:
+    """Return what an apply would do to all that it takes over unseen, with the names of it."""
+    reasons = {change.ref: never_written(change) for change in changes}
+    others = {ref: told for ref, told in reasons.items() if told is not None and told.is_another}
+    ahead = [*others, *(change.ref for change in changes if change.ref not in others)]
+    said = (
+        f"{_counted(changes)} would be written unseen, and this journal neither wrote nor imported "
+        f"what has {'that id' if len(changes) == 1 else 'those ids'}: {_listed(ahead)}"
+    )
+    if others:
+        named = [_other_name(ref, told) for ref, told in others.items()]
+        said += f"; incidents and events have another name for {_shortened(named)}"
+    known = sum(told is not None and bool(told.names) for told in reasons.values())
+    if known > len(others):
+        said += f"; they have the declared name for {known - len(others)}"
+    if unread:
+        said += f"; their names could not be read: {unread}"
+    elif not known:
+        said += "; incidents and events have no name for any"
+    return said
+
+
+def _other_name(ref: Ref, told: NeverWritten) -> str:
+    return f"{ref}: {' and '.join(map(quoted, told.names))}, declared as {quoted(told.declared)}"
+
+
+def _counted(changes: Sequence[Change]) -> str:
+    counts: dict[str, int] = {}
+    for change in changes:
+        counts[change.ref.kind] = counts.get(change.ref.kind, 0) + 1
+    return " and ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def _listed(refs: Sequence[Ref]) -> str:
+    return _shortened([str(ref) for ref in refs])
+
+
+def _shortened(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
+    return ", ".join(texts[:MOST_NAMED]) + more

@@ -1,0 +1,89 @@
+"""The variables of a command that runs for an unreviewed change: none leads into its checkout.
+
+Programs look for code where many variables say: PATH, PYTHONPATH, BASH_ENV, GIT_CONFIG_GLOBAL,
+JAVA_TOOL_OPTIONS. No list of them is whole, so the values are looked at, whatever the name is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+# By their names, lists of places: PYTHONPATH, LD_LIBRARY_PATH, PERL5LIB, XDG_DATA_DIRS.
+_LIST = re.compile(r"(PATHS?|LIB|DIRS)$", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s:;,=|\"'`@<>()\[\]{}&?#]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Unreviewed:
+    """The folders that a change has a say in. Relative paths are seen from each of them."""
+
+    folders: tuple[Path, ...]
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a path leads into one of the folders, as it is spelt or through links."""
+        places = Path(os.path.normpath(path)), Path(os.path.realpath(path))
+        return any(place.is_relative_to(folder) for place in places for folder in self.folders)
+
+    def without(self, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+        """Return the variables that do not lead there, and the names of those that did.
+
+        A list loses entries, also those that are relative or empty, which mean the folder in
+        which a program happens to run. Any other variable is left out.
+        """
+        kept, lost = dict[str, str](), list[str]()
+        for name, value in environ.items():
+            left = self._left_of(name, value, environ)
+            if left != value:
+                lost.append(name)
+            if left:
+                kept[name] = left
+            elif left == value:
+                kept[name] = value
+        return kept, sorted(lost)
+
+    def _left_of(self, name: str, value: str, environ: Mapping[str, str]) -> str:
+        if _LIST.search(name):
+            entries = value.split(os.pathsep) if value else []
+            return os.pathsep.join(filter(self._may_be_searched, entries))
+        return "" if any(map(self._leads_in, _paths_in(_expanded(value, environ)))) else value
+
+    def _may_be_searched(self, entry: str) -> bool:
+        # What is above a folder has that folder as an entry of its own.
+        is_above = any(folder.is_relative_to(os.path.realpath(entry)) for folder in self.folders)
+        return entry.startswith("/") and not is_above and not self.holds(Path(entry))
+
+    def _leads_in(self, path: str) -> bool:
+        if path.startswith("/"):
+            return self.holds(Path(path))
+        return any(os.path.lexists(folder / path) for folder in self.folders)
+
+
+def unreviewed(root: Path, environ: Mapping[str, str]) -> Unreviewed:
+    """Return what a change of the project at `root` may hold: its checkout, and the workspace."""
+    real = Path(os.path.realpath(root))
+    tops = [one for one in (real, *real.parents) if os.path.lexists(one / ".git")]
+    workspace = environ.get("GITHUB_WORKSPACE", "")
+    places: Sequence[str | Path] = (tops[-1] if tops else real, *([workspace] if workspace else []))
+    folders = (Path(way(place)) for place in places for way in (os.path.abspath, os.path.realpath))
+    return Unreviewed(tuple(dict.fromkeys(folders)))
+
+
+def _expanded(value: str, environ: Mapping[str, str]) -> str:
+    """Return a value as a shell reads it, which expands that of BASH_ENV."""
+    return Template(value).safe_substitute(defaultdict(str, environ))
+
+
+def _paths_in(value: str) -> Iterator[str]:
+    """Yield what may be a path in a value: from its first slash on, and each part with a slash."""
+    if "/" in value:
+        yield value[value.index("/") :]
+    for part in _BETWEEN.split(value):
+        if "/" in part:
+            yield part
+            yield part[part.index("/") :]

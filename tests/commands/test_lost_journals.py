@@ -1,0 +1,85 @@
+"""What is made, and reported, where a journal is not there, or cannot be kept in git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness.doors import in_this_process, typed
+from harness.repositories import git, repository
+from harness.served import Served
+from harness.stores import REF
+from harness.workspaces import ALERT, SLO, VIEW, project_at
+
+IN_GIT = f"environments: {{default: {{journal: 'git:{REF}'}}}}"
+
+
+def checks(root: Path, service: Served) -> dict[str, str]:
+    """Give what `doctor` reports of each thing."""
+    out = in_this_process(root, service.base_url, "doctor", "--format", "json").json
+    return {one["check"]: f"{one['state']}: {one['detail']}" for one in out}
+
+
+@pytest.mark.promise("S44")
+def test_refused_in_git(tmp_path: Path, service: Served) -> None:
+    """An apply that is refused leaves no ref of a journal on the remote."""
+    checkout = repository(tmp_path / "git")
+    project_at(checkout, IN_GIT, view=VIEW)
+
+    ran = in_this_process(checkout, service.base_url, "apply", "--yes")
+
+    assert ran.code == 11, ran.err
+    assert git(checkout, "ls-remote", "origin", REF) == ""
+
+
+@pytest.mark.promise("S44")
+@pytest.mark.parametrize("manifest", [ALERT, SLO])
+def test_doctor_on_a_missing_journal(tmp_path: Path, service: Served, manifest: str) -> None:
+    """A missing journal is a warning where declared resources have ids, and else is as it was."""
+    root = project_at(tmp_path / "p", "environments: {default: {}}", one=manifest).root
+
+    found = checks(root, service)["journal"]
+
+    assert found.startswith("warning" if manifest is ALERT else "ok: none yet"), found
+    assert ("1 declared resources have an id" in found) is (manifest is ALERT)
+
+
+@pytest.mark.promise("S42")
+def test_init_without_a_remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a remote `init` keeps the journal in a file, and names the command that moves it."""
+    monkeypatch.chdir(tmp_path)
+
+    made = typed("init", "shop", "--base-url", "http://127.0.0.1:1")
+
+    text = (tmp_path / "shop" / "reconciler.yaml").read_text(encoding="utf-8")
+    assert made.code == 0, made.err
+    assert "journal: .reconciler/production.journal.jsonl" in text
+    assert "git:refs" not in text
+    assert "--to git:refs/reconciler/production" in made.err
+
+
+@pytest.mark.promise("S42")
+def test_init_with_a_remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a remote the journal is a ref of it, which people and jobs share."""
+    checkout = repository(tmp_path / "git")
+    monkeypatch.chdir(checkout)
+
+    made = typed("init", "shop", "--base-url", "http://127.0.0.1:1")
+
+    text = (checkout / "shop" / "reconciler.yaml").read_text(encoding="utf-8")
+    assert "journal: git:refs/reconciler/production" in text
+    assert "journal move" not in made.err
+
+
+@pytest.mark.promise("S42")
+def test_no_remote(tmp_path: Path, service: Served) -> None:
+    """A journal in git without a remote is an error that names both ways out."""
+    checkout = repository(tmp_path / "git")
+    git(checkout, "remote", "remove", "origin")
+    project_at(checkout, IN_GIT, view=VIEW)
+
+    ran = in_this_process(checkout, service.base_url, "plan")
+
+    assert ran.code == 8
+    assert "remote add origin" in ran.err
+    assert "in a file" in ran.err

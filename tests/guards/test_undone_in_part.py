@@ -1,0 +1,61 @@
+"""The level of what would undo a rollback, where only a part of the manifests is planned."""
+
+from __future__ import annotations
+
+import pytest
+
+from reconciler.document import Json
+from reconciler.guards.undoing import UnderReview, undone_rollbacks
+from reconciler.project import Guards
+from reconciler.resource import (
+    Action,
+    Change,
+    Evidence,
+    Manifest,
+    Plan,
+    Ref,
+    Source,
+    UndoesRollback,
+    Unknown,
+)
+from reconciler.sealed import RefHole, Template, resolve
+
+SLO, ALERT = Ref("SLO", "checkout"), Ref("AlertDefinition", "budget")
+ID = "11111111-1111-4111-8111-111111111111"
+PLACE = ("sloThreshold", "sloDefinition", "sloId")
+SPEC: dict[str, Json] = {
+    "name": "x",
+    "sloThreshold": {"sloDefinition": {"sloId": Template((RefHole(SLO),))}},
+}
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_reference_that_is_not_selected(*, is_whole: bool) -> None:
+    """A field that the change leaves as the base branch has it stays explicit in any selection."""
+    unknown, source = Unknown(None, "no read"), Source("all.yaml", 1)
+    declared = resolve(SPEC, {SLO: ID})
+    assert isinstance(declared, dict)
+    budget = Change(
+        manifest=Manifest(ALERT, declared, source),
+        action=Action.ASSERT,
+        evidence=Evidence.NONE,
+        observation=unknown,
+        declared=declared,
+        body=declared,
+        reasons=(UndoesRollback((PLACE,), "alice", "2026-03-02T18:04:11Z"),),
+    )
+    checkout = Change(
+        manifest=Manifest(SLO, {"name": "s"}, source, remote_id=ID),
+        action=Action.KEEP,
+        evidence=Evidence.LIVE,
+        observation=Unknown(ID, "no read"),
+        declared={},
+        body={},
+    )
+    changes = (budget, checkout) if is_whole else (budget,)
+    plan = Plan(environment="e", target="t", digest="d", changes=changes)
+
+    (objection,) = undone_rollbacks(plan, Guards(), UnderReview(base=lambda: {ALERT: SPEC}))
+
+    assert objection.level == "explicit"
