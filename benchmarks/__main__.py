@@ -13,7 +13,7 @@ from reconciler.__main__ import GARBAGE_THRESHOLDS
 NAMES = (
     *("reading", "formatting", "merging", "starting", "planning"),
     *("importing", "ruling", "completing"),
-    *("small", "unchanged", "waiting", "journaling", "growing", "peers"),
+    *("small", "unchanged", "waiting", "journaling", "growing", "lengthy", "peers"),
 )
 
 

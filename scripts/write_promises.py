@@ -72,6 +72,42 @@ PROMISES = {
     "P53": "The published OpenAPI describes every body whole",
     "P54": "Queries of cases, ranges and labels take the forms that a deployment wants",
     "P55": "Every place that has to name something new is found by a test",
+    "S1": "A dashboard that the service stores without a slug is kept as it is, and gets none",
+    "S2": "What the emulator fills in has a switch each, and the default fills in least",
+    "S3": "Rules of one name are all imported, with names that do not depend on their order",
+    "S5": "A key of a converted file is taken or named, with its panel or rule",
+    "S6": "OpenSLO documents in one list are read like documents of one file",
+    "S7": "An id that begins with a hyphen is an id on the command line",
+    "S8": "An imported manifest is laid out as `fmt` lays it out",
+    "S9": "The emulator requires of a policy what the API document requires",
+    "S10": "What was read is counted apart from what is only remembered",
+    "S11": "A track record of an alert whose versions are unknown is incomplete",
+    "S12": "A policy list that was just read is live, with the remembered part named",
+    "S13": "A blind first write over an id that someone else may have made asks first",
+    "S14": "An apply that would undo a rollback asks first",
+    "S15": "A rollback that the service would refuse is blocked before anything is sent",
+    "S16": "A reviewed change can be applied by CI, and a review consents to what it listed",
+    "S17": "What the service does not return is never shown as live in the comment",
+    "S18": "After a refused apply the comment says whether the plan is the reviewed one",
+    "S24": "A part of a reviewed plan can be applied",
+    "S25": "No key goes to an address from a submodule, a nested repository or a linked work tree",
+    "S26": "Manifests are edited in place by position, and replaced whole or not at all",
+    "S27": "`journal write-ids` writes the ids of items, or says what to write",
+    "S28": "What a stranger can make long costs linear work",
+    "S29": "A job removes only a plan file of its own",
+    "S30": "A command secret gets no search path that leads into an untrusted checkout",
+    "S31": "Nothing beyond a link on the way to the project file is read or quoted in CI",
+    "S32": "A deleted folder, no temporary space and a pipe in place of a file are plain errors",
+    "S42": "`init` keeps the journal where the repository can keep it, and errors name both ways",
+    "S44": "A refused apply makes no journal, and a missing one with known ids is a warning",
+    "S51": "One place knows where a key comes from",
+    "S54": "A journal in git that was rewound is refused like a lost one",
+    "S55": "What small text expands to is bounded by what it makes, early",
+    "S56": "An export in snake_case is converted at any depth",
+    "S58": "Of a trusted checkout the newest commit of the default branch decides",
+    "S59": "Real payloads import, apply and keep on the emulator",
+    "S61": "A plan that differs from the reviewed one names every field that differs",
+    "S63": "An empty file is named by an import",
 }
 
 OPEN: frozenset[str] = frozenset()
@@ -91,7 +127,7 @@ def commits() -> dict[str, list[str]]:
     for entry in log.split("\x01"):
         commit, _, body = entry.strip().partition("\0")
         for line in re.findall(r"^Promises?: (.*)$", body, re.MULTILINE):
-            for name in re.findall(r"P\d+", line):
+            for name in re.findall(r"[PS]\d+", line):
                 found.setdefault(name, []).append(commit)
     return found
 

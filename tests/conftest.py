@@ -3,7 +3,9 @@
 `--hypothesis-profile=long --longest 0 -o faulthandler_timeout=0` tries many.
 """
 
+import gc
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -31,6 +33,8 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("short")
+# jsonschema would build forty parsers of IRIs on import, for formats that no schema here has.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # so it is not there
 # A law that fails is told before the test counts as one that waits for ever.
 engine.MAX_SHRINKING_SECONDS = 60
 
@@ -65,6 +69,17 @@ def _own_process() -> Iterator[None]:
     for number, handler in before.items():
         if signal.getsignal(number) is not handler:
             signal.signal(number, handler)
+
+
+def pytest_collection() -> None:
+    """Look for no garbage while tests are collected: all that is made then is kept."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every later look for garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -11,7 +11,8 @@ from write_promises import OPEN, PROMISES
 
 PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
 ROW = re.compile(
-    r"^\| (P\d+) \| (.+) \| ([0-9a-f, ]+|not yet) \| `pytest --promise (P\d+)` \|$", re.MULTILINE
+    r"^\| ([PS]\d+) \| (.+) \| ([0-9a-f, ]+|not yet) \| `pytest --promise ([PS]\d+)` \|$",
+    re.MULTILINE,
 )
 
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
-from harness.workspaces import Workspace
+from harness.doors import Ran, typed
+from harness.emulated import Emulated
+from harness.profiles import FILLING
+from harness.routes import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS
+from harness.workspaces import Workspace, project_at
+
+import reconciler.emulator
+from reconciler.emulator import Profile
 
 SAMPLES = Path(__file__).parent.parent.parent / "shared" / "samples"
 FOLDERS = {
@@ -19,8 +27,11 @@ FOLDERS = {
     "slos": "SLO",
     "views": "SavedView",
 }
-FILES = sorted(SAMPLES.glob("*/*.json"))
-DASHBOARDS = sorted(SAMPLES.glob("dashboards/*.json"))
+FILES = sorted(file for file in SAMPLES.glob("*/*.json") if file.parent.name in FOLDERS)
+EXPORTS = sorted(SAMPLES.glob("dashboards/*.json"))
+PAIR = SAMPLES / "pairs"
+LEAST = Profile(policy_severities="returned")
+"""Without severities an import of policies is one with comments that say where to add them."""
 
 # Every warning that a sample deserves: code, and what to write instead.
 WARNINGS = {
@@ -69,7 +80,7 @@ def test_sample_stays_quiet(sample: Path, workspace: Workspace) -> None:
     assert [change["action"] for change in plan["changes"]] == ["keep"]
 
 
-@pytest.mark.parametrize("export", DASHBOARDS, ids=lambda file: file.name)
+@pytest.mark.parametrize("export", EXPORTS, ids=lambda file: file.name)
 def test_sample_export(export: Path, workspace: Workspace) -> None:
     """A dashboard sample also goes through `spec.file`, as the export it is."""
     workspace.write("exports/one.json", export.read_text(encoding="utf-8"))
@@ -84,6 +95,124 @@ def test_sample_export(export: Path, workspace: Workspace) -> None:
 
     assert applied.code == 0, applied.err
     assert [change["action"] for change in plan["changes"]] == ["keep"]
+
+
+def service_at(root: Path, chosen: Profile, monkeypatch: pytest.MonkeyPatch) -> Emulated:
+    """Return the service of a project as another client has it; commands run on the same data."""
+    monkeypatch.setattr(
+        reconciler.emulator, "create_app", partial(reconciler.emulator.create_app, profile=chosen)
+    )
+    (root / ".reconciler").mkdir(mode=0o700)
+    alert = str(uuid5(NAMESPACE_URL, "alert"))
+    return Emulated(root / ".reconciler" / "local.db", alert_ids=[alert], profile=chosen)
+
+
+def stored_by_others(service: Emulated, sample: Path) -> Any:
+    """Let another client write a sample; returns what the web interface shows of it."""
+    content = json.loads(sample.read_text(encoding="utf-8"))
+    match sample.parent.name:
+        case "alerts":
+            item = {"id": str(uuid5(NAMESPACE_URL, "alert")), **content}
+            service.put(ALERTS, {"alertDefsToReplace": [item]})
+            return service.web("alerts")[0]
+        case "dashboards":
+            for number, one in enumerate(content.get("filters", [])):
+                if service.app.state.profile.required_fields == "observed":
+                    one.setdefault("id", {"value": str(number)})
+            service.post(DASHBOARDS, {"requestId": "r", "dashboard": content})
+            return service.web("dashboards")[0]
+        case "policies":
+            service.post(OVERWRITE, content)
+            return service.web("policies")[0]
+        case "slos":
+            return service.post(SLOS, content).body["slo"]
+        case _:
+            service.post(VIEWS, content)
+            return service.web("saved-views")[0]
+
+
+def words_for(sample: Path, record: Any, root: Path) -> list[str]:
+    """Return what is typed after `import` to have a stored record as a manifest."""
+    match sample.parent.name:
+        case "dashboards":
+            return ["dashboard", "--", record["dashboard"]["id"]]
+        case "policies":
+            return ["policies"]
+        case "slos":
+            return ["slo", record["id"]]
+        case _:
+            (root / "exports").mkdir()
+            export = root / "exports" / "one.json"
+            export.write_text(json.dumps(record), encoding="utf-8")
+            return ["--from", str(export)]
+
+
+@pytest.mark.promise("S1", "S2", "S59")
+@pytest.mark.parametrize("chosen", [LEAST, FILLING], ids=["least", "all"])
+def test_stored_sample(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: Profile
+) -> None:
+    """A sample that another client stored is imported, kept, and applied without a difference."""
+    project = project_at(tmp_path, MANIFESTS)
+    (tmp_path / "manifests").mkdir()
+    service = service_at(tmp_path, chosen, monkeypatch)
+    record = stored_by_others(service, sample)
+    service.app.state.store.close()
+
+    def run(command: str, *words: str) -> Ran:
+        return typed(command, "--project", str(project.root / "reconciler.yaml"), *words)
+
+    imported = run("import", *words_for(sample, record, tmp_path))
+    plan = run("plan", "--format", "json").json
+    applied = run("apply", "--yes", "--format", "json")
+
+    assert imported.code == 0, imported
+    assert [one["action"] for one in plan["changes"]] == ["keep"], plan["changes"]
+    assert (applied.code, applied.json["summary"]["written"]) == (0, 0), applied
+    assert run("plan", "--format", "json").json["summary"] == plan["summary"]
+
+
+MANIFESTS = """\
+manifests: [manifests]
+environments:
+  local:
+    emulator: {data: .reconciler/local.db}
+    journal: .reconciler/local.journal.jsonl
+"""
+
+
+@pytest.mark.promise("S1")
+@pytest.mark.skipif(not PAIR.exists(), reason="the captured pair is not beside this checkout")
+def test_captured_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a real service was sent is kept against what it stored, byte for byte: no slug."""
+    sent = json.loads((PAIR / "dashboard-sent.json").read_text(encoding="utf-8"))
+    stored = json.loads((PAIR / "dashboard-stored.json").read_text(encoding="utf-8"))
+    service = service_at(tmp_path, Profile(), monkeypatch)
+    own = stored["dashboard"]["id"]
+    with service.app.state.store.writing():
+        row = own, f"/{own}", json.dumps(stored)
+        service.app.state.store.write("INSERT INTO dashboards VALUES (?, ?, ?)", *row)
+    assert service.get(f"{DASHBOARDS}/{own}").body == stored
+    service.app.state.store.close()
+    spec = {name: sent[name] for name in ("dashboard", "isLocked")}
+    project = project_at(tmp_path)
+    project.write(
+        "one.json",
+        json.dumps(
+            {
+                "apiVersion": "reconciler/v1",
+                "kind": "Dashboard",
+                "metadata": {"name": "retry-pipeline"},
+                "spec": spec,
+            }
+        ),
+    )
+
+    (change,) = project.plan()["changes"]
+    drift = project.run("drift", "--format", "json")
+
+    assert (change["action"], change["fields"]) == ("keep", [])
+    assert drift.code == 0
 
 
 def test_all_samples_together(workspace: Workspace) -> None:

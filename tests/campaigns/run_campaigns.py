@@ -25,6 +25,7 @@ from formatting import format_texts
 from imports import import_worlds, kill_imports
 from kill_points import kill_at_points
 from live_edits import edit_between
+from living import live_first
 from lost_answers import cut_answers, lose_answers, storm
 from power_loss import lose_power
 from races import race, stop_holders
@@ -59,6 +60,7 @@ CAMPAIGNS: dict[str, tuple[Campaign, int]] = {
     "second-writer": (add_between, 1_000),
     "signal": (send_signals, 1_000),
     "worlds": (live_worlds, 2_000),
+    "living": (live_first, 2_000),
     "rollback": (roll_back, 1_000),
     "kill-rollback": (kill_rollbacks, 1_000),
     "import": (import_worlds, 2_000),

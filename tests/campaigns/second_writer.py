@@ -32,6 +32,9 @@ PRINTED = f'"name": "{NAME}"'
 GUARDED = 11
 WINDOW, LOST = "window", "silent loss"
 
+TAKEN_OVER = ("--override-guard", "takes-over=campaign")
+"""Alerts are written unseen; that guard has laws of its own."""
+
 
 def add_between(stage: Stage, count: int, seed: int) -> Tally:
     """Add a policy at each of some places, half of them right around the overwrite."""
@@ -61,7 +64,8 @@ def _add_once(stage: Stage, tally: Tally, place: int, chance: random.Random) -> 
     allowed = chance.random() < 0.7
     stage.emulator.order(edits=[[place, [ADDED]]], look=False)
     # In words, as a person reads them.
-    step = stage.run("apply", "--new-journal", "--yes", *(["--allow-destroy"] if allowed else []))
+    agreed = ["--allow-destroy"] if allowed else []
+    step = stage.run("apply", "--new-journal", "--yes", *TAKEN_OVER, *agreed)
     stage.emulator.order(edits=[], look=False)
     what = verdict(step, allowed=allowed)
     tally.counts[what] += 1

@@ -50,7 +50,7 @@ class Others:
             properties: Spec = record["alertDefProperties"]
             return properties
         if kind == "Dashboard":
-            return {"dashboard": record["dashboard"], "isLocked": record["isLocked"]}
+            return {name: record[name] for name in ("dashboard", "isLocked") if name in record}
         return {name: value for name, value in record.items() if name not in OWNED}
 
     def _put(self, kind: str, remote_id: str, content: Spec) -> bool:

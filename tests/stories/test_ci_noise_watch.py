@@ -46,7 +46,7 @@ def test_section(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     file = jobs.root / "reconciler.yaml"
     text = file.read_text(encoding="utf-8")
     file.write_text(
-        text.replace("production.jsonl}", "production.jsonl, watch: {onNoisier: rollback}}"),
+        text.replace("production.jsonl", "production.jsonl\n    watch: {onNoisier: rollback}"),
         encoding="utf-8",
     )
     jobs.base = jobs.merge()

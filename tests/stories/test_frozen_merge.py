@@ -25,10 +25,7 @@ ALWAYS = """\
 def with_freeze(jobs: Jobs, freeze: str) -> None:
     """Let production freeze."""
     text = (jobs.root / "reconciler.yaml").read_text("utf-8")
-    line = next(one for one in text.splitlines() if "production:" in one and "{" in one)
-    fields = line.split("{", 1)[1].rstrip("}")
-    spelled = "\n".join(f"    {one.strip()}" for one in fields.split(", "))
-    text = text.replace(line, f"  production:\n{spelled}\n{freeze.rstrip()}")
+    text = text.replace("  production:\n", f"  production:\n{freeze.rstrip()}\n")
     (jobs.root / "reconciler.yaml").write_text(text, encoding="utf-8")
 
 

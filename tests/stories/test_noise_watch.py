@@ -90,6 +90,7 @@ environments:
     baseUrl: "{service.base_url}"
     journal: .reconciler/production.jsonl
     watch: {{onNoisier: rollback}}
+    guards: {{allow: [takes-over]}}
 """
         (root / "reconciler.yaml").write_text(project, encoding="utf-8")
         monkeypatch.setenv("RECONCILER_API_KEY", KEY)

@@ -123,7 +123,7 @@ def test_what_the_comment_says(jobs: Jobs, golden: Golden) -> None:
 def test_a_comment_without_a_track_record(jobs: Jobs) -> None:
     """With `trackRecord: 0` in the base branch's project file the comment tells of no days."""
     project = jobs.root / "reconciler.yaml"
-    told = project.read_text("utf-8").replace("production: {", "production: {trackRecord: 0, ")
+    told = project.read_text("utf-8").replace("production:\n", "production:\n    trackRecord: 0\n")
     assert "trackRecord" in told
     project.write_text(told, encoding="utf-8")
     jobs.base = jobs.merge()
