@@ -33,9 +33,8 @@ def in_flight(folder: Path, service: Served) -> Iterator[subprocess.Popen[str]]:
     """Start an apply, and wait until the create of its dashboard is on its way."""
     slow = {"method": "POST", "path": "/v1/dashboards/*", "fault": {"delay": 1.5}}
     service.switch.misbehave(slow)
-    with begun(
-        folder, (*APPLY, "--yes", "--format", "json"), environment(service.base_url)
-    ) as process:
+    words = (*APPLY, "--yes", "--format", "json")
+    with begun(folder, words, environment(service.base_url), is_cold=True) as process:
         wait_for(folder, '"ref":"Dashboard/checkout"', process)
         yield process
         process.kill()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
-from harness.doors import command, of_a_terminal
+from harness.doors import cold_command, of_a_terminal
 from harness.forked import Came, Launch, Sink, run_all
 from harness.golden import Golden
 from harness.workspaces import SEEDED, WORKSPACE
@@ -190,7 +190,7 @@ def test_nobody_reads_an_apply(tmp_path: Path, form: str, sinks: str, code: int)
     (tmp_path / "reconciler.yaml").write_text(SEEDED, encoding="utf-8")
     (tmp_path / "manifests").mkdir()
     (tmp_path / "manifests" / "all.yaml").write_text(WORKSPACE, encoding="utf-8")
-    line = f"set -o pipefail; {' '.join(command('apply', '--yes', '--format', form))} {sinks}"
+    line = f"set -o pipefail; {' '.join(cold_command('apply', '--yes', '--format', form))} {sinks}"
 
     ended = subprocess.run(
         ["bash", "-c", line],  # noqa: S607 - the shell of the PATH
@@ -211,7 +211,7 @@ def test_nobody_reads_an_apply(tmp_path: Path, form: str, sinks: str, code: int)
 def test_closed_stdin(shop: Path, tmp_path: Path, golden: Golden) -> None:
     """Without a stdin nobody can be asked, which is a usage error and no other."""
     copy = shutil.copytree(shop, tmp_path / "copy")
-    line = f"{' '.join(command('apply'))} <&-"
+    line = f"{' '.join(cold_command('apply'))} <&-"
 
     ended = subprocess.run(
         ["bash", "-c", line],  # noqa: S607 - the shell of the PATH

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import FishComplete, ZshComplete
-from harness.doors import typed
+from harness.doors import command, typed
+from harness.warm import warm_folder
 from harness.workspaces import ALERT, DASHBOARD, PROJECT, SLO, VIEW, Workspace, project_at
 from write_tree import tree_text
 
 from reconciler.commands.completing import SHELLS, VARIABLE
 from reconciler.commands.tree import FILE
 
-BIN = Path(sys.executable).parent
 LABELLED = SLO.replace("name: checkout}", "name: checkout, labels: {team: payments, name: a}}")
 BLOCK = """\
 # apiVersion: in words
@@ -57,7 +57,7 @@ def completed(root: Path, *words: str, shell: str = "bash") -> subprocess.Comple
     if shell == "fish":
         environ["COMP_CWORD"] = words[-1]
     return subprocess.run(
-        [BIN / "reconciler"], cwd=root, env=environ, capture_output=True, text=True, check=False
+        command(), cwd=root, env=environ, capture_output=True, text=True, check=False
     )
 
 
@@ -74,7 +74,7 @@ def in_bash(root: Path, *words: str) -> list[str]:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("there is no bash")
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    path = f"{warm_folder()}{os.pathsep}{os.environ['PATH']}"
     ran = subprocess.run(
         [bash, "-c", BASH_ASKS, "asks", "reconciler", *words],
         cwd=root,
@@ -169,7 +169,7 @@ def test_quiet(made: Workspace, shell: str, word: str) -> None:
 def test_odd_requests(tmp_path: Path, instruction: str) -> None:
     """A request that no script of ours makes is answered without a word of complaint."""
     ran = subprocess.run(
-        [BIN / "reconciler"],
+        command(),
         cwd=tmp_path,
         env={**os.environ, VARIABLE: instruction},
         capture_output=True,

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -19,6 +18,7 @@ from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
+from harness.doors import command
 from harness.routes import API_ROOT
 from harness.workspaces import Shop
 
@@ -27,7 +27,6 @@ from reconciler.emulator import Fault, Profile, Rule, create_app
 from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.resources import RESOURCES
 
-COMMAND = (sys.executable, "-m", "reconciler", "emulator")
 DOCS = Path(__file__).parents[2] / "docs"
 ALERT = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 SLI = {"goodEvents": {"query": "good"}, "totalEvents": {"query": "all"}}
@@ -69,9 +68,13 @@ class PlainClient:
 def serving(folder: Path, *flags: str, key: str = "") -> Iterator[PlainClient]:
     """Run `emulator serve` as a process; ends it as Ctrl-C does, and it must end well."""
     environ = {**os.environ, "RECONCILER_API_KEY": key}
-    command = (*COMMAND, "serve", "--port", "0", *flags)
     with subprocess.Popen(
-        command, cwd=folder, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command("emulator", "serve", "--port", "0", *flags),
+        cwd=folder,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()

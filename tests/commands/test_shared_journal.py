@@ -52,9 +52,12 @@ def journal(folder: Path, service: Served) -> Journal:
     return found
 
 
-def started(folder: Path, service: Served, *arguments: str) -> subprocess.Popen[str]:
+def started(
+    folder: Path, service: Served, *arguments: str, is_cold: bool = False
+) -> subprocess.Popen[str]:
     """Start one command and go on."""
-    return begun(folder, arguments, environment(service.base_url, **ISOLATED))
+    environ = environment(service.base_url, **ISOLATED)
+    return begun(folder, arguments, environ, is_cold=is_cold)
 
 
 def test_two_machines(machine: Path, service: Served, tmp_path: Path) -> None:
@@ -135,7 +138,7 @@ def test_paused_run(machine: Path, service: Served) -> None:
         await around(scope, receive, send)
 
     service.switch.around = pausing
-    with started(machine, service, *APPLY, "--yes") as process:
+    with started(machine, service, *APPLY, "--yes", is_cold=True) as process:
         _, words = process.communicate(timeout=60)
 
     assert process.returncode == 8, words  # 5 alone, had nothing been in flight

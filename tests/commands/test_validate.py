@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from harness.doors import command
 from harness.golden import Golden
 from harness.workspaces import Workspace, project_at
 
@@ -338,7 +338,7 @@ def test_colour(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
 def in_a_process(folder: Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
     """Run validate on a folder as a user does."""
     return subprocess.run(
-        [sys.executable, "-m", "reconciler", "validate"],
+        command("validate"),
         cwd=folder,
         env={**os.environ, **environ},
         capture_output=True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.doors import command
+
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, LARGEST_SUMMARY
 from reconciler.source.reading import read_text
 
@@ -24,6 +27,14 @@ ROOT = Path(__file__).parent.parent.parent
 SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail")
 OWN = ("RECONCILER_", "GITHUB_", "RUNNER_", "INPUT_", "ACTIONS_")
 COMMAND = re.compile(r"::([a-z-]+)( [^:]*)?::(.*)")
+# `python -I -m reconciler …` needs no start of its own.
+INSTALLED = """\
+#!/bin/sh
+case "$1 $2 $3" in
+"-I -m reconciler") shift 3; exec {reconciler} "$@" ;;
+*) exec {python} "$@" ;;
+esac
+"""
 TOKENS = re.compile(r"\s*(&&|\|\||==|!=|!|\(|\)|'[^']*'|[\w.-]+)")
 
 
@@ -231,7 +242,8 @@ class Job:
     def _installed(self) -> None:
         python = self.temporary / "reconciler" / "bin" / "python"
         python.parent.mkdir(parents=True, exist_ok=True)
-        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+        words = {"reconciler": shlex.join(command()), "python": shlex.quote(sys.executable)}
+        python.write_text(INSTALLED.format(**words), encoding="utf-8")
         python.chmod(0o755)
 
     def _upload(self, one: Mapping[str, Any], contexts: Mapping[str, Any]) -> None:

@@ -22,6 +22,7 @@ from unittest import mock
 
 import click
 
+from harness.warm import warm_command
 from reconciler.commands.root import cli, run
 
 KEY = "canary-key-8d1f77"
@@ -88,16 +89,28 @@ def in_this_process(
 
 
 def command(*arguments: str) -> list[str]:
-    """Give the command line of a process."""
+    """Return the command line of a process, which is a fork of one that has loaded all."""
+    return warm_command(*arguments)
+
+
+def cold_command(*arguments: str) -> list[str]:
+    """Return the command line of a process that loads what it uses, as a user's does."""
     return [sys.executable, "-m", "reconciler", *arguments]
 
 
 def begun(
-    folder: Path, arguments: Sequence[str], environ: Mapping[str, str] | None = None
+    folder: Path,
+    arguments: Sequence[str],
+    environ: Mapping[str, str] | None = None,
+    *,
+    is_cold: bool = False,
 ) -> subprocess.Popen[str]:
-    """Start a process in a folder and go on; nobody can be asked."""
+    """Start a process in a folder and go on; it has no stdin.
+
+    Only a cold process is what its id says: a warm one is asked for by another process.
+    """
     return subprocess.Popen(
-        command(*arguments),
+        (cold_command if is_cold else command)(*arguments),
         cwd=folder,
         env=environ,
         stdin=subprocess.DEVNULL,
