@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.warm import warm_program
 from system_calls import why_not
 
 HERE = Path(__file__).parent
@@ -20,11 +20,11 @@ def campaign(*words: str) -> list[dict[str, Any]]:
     """Run campaigns in a process of their own, which has no thread when it forks."""
     kept = {
         name: os.environ[name]
-        for name in ("PATH", "HOME", "LANG", "PYTHONPATH")
+        for name in ("PATH", "HOME", "LANG", "TMPDIR")
         if name in os.environ
     }
     ended = subprocess.run(
-        [sys.executable, str(HERE / "run_campaigns.py"), *words],
+        warm_program(str(HERE / "run_campaigns.py"), *words),
         env=kept,
         capture_output=True,
         text=True,

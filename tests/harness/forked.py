@@ -1,4 +1,4 @@
-"""The command line in forks of one process, which spares the loading: signals, and lost streams.
+"""Many command lines with one start: signals at points of a run, and lost streams.
 
 Started as a program, it reads launches from stdin, forks a process for each, and prints
 what became of them.
@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
+
+from harness.warm import warm_program
 
 Sink: TypeAlias = Literal["kept", "closed", "full", "unread"]
 OUT, ERR, POINTS = "out.kept", "err.kept", "points.kept"
@@ -56,7 +54,7 @@ class Came:
 def run_all(launches: Sequence[Launch]) -> list[Came]:
     """Run command lines one after the other, each in a process of its own."""
     ended = subprocess.run(
-        [sys.executable, __file__],
+        warm_program(__file__),
         input=json.dumps([asdict(one) for one in launches]),
         capture_output=True,
         text=True,
@@ -149,21 +147,8 @@ def _run(one: Launch) -> Came:
     return Came(code, out, err, int(points or 0))
 
 
-def _warm(folder: Path) -> None:
-    """Plan, apply and list once in this process, so that each fork finds all loaded and built."""
-    from reconciler.commands.root import run  # noqa: PLC0415 - heavy, and for the program only
-
-    with tempfile.TemporaryDirectory() as place:
-        copy = shutil.copytree(folder, Path(place) / "copy")
-        words = StringIO()
-        with redirect_stdout(words), redirect_stderr(words):
-            run(["apply", "--new-journal", "--yes", str(copy)])
-            run(["events", "list", "--project", str(copy / "reconciler.yaml")])
-
-
 def _main() -> None:
     launches = [Launch(**one) for one in json.load(sys.stdin)]
-    _warm(Path(launches[0].folder))
     sys.stdout.write(json.dumps([asdict(_run(one)) for one in launches]))
 
 

@@ -10,6 +10,7 @@ import array
 import atexit
 import json
 import os
+import runpy
 import select
 import shlex
 import shutil
@@ -30,7 +31,12 @@ DESCRIPTORS = 4
 
 def warm_command(*arguments: str) -> list[str]:
     """Return the command line of a process whose run is a fork of the warm process."""
-    return [sys.executable, "-I", "-S", str(CLIENT), _address(), *arguments]
+    return [sys.executable, "-I", "-S", str(CLIENT), _address(), "", *arguments]
+
+
+def warm_program(file: str, *arguments: str) -> list[str]:
+    """Return the command line of a program in Python that runs in a fork of the warm process."""
+    return [sys.executable, "-I", "-S", str(CLIENT), _address(), file, *arguments]
 
 
 @cache
@@ -120,8 +126,6 @@ def _received(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 def _run(launch: dict[str, Any], descriptors: list[int]) -> None:
     """Become the run: its folder, environment, streams and signals. Ends this process."""
-    from reconciler.__main__ import main  # noqa: PLC0415 - loaded before the fork
-
     place, *streams = descriptors
     os.fchdir(place)
     os.close(place)
@@ -132,16 +136,26 @@ def _run(launch: dict[str, Any], descriptors: list[int]) -> None:
         os.close(taken)
     _take_signals(launch["ignored"])
     _take_streams(launch["streams"])
-    sys.argv = ["reconciler", *launch["arguments"]]
     code: object = 0
     try:
-        main()
+        _start(launch["program"], launch["arguments"])
     except SystemExit as leaving:
         code = leaving.code
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+def _start(program: str, arguments: list[str]) -> None:
+    from reconciler.__main__ import main  # noqa: PLC0415 - loaded before the fork
+
+    sys.argv = [program or "reconciler", *arguments]
+    if program:
+        sys.path.insert(0, str(Path(program).parent))
+        runpy.run_path(program, run_name="__main__")
+    else:
+        main()
 
 
 def _take_signals(ignored: list[int]) -> None:

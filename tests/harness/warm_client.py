@@ -38,9 +38,9 @@ class Fork:
 
 def main() -> None:
     """Run one command line; end as it ended."""
-    address, *arguments = sys.argv[1:]
+    address, program, *arguments = sys.argv[1:]
     if any(name in os.environ for name in READ_AT_START):
-        cold = [sys.executable, "-m", "reconciler", *arguments]
+        cold = [sys.executable, *([program] if program else ["-m", "reconciler"]), *arguments]
         os.execv(sys.executable, cold)  # noqa: S606 - there is nothing for a shell
     # First of all: what is opened later would take the number of a closed stream.
     streams = [number for number in range(3) if _is_open(number)]
@@ -49,6 +49,7 @@ def main() -> None:
     for number in set(FORWARDED) - set(ignored):
         signal.signal(number, fork.take)
     launch = {
+        "program": program,
         "arguments": arguments,
         "environment": dict(os.environ),
         "streams": streams,
