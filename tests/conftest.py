@@ -12,6 +12,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import engine
 
+from reconciler.__main__ import GARBAGE_THRESHOLDS
 from reconciler.advice import Here, lead_to
 from reconciler.cache import VARIABLE
 
@@ -35,6 +36,8 @@ settings.register_profile(
 settings.load_profile("short")
 # jsonschema would build forty parsers of IRIs on import, for formats that no schema here has.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # so it is not there
+# httpx looks for it at each request to an application in this process, and never finds it.
+sys.modules["sniffio"] = None  # type: ignore[assignment]  # so it is not there
 # A law that fails is told before the test counts as one that waits for ever.
 engine.MAX_SHRINKING_SECONDS = 60
 
@@ -79,6 +82,7 @@ def pytest_collection() -> None:
 def pytest_collection_finish() -> None:
     """Leave what was collected out of every later look for garbage."""
     gc.freeze()
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     gc.enable()
 
 

@@ -19,9 +19,7 @@ POINTS = int(os.environ.get("CAMPAIGN_POINTS", "12"))
 def campaign(*words: str) -> list[dict[str, Any]]:
     """Run campaigns in a process of their own, which has no thread when it forks."""
     kept = {
-        name: os.environ[name]
-        for name in ("PATH", "HOME", "LANG", "TMPDIR")
-        if name in os.environ
+        name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ
     }
     ended = subprocess.run(
         warm_program(str(HERE / "run_campaigns.py"), *words),

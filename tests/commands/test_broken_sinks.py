@@ -111,18 +111,20 @@ def told(text: str) -> str:
 
 
 def sinks_of(place: int, arguments: list[str]) -> Iterator[tuple[Sink, Sink]]:
-    """Yield sinks to try a command with: none lost, each stdout, and of the others one in turn.
+    """Yield sinks to try a command with: none lost, and of each way to lose one in turn.
 
     What is applied is tried with all of them.
     """
+    ways: list[tuple[Sink, Sink]]
     yield "kept", "kept"
-    yield from ((one, "kept") for one in LOST)
-    for nth, err in enumerate(LOST):
-        if nth == place // PARTS % len(LOST) or arguments[0] == "apply":
-            yield "kept", err
-    for nth, each in enumerate(BOTH):
-        if nth == place // PARTS % len(BOTH) or arguments[0] == "apply":
-            yield each, each
+    for ways in (
+        [(one, "kept") for one in LOST],
+        [("kept", one) for one in LOST],
+        [(one, one) for one in BOTH],
+    ):
+        for nth, way in enumerate(ways):
+            if nth == place // PARTS % len(ways) or arguments[0] == "apply":
+                yield way
 
 
 @pytest.mark.promise("P42")
