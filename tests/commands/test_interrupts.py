@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from harness.doors import APPLY, begun, command, read_to_end, read_until
+from harness.doors import APPLY, begun, cold_command, command, read_to_end, read_until
 from harness.forked import Came, Launch, run_all
 from harness.stores import journal_at
 from harness.workspaces import PROJECT, WORKSPACE
@@ -281,7 +281,7 @@ def test_closed_terminal(tmp_path: Path) -> None:
     folder = project(tmp_path / "work")
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        command("apply"),
+        cold_command("apply"),
         cwd=folder,
         stdin=theirs,
         stdout=subprocess.DEVNULL,
