@@ -33,6 +33,7 @@ from reconciler.forge.event import Event
 from reconciler.guards.undoing import UnderReview
 from reconciler.manifests.revision import Revision, declared_at
 from reconciler.manifests.selection import EVERYTHING, of_shard
+from reconciler.manifests.workspace import Workspace
 from reconciler.planning.straying import strayed
 from reconciler.project import (
     Environment,
@@ -44,7 +45,7 @@ from reconciler.project import (
 from reconciler.project.settings import InFile, InGit
 from reconciler.report.safe import safe
 from reconciler.resource import BesideBase, Plan, Ref
-from reconciler.session.against import Offline, in_folder, opened_offline, stand_in_scope
+from reconciler.session.against import Offline, in_folder, opened_offline
 from reconciler.session.checking import Checked, check, check_in
 from reconciler.session.opening import Bench, bench_of
 from reconciler.session.projects import Asked, lead_here
@@ -161,23 +162,28 @@ def opened(
         allowed = places_allowed(use, event)
         bench = bench_of(asked, use.project, admitted.name, environment, allowed, may_lack=may_lack)
         if isinstance(use, OverBase):
-            base = cache(partial(_declared_on_base, use, bench, asked))
-            bench = replace(_unexempted(bench), review=UnderReview(base=base))
+            base = cache(partial(_base_workspace, use, bench, asked))
+            review = UnderReview(base=lambda: _specs_in(base()))
+            bench = replace(_unexempted(bench), base=base, review=review)
         yield bench
 
 
-def _declared_on_base(use: OverBase, bench: Bench, asked: Asked) -> dict[Ref, Json] | None:
-    """Return what the base branch declares, each as `spec`; None where that cannot be read."""
-    scope = replace(stand_in_scope(bench.name, {}), selection=asked.selection)
+def _base_workspace(use: OverBase, bench: Bench, asked: Asked) -> Workspace | None:
+    """Return what the base branch declares; None where that cannot be read, or is not valid."""
     try:
         with TemporaryDirectory(prefix="reconciler-") as folder:
+            scope = bench.scope(asked)
             found = declared_at(base_of(use), Path(folder), use.project, scope, asked.paths)
     except ReconcilerError as error:
         words(safe(f"the base branch cannot be compared: {error}"))
         return None
-    if found.wrong:
+    return None if found.wrong else found.workspace
+
+
+def _specs_in(workspace: Workspace | None) -> dict[Ref, Json] | None:
+    if workspace is None:
         return None
-    return {one.ref: one.spec for one in found.workspace.manifests}
+    return {manifest.ref: manifest.spec for manifest in workspace.manifests}
 
 
 def _unexempted(bench: Bench) -> Bench:

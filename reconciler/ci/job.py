@@ -175,7 +175,7 @@ class Job:
             wanted = Evidence(track_record=bench.environment.track_record)
             made = asyncio.run(plan_now(bench, bench.journal().history, wanted))
             made = self._owned(made, bench.project)
-            refusals = refusals_of(made, bench, admitted, self.asked, self.talk.event)
+            refusals = refusals_of(made, bench, self.talk.event)
         return Planned(beside_base(made, admitted, self.asked), refusals=refusals)
 
     def _owned(self, made: Plan, project: Project) -> Plan:

@@ -9,25 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
-from reconciler.ci.bench import Admitted, base_of
 from reconciler.ci.result import Failure
-from reconciler.ci.trust import OverBase
 from reconciler.errors import ExitCode, ReconcilerError, worst
 from reconciler.forge.event import Event
 from reconciler.guards.freeze import FROZEN
 from reconciler.guards.rules import NEW_JOURNAL
-from reconciler.manifests.revision import declared_at
+from reconciler.manifests.workspace import Workspace
 from reconciler.report.reasons import notes_of
 from reconciler.report.words import plural
 from reconciler.resource import Action, Change, Objection, Plan
 from reconciler.resource.guard_levels import EXPLICIT_LEVEL
 from reconciler.session.opening import Bench
 from reconciler.session.planning import failures_of, plan_now
-from reconciler.session.projects import Asked
 from reconciler.session.voice import Silent
 
 DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL)
@@ -65,19 +60,17 @@ class Refusals:
 NO_REFUSALS: Final = Refusals()
 
 
-def refusals_of(
-    made: Plan, bench: Bench, admitted: Admitted, asked: Asked, event: Event
-) -> Refusals:
+def refusals_of(made: Plan, bench: Bench, event: Event) -> Refusals:
     """Return what a change brings, by a plan of the base branch where the plan has refusals.
 
-    Without an event nothing tells the base branch, and all is the change's. A commit of the
-    default branch brings nothing.
+    Without an event the base branch is not known, and all refusals are the change's. A commit of
+    the default branch brings none.
     """
     found = _refusals_in(made)
     if not found.codes:
         return found
-    if isinstance(admitted.use, OverBase):
-        base = _plan_of_base(bench, admitted.use, asked)
+    if bench.base is not None:
+        base = _plan_of(bench.base(), bench)
         return without(found, _refusals_in(base)) if base is not None else found
     return without(found, found) if event.name else found
 
@@ -121,17 +114,12 @@ def _refusals_in(made: Plan) -> Refusals:
     )
 
 
-def _plan_of_base(bench: Bench, use: OverBase, asked: Asked) -> Plan | None:
-    """Return what the base branch's manifests come to now; None where they cannot be planned."""
+def _plan_of(base: Workspace | None, bench: Bench) -> Plan | None:
+    """Return the plan of what the base branch declares; None where it cannot be planned."""
+    if base is None:
+        return None
+    bench = replace(bench, workspace=base, others=base.left_out, voice=Silent())
     try:
-        with TemporaryDirectory(prefix="reconciler-") as folder:
-            found = declared_at(
-                base_of(use), Path(folder), bench.project, bench.scope(asked), asked.paths
-            )
-            if found.wrong:
-                return None
-            workspace = found.workspace
-            base = replace(bench, workspace=workspace, others=workspace.left_out, voice=Silent())
-            return asyncio.run(plan_now(base, bench.journal().history))
+        return asyncio.run(plan_now(bench, bench.journal().history))
     except ReconcilerError:
         return None

@@ -152,7 +152,8 @@ class Bench:
     to hide that no manifest was read for. `early` reads the journal once, for the salt of the
     manifests' secrets and for all else. `prepare` is asked once the journal is locked, where
     manifests come from there, and `restoring` is what a rollback puts back. `review` is
-    what is known of the review of what is declared. `waits` is where
+    what is known of the review of what is declared. `base` reads what the base branch of a change
+    declares, None where that cannot be read. `waits` is where
     it is noted what is waited for, and `voice` whom the run speaks to.
     """
 
@@ -170,6 +171,7 @@ class Bench:
     prepare: Callable[[Bench, Journal], Bench] = lambda bench, _: bench
     restoring: Restoring | None = None
     review: UnderReview | None = None
+    base: Callable[[], Workspace | None] | None = None
     waits: Waits = field(default_factory=Waits)
     voice: Voice = field(default_factory=Silent)
 
