@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from test_house import python_files, syntax
 
-from reconciler.guards.rules import guard_codes
 from reconciler.kinds import KINDS
 from reconciler.manifests.repeating import UNUSED, WRONG
 from reconciler.project.levels import WARNED_OF
+from reconciler.resource.guard_levels import GUARDS
 from reconciler.source.diagnostic import AUDITED, CODES
 
 ROOT = Path(__file__).parent.parent
@@ -59,15 +59,15 @@ def test_every_finding_code_is_listed() -> None:
 
 @pytest.mark.promise("P55")
 def test_every_guard_code_is_listed() -> None:
-    """Each code that a guard gives its objections is among `guard_codes()`, which the docs have."""
+    """Each code that a guard gives its objections is among `GUARDS`, which the docs have."""
     given = {
         text
         for file in python_files("reconciler/guards", "reconciler/project")
         for text in named_texts(file).values()
-        if GUARD_CODE.fullmatch(text) or text in guard_codes()
+        if GUARD_CODE.fullmatch(text) or text in GUARDS
     }
 
-    assert given | {code for kind in KINDS for code in kind.consents} == set(guard_codes())
+    assert given | {code for kind in KINDS for code in kind.consents} == set(GUARDS)
 
 
 @pytest.mark.promise("P55")

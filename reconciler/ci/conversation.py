@@ -85,12 +85,8 @@ class Review:
         apply is no failure. Raises Stale and PlanNotFound.
         """
         flags = Consent(
-            allow_destroy=self.inputs.allow_destroy,
-            why_destroy=self.inputs.why_destroy,
-            new_journal=self.inputs.new_journal,
-            why_new_journal=self.inputs.why_new_journal,
+            flags=self.inputs.flags,
             overridden=self.inputs.overridden,
-            break_glass=self.inputs.break_glass or None,
         )
         if not has_work(made) or self.inputs.require_plan == "none":
             return replace(flags, yes=True)

@@ -22,6 +22,7 @@ from reconciler.keys import keys_in
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe
+from reconciler.resource.guard_levels import FLAGS
 from reconciler.session.durations import read_duration
 from reconciler.slips import nearest
 
@@ -70,7 +71,7 @@ _MEANT = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false
 class Inputs:
     """The inputs, checked. `base_url` is where alone a key may go, "" where nobody said.
 
-    `why_destroy` and `why_new_journal` are reasons that the journal keeps, "" for none.
+    `flags` are those of consent, with the reasons that the journal keeps, "" for none.
     """
 
     command: str
@@ -83,13 +84,9 @@ class Inputs:
     comment_must_work: bool
     summary: bool
     annotations: bool
-    allow_destroy: bool
-    why_destroy: str
-    new_journal: bool
-    why_new_journal: str
+    flags: Mapping[str, str]
     overridden: Overridden
     refusal_fails: bool
-    break_glass: str
     thaw: Patience
     fail_on_changes: bool
     remember: bool
@@ -141,8 +138,6 @@ def read_inputs(
             f"`watch-for` is a duration up to 7d, as 90m or 2h, not `{given['watch-for']}`"
         )
     sarif = given["sarif-file"]
-    destroy, why_destroy = _flag_or_reason("allow-destroy", given)
-    new_journal, why_new_journal = _flag_or_reason("new-journal", given)
     inputs = Inputs(
         command=given["command"],
         path=given["path"],
@@ -154,13 +149,9 @@ def read_inputs(
         comment_must_work=given["comment-failure"] == "error",
         summary=given["summary"] == "true",
         annotations=given["annotations"] == "true",
-        allow_destroy=destroy,
-        why_destroy=why_destroy,
-        new_journal=new_journal,
-        why_new_journal=why_new_journal,
+        flags=_flags(given),
         overridden=_overridden(given["override-guard"]),
         refusal_fails=given["on-refusal"] == "error",
-        break_glass=_reason("break-glass", given),
         thaw=_thaw(given),
         fail_on_changes=given["fail-on-changes"] == "true",
         remember=given["remember"] == "true",
@@ -187,14 +178,20 @@ def _flag_or_reason(name: str, given: Mapping[str, str]) -> tuple[bool, str]:
     return True, text
 
 
-def _reason(name: str, given: Mapping[str, str]) -> str:
-    """Return the reason that an input gives, "" for none or `false`; `true` is no reason."""
-    if not given[name].strip():
-        return ""
-    consents, why = _flag_or_reason(name, given)
-    if consents and not why:
-        raise UsageError(f"`{name}` takes the reason why, which the journal keeps, not `true`")
-    return why
+def _flags(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the flags of consent that were given, with their reasons."""
+    found: dict[str, str] = {}
+    for name in FLAGS:
+        # An emergency has a reason: that input is empty by default, and `true` is none.
+        needs_reason = not INPUTS[name][0]
+        if needs_reason and not given[name].strip():
+            continue
+        consents, why = _flag_or_reason(name, given)
+        if needs_reason and consents and not why:
+            raise UsageError(f"`{name}` takes the reason why, which the journal keeps, not `true`")
+        if consents:
+            found[name] = why
+    return found
 
 
 def _overridden(lines: str) -> Overridden:

@@ -15,6 +15,7 @@ from reconciler.console import is_terminal
 from reconciler.errors import UsageError
 from reconciler.guards.overriding import read_overridden
 from reconciler.journal.store import Patience
+from reconciler.resource.guard_levels import ALLOW_DESTROY, BREAK_GLASS, NEW_JOURNAL
 from reconciler.session.applying import Consent
 from reconciler.session.planning import read_plan_file
 
@@ -78,14 +79,17 @@ def consenting(command: Command) -> Command:
                 "--expect takes the digest of a plan, as sha256:…: 64 digits of 0-9, a-f"
             )
         reviewed = read_plan_file(plan_file) if plan_file is not None else None
+        flags = {
+            ALLOW_DESTROY: "" if allow_destroy else None,
+            NEW_JOURNAL: "" if new_journal else None,
+            BREAK_GLASS: break_glass,
+        }
         consent = Consent(
             expect=expect,
             reviewed=reviewed,
             yes=yes,
-            allow_destroy=allow_destroy,
+            flags={flag: reason for flag, reason in flags.items() if reason is not None},
             overridden=read_overridden(override),
-            new_journal=new_journal,
-            break_glass=break_glass,
         )
         return command(consent=consent, thaw=thaw, **own)
 

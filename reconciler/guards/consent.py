@@ -6,46 +6,31 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from reconciler.document import Json, digest
-from reconciler.guards.freeze import FROZEN
-from reconciler.guards.rules import (
-    ALERT_SILENCED,
-    DESTROYS,
-    DESTROYS_ALL,
-    NEW_JOURNAL,
-    REVIEW,
-    REVIEW_FILE,
-    allowing,
-)
+from reconciler.guards.rules import ALERT_SILENCED, REVIEW, REVIEW_FILE, allowing
 from reconciler.project import Guards
 from reconciler.resource import Objection, Plan
-from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel
+from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel, flag_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
     """What was agreed to: by flags, or by whoever reviewed the very plan that is applied.
 
-    `override` is a reason for all that an override lifts, and `codes` are those overridden one by
-    one. `listed` are the keys of what the reviewed plan listed; None where whoever agrees sees
-    these very objections.
+    `flags` are those that were given, without dashes. `override` lifts every guard that has no
+    flag of its own, and `codes` are overridden each by itself. `listed` are the keys of what the
+    reviewed plan listed; None where whoever agrees sees these very objections.
     """
 
-    allow_destroy: bool = False
-    new_journal: bool = False
+    flags: Collection[str] = ()
     override: bool = False
     codes: Collection[str] = ()
-    break_glass: bool = False
     reviewed: bool = False
     listed: Collection[str] | None = None
 
     def to(self, objection: Objection) -> bool:
-        """Return whether it lifts an objection. Freezes, and what is lost for good, have flags."""
-        if objection.code in (DESTROYS, DESTROYS_ALL):
-            return self.allow_destroy
-        if objection.code == NEW_JOURNAL:
-            return self.new_journal
-        if objection.code == FROZEN:
-            return self.break_glass
+        """Return whether it lifts an objection."""
+        if flag := flag_of(objection.code):
+            return flag in self.flags
         overridden = self.override or objection.code in self.codes
         return overridden or self._has_reviewed(objection)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from reconciler.errors import UsageError
 from reconciler.project.rules import PREFIX
-from reconciler.resource.guard_levels import LEVELS
+from reconciler.resource.guard_levels import GUARDS
 from reconciler.slips import nearest
 
 
@@ -42,9 +42,9 @@ def read_overridden(texts: Iterable[str]) -> Overridden:
     for text in texts:
         code, equals, reason = (part.strip() for part in text.partition("="))
         # A code alone is no reason for all guards.
-        is_code = (bool(equals) and not code.split()[1:]) or code in LEVELS
-        if is_code and code not in LEVELS and not code.startswith(PREFIX):
-            raise UsageError(_unknown(code, LEVELS))
+        is_code = (bool(equals) and not code.split()[1:]) or code in GUARDS
+        if is_code and code not in GUARDS and not code.startswith(PREFIX):
+            raise UsageError(_unknown(code, GUARDS))
         given = (reason if is_code else text).strip()
         if not given:
             raise UsageError("--override-guard needs a reason, which is kept in the journal")

@@ -12,16 +12,13 @@ from dataclasses import dataclass, field
 from reconciler.advice import LOST_JOURNAL, on_journal, on_service
 from reconciler.document import value_at
 from reconciler.foreign import quoted
-from reconciler.guards.freeze import FROZEN
 from reconciler.guards.open_incidents import Incidents
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Consent, Kind, Weakening
 from reconciler.project import Guards, Limits
 from reconciler.project.settings import (
     OVERWRITES_EDIT,
-    POLICY_SAMPLES,
     TAKES_OVER,
-    UNDOES_ROLLBACK,
 )
 from reconciler.resource import (
     Action,
@@ -169,16 +166,6 @@ REVIEW_FILE = (
     "review the plan, and apply just that: `--plan FILE`, or answer `yes` on a terminal; "
     "`--expect DIGEST` is not enough, as the digest does not cover incidents"
 )
-
-
-def guard_codes() -> tuple[str, ...]:
-    """Give every code of an objection, of all kinds; docs/guards.md explains each."""
-    return (
-        *(TOO_MANY, DESTROYS, DESTROYS_ALL, PROTECTED),
-        *(NEW_JOURNAL, LOOKS_LIKE_RENAME, OVERWRITES_EDIT, TAKES_OVER),
-        *(UNDOES_ROLLBACK, POLICY_SAMPLES, FROZEN),
-        *(code for kind in KINDS for code in kind.consents),
-    )
 
 
 def splitting(ref: Ref) -> str:

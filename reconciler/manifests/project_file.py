@@ -10,7 +10,7 @@ from reconciler.kinds import BY_NAME, KINDS
 from reconciler.manifests.ruling import flaws_told_early
 from reconciler.project import Project, ProjectFile, project_findings, readable_settings
 from reconciler.project.settings import ALLOWABLE, Guards
-from reconciler.resource.guard_levels import EXPLICIT_LEVEL, LEVELS, GuardLevel
+from reconciler.resource.guard_levels import EXPLICIT_LEVEL, GUARDS, GuardLevel
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import read_own_file
@@ -36,7 +36,7 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
             # A rule of a plan is a guard like any other.
             rules = {rule.code: rule.level for rule in settings.rules if rule.on == "plan"}
             yield from _allowed_findings(environment.guards, rules, (*path, "allow"))
-            known = dict.fromkeys((*LEVELS, *consents_known(), *rules))
+            known = dict.fromkeys((*GUARDS, *consents_known(), *rules))
             for code in environment.guards.levels:
                 if code not in known:
                     yield _unknown_code((*path, "levels", code), code, [*known], at_key=True)
@@ -52,7 +52,7 @@ def _allowed_findings(
         if code in known and level == EXPLICIT_LEVEL:
             said = f"`{code}` is of level explicit here, and no such guard can be allowed for good"
             yield Finding("P101", (*path, index), said)
-        elif code in LEVELS and code not in known:
+        elif code in GUARDS and code not in known:
             said = f"`{code}` cannot be allowed for good (what can be: {', '.join(known)})"
             yield Finding("P101", (*path, index), said)
         elif code not in known:

@@ -21,7 +21,7 @@ from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.safe import safe
 from reconciler.resource import Action, Change, Plan
-from reconciler.resource.guard_levels import EXPLICIT_LEVEL
+from reconciler.resource.guard_levels import EXPLICIT_LEVEL, flag_of
 
 MOST_CHANGES = 100
 LARGEST_LINE = 8_000
@@ -167,9 +167,7 @@ def consent_note(plan: Plan) -> str:
     codes = sorted({one.code for one in plan.guarded if one.level == EXPLICIT_LEVEL})
     if not codes:
         return ""
-    inputs = dict.fromkeys(
-        code(_INPUTS.get(name, f"override-guard: {name}=REASON"), LONGEST_NAME) for name in codes
-    )
+    inputs = (code(given, LONGEST_NAME) for given in dict.fromkeys(map(_input_for, codes)))
     return (
         f"> **No review consents to {', '.join(code(name, LONGEST_NAME) for name in codes)}.** "
         "After the merge, start the workflow of `ci apply` by hand for one run "
@@ -177,13 +175,10 @@ def consent_note(plan: Plan) -> str:
     )
 
 
-_INPUTS = {
-    "destroys": "allow-destroy: REASON",
-    "destroys-all": "allow-destroy: REASON",
-    "new-journal": "new-journal: REASON",
-    "frozen": "break-glass: REASON",
-}
-"""The inputs of the action that consent to what no override lifts."""
+def _input_for(guard: str) -> str:
+    """Return the input of the action that consents to a guard."""
+    flag = flag_of(guard)
+    return f"{flag}: REASON" if flag else f"override-guard: {guard}=REASON"
 
 
 def failed_comment(

@@ -1,4 +1,4 @@
-"""Who may consent to a guard: whoever reviewed the plan, or only a flag of its own. Pure.
+"""Who may consent to a guard, and what lifts it: the one table of guards. Pure.
 
 Source: docs/guards.md.
 """
@@ -6,7 +6,7 @@ Source: docs/guards.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from reconciler.document import Json, digest
 
@@ -16,31 +16,58 @@ GuardLevel: TypeAlias = Literal["review", "explicit"]
 REVIEW_LEVEL: Final = "review"
 EXPLICIT_LEVEL: Final = "explicit"
 
-LEVELS: Final[Mapping[str, GuardLevel]] = {
-    "too-many-changes": REVIEW_LEVEL,
-    "destroys": EXPLICIT_LEVEL,
-    "destroys-all": EXPLICIT_LEVEL,
-    "protected": EXPLICIT_LEVEL,
-    "new-journal": EXPLICIT_LEVEL,
-    "looks-like-rename": EXPLICIT_LEVEL,
-    "overwrites-edit": REVIEW_LEVEL,
-    "takes-over": REVIEW_LEVEL,
-    "undoes-rollback": EXPLICIT_LEVEL,
-    "policy-samples": REVIEW_LEVEL,
-    "frozen": EXPLICIT_LEVEL,
-    "alert-silenced": REVIEW_LEVEL,
-    "alert-deleted": REVIEW_LEVEL,
-    "slo-target-lowered": REVIEW_LEVEL,
-    "dashboard-locked": REVIEW_LEVEL,
+ALLOW_DESTROY: Final = "allow-destroy"
+NEW_JOURNAL: Final = "new-journal"
+BREAK_GLASS: Final = "break-glass"
+
+
+class Guard(NamedTuple):
+    """The level of a guard, and the flag of its own that lifts it, "" where an override does.
+
+    A flag is an option of `apply` and an input of the action.
+    """
+
+    level: GuardLevel
+    flag: str = ""
+
+
+GUARDS: Final[Mapping[str, Guard]] = {
+    "too-many-changes": Guard(REVIEW_LEVEL),
+    "destroys": Guard(EXPLICIT_LEVEL, ALLOW_DESTROY),
+    "destroys-all": Guard(EXPLICIT_LEVEL, ALLOW_DESTROY),
+    "protected": Guard(EXPLICIT_LEVEL),
+    "new-journal": Guard(EXPLICIT_LEVEL, NEW_JOURNAL),
+    "looks-like-rename": Guard(EXPLICIT_LEVEL),
+    "overwrites-edit": Guard(REVIEW_LEVEL),
+    "takes-over": Guard(REVIEW_LEVEL),
+    "undoes-rollback": Guard(EXPLICIT_LEVEL),
+    "policy-samples": Guard(REVIEW_LEVEL),
+    "frozen": Guard(EXPLICIT_LEVEL, BREAK_GLASS),
+    "alert-silenced": Guard(REVIEW_LEVEL),
+    "alert-deleted": Guard(REVIEW_LEVEL),
+    "slo-target-lowered": Guard(REVIEW_LEVEL),
+    "dashboard-locked": Guard(REVIEW_LEVEL),
 }
-"""The level of each code. An objection may have another one, and an environment raises some."""
+"""Every guard by its code. An objection may have another level, and an environment raises some."""
+
+FLAGS: Final = tuple(dict.fromkeys(guard.flag for guard in GUARDS.values() if guard.flag))
+"""The flags, each once."""
 
 _DIGITS = 12
 
 
 def level_of(code: str) -> GuardLevel:
     """Return the level of a code; a team's own rules are of level review."""
-    return LEVELS.get(code, REVIEW_LEVEL)
+    return _guard(code).level
+
+
+def flag_of(code: str) -> str:
+    """Return the flag of its own that lifts a guard, "" where an override lifts it."""
+    return _guard(code).flag
+
+
+def _guard(code: str) -> Guard:
+    return GUARDS.get(code, Guard(REVIEW_LEVEL))
 
 
 def guard_key(code: str, ref: str, figures: str) -> str:

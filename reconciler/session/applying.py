@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from reconciler.advice import on_journal
@@ -16,7 +16,6 @@ from reconciler.guards import FROZEN, Agreed, unmet
 from reconciler.guards.consent import is_covered
 from reconciler.guards.listing import listed_of
 from reconciler.guards.overriding import NOTHING_OVERRIDDEN, Overridden
-from reconciler.guards.rules import DESTROYS, DESTROYS_ALL, NEW_JOURNAL
 from reconciler.journal.entries import Override, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Patience
@@ -28,7 +27,7 @@ from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
 from reconciler.report.spoken import places_in
 from reconciler.resource import LostUnseen, Objection, Plan
-from reconciler.resource.guard_levels import REVIEW_LEVEL
+from reconciler.resource.guard_levels import BREAK_GLASS, REVIEW_LEVEL, flag_of
 from reconciler.session.interrupts import interrupts
 from reconciler.session.opening import Bench, known_secrets, open_api
 from reconciler.session.parts import not_as_reviewed, part_of_reviewed
@@ -43,7 +42,8 @@ class Consent:
 
     `listed` names what the plan of the digest `expect` listed, None where only the digest tells.
     `part` is what of the plan in the file `reviewed` is to be applied, None for all of it.
-    `why_destroy` and `why_new_journal` are reasons that the journal keeps, "" for none.
+    `flags` are those that lift a guard of their own, with the reasons that the journal keeps, ""
+    for none.
     """
 
     expect: str | None = None
@@ -51,12 +51,8 @@ class Consent:
     listed: Collection[str] | None = None
     part: Selection | None = None
     yes: bool = False
-    allow_destroy: bool = False
+    flags: Mapping[str, str] = field(default_factory=dict)
     overridden: Overridden = NOTHING_OVERRIDDEN
-    new_journal: bool = False
-    break_glass: str | None = None
-    why_destroy: str = ""
-    why_new_journal: str = ""
 
     @property
     def given(self) -> bool:
@@ -71,11 +67,9 @@ class Consent:
     def agreed_of(self, made: Plan) -> Agreed:
         """Return what objections of a plan it lifts."""
         return Agreed(
-            allow_destroy=self.allow_destroy,
-            new_journal=self.new_journal,
+            flags=self.flags,
             override=self.overridden.reason is not None,
             codes=self.overridden.codes,
-            break_glass=self.break_glass is not None,
             # Who is asked sees the plan, and these objections in it.
             reviewed=self.is_reviewed or not self.given,
             listed=self._listed_of(made),
@@ -190,9 +184,9 @@ def _note_lifted(bench: Bench, journal: Journal, made: Plan, consent: Consent) -
             journal.append([Override(at=journal.now(), reason=hide(reason), codes=codes)])
         else:
             _say_needless(bench, flag, "no guard that it lifts was in the way")
-    if consent.break_glass is not None:
+    if (why := consent.flags.get(BREAK_GLASS)) is not None:
         if frozen := [one.message for one in made.guarded if one.code == FROZEN]:
-            reason, said = hide(consent.break_glass.strip()), hide("; ".join(frozen))
+            reason, said = hide(why.strip()), hide("; ".join(frozen))
             journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
         else:
             _say_needless(bench, "--break-glass", "nothing was frozen")
@@ -207,12 +201,11 @@ def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str,
     if given.reason is not None:
         codes = sorted(set(left) - given.codes.keys())
         yield "--override-guard", given.reason, tuple(codes)
-    there = {one.code for one in made.guarded}
-    if consent.why_destroy:
-        codes = sorted(there & {DESTROYS, DESTROYS_ALL})
-        yield "--allow-destroy", consent.why_destroy, tuple(codes)
-    if consent.why_new_journal:
-        yield "--new-journal", consent.why_new_journal, tuple(there & {NEW_JOURNAL})
+    there = sorted({objection.code for objection in made.guarded})
+    for flag, reason in consent.flags.items():
+        # A freeze has an entry of its own.
+        if reason and flag != BREAK_GLASS:
+            yield f"--{flag}", reason, tuple(code for code in there if flag_of(code) == flag)
 
 
 def _say_needless(bench: Bench, flag: str, why: str) -> None:

@@ -59,13 +59,13 @@ def test_defaults() -> None:
 
     assert inputs == read_inputs(empty, None)
     assert (inputs.command, inputs.path, inputs.comment) == ("plan", ".", "changes")
-    assert (inputs.require_plan, inputs.summary, inputs.allow_destroy) == ("comment", True, False)
+    assert (inputs.require_plan, inputs.summary, inputs.flags) == ("comment", True, {})
 
 
 @pytest.mark.parametrize("text", ["", " ", "false"])
 def test_no_glass_is_broken(text: str) -> None:
     """A switch that is off gives no reason to break the glass."""
-    assert read_inputs({"INPUT_BREAK_GLASS": text}, "apply").break_glass == ""
+    assert read_inputs({"INPUT_BREAK_GLASS": text}, "apply").flags == {}
 
 
 def test_plan_files() -> None:

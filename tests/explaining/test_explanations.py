@@ -15,8 +15,8 @@ from harness.workspaces import Workspace
 from reconciler.errors import ExitCode
 from reconciler.explaining.explanation import Explanation, Sample
 from reconciler.explaining.families import FAMILIES, explanations
-from reconciler.guards.rules import guard_codes
 from reconciler.resource import Reason, Remark
+from reconciler.resource.guard_levels import GUARDS
 from reconciler.source.diagnostic import AUDITED, CODES
 
 SAID = explanations()
@@ -69,7 +69,7 @@ def test_everything_with_a_code_is_explained() -> None:
     """Every complaint, guard, reason, remark and exit code is explained, and nothing else is."""
     exits = {f"exit-{code.value}" for code in ExitCode}
 
-    assert set(SAID) == {*CODES, *AUDITED, *guard_codes(), *TOLD_IN_PLANS, *exits}
+    assert set(SAID) == {*CODES, *AUDITED, *GUARDS, *TOLD_IN_PLANS, *exits}
     assert {one.code for one in SHOWN} == set(CODES)
 
 
@@ -107,6 +107,4 @@ def test_reasons_are_told_as_in_the_docs() -> None:
     plain = {code: re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", said) for code, said in rows.items()}
 
     assert rows.keys() >= TOLD_IN_PLANS
-    assert plain.items() >= {
-        (code, SAID[code].title) for code in TOLD_IN_PLANS - set(guard_codes())
-    }
+    assert plain.items() >= {(code, SAID[code].title) for code in TOLD_IN_PLANS - set(GUARDS)}

@@ -23,11 +23,12 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.rules import REVIEW, guard_codes
+from reconciler.guards.rules import REVIEW
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.project_file import consents_known
 from reconciler.project import Guards
 from reconciler.resource import Manifest, Objection
+from reconciler.resource.guard_levels import GUARDS
 
 FILE = "reconciler.yaml"
 
@@ -111,8 +112,8 @@ def test_destroying(site: Site, declared: list[dict[str, Json]], code: str, said
 
     assert [one.code for one in found] == [code] * bool(code)
     assert all(one.message.startswith(said) for one in found)
-    assert unmet(found, Agreed(allow_destroy=False, override=True)) == tuple(found)
-    assert unmet(found, Agreed(allow_destroy=True, override=False)) == ()
+    assert unmet(found, Agreed(override=True)) == tuple(found)
+    assert unmet(found, Agreed(flags={"allow-destroy"}, override=False)) == ()
 
 
 def alert(**fields: Json) -> Manifest:
@@ -160,4 +161,4 @@ def test_every_code_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "guards.md").read_text(encoding="utf-8")
     codes = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE))
 
-    assert codes == set(guard_codes())
+    assert codes == set(GUARDS)

@@ -23,12 +23,12 @@ from markdown_it import MarkdownIt
 from reconciler.document import Json
 from reconciler.forge.comments import Marker
 from reconciler.guards import FROZEN, Agreed, freeze_incidents, unmet
-from reconciler.guards.rules import guard_codes
 from reconciler.report.comment import Origin, plan_comment
 from reconciler.report.html import plan_html
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
 from reconciler.resource import ClockUnchecked, FreezeUnknown, Manifest, Objection
+from reconciler.resource.guard_levels import GUARDS
 
 
 def test_beside_windows(site: Site) -> None:
@@ -319,12 +319,12 @@ def test_no_clock(site: Site, *, told: bool, same_clock: bool, remarked: bool) -
 
 def test_what_lifts_it() -> None:
     """Only breaking the glass lifts a freeze, and it lifts nothing else."""
-    every = [Objection(said="x", ways_out=(), code=code) for code in guard_codes()]
-    all_else = Agreed(allow_destroy=True, new_journal=True, override=True, reviewed=True)
+    every = [Objection(said="x", ways_out=(), code=code) for code in GUARDS]
+    all_else = Agreed(flags={"allow-destroy", "new-journal"}, override=True, reviewed=True)
 
     assert [one.code for one in unmet(every, all_else)] == [FROZEN]
-    left = [one.code for one in unmet(every, Agreed(break_glass=True))]
-    assert left == [code for code in guard_codes() if code != FROZEN]
+    left = [one.code for one in unmet(every, Agreed(flags={"break-glass"}))]
+    assert left == [code for code in GUARDS if code != FROZEN]
 
 
 HOSTILE = "\x1b[2J@team ::error::<img src=x> [a](http://b) `x` \u202e|\n## head " + "y" * 9_000

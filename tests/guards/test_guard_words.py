@@ -292,10 +292,10 @@ def test_flags() -> None:
     )
     guarded = (destroys, empty, protected, many)
 
-    assert unmet(guarded, Agreed(allow_destroy=False, override=False)) == guarded
-    assert unmet(guarded, Agreed(allow_destroy=True, override=False)) == (protected, many)
-    assert unmet(guarded, Agreed(allow_destroy=False, override=True)) == (destroys, empty)
-    assert unmet(guarded, Agreed(allow_destroy=True, override=True)) == ()
+    assert unmet(guarded, Agreed(override=False)) == guarded
+    assert unmet(guarded, Agreed(flags={"allow-destroy"}, override=False)) == (protected, many)
+    assert unmet(guarded, Agreed(override=True)) == (destroys, empty)
+    assert unmet(guarded, Agreed(flags={"allow-destroy"}, override=True)) == ()
 
 
 def test_absent_is_no_update() -> None:

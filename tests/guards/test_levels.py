@@ -13,10 +13,9 @@ from reconciler.errors import UsageError
 from reconciler.guards import Agreed, unmet, with_levels
 from reconciler.guards.listing import MOST_LISTED, listed_of, listing_of
 from reconciler.guards.overriding import read_overridden
-from reconciler.guards.rules import guard_codes
 from reconciler.project import Guards
 from reconciler.resource import Objection, Plan, Ref
-from reconciler.resource.guard_levels import LEVELS
+from reconciler.resource.guard_levels import FLAGS, GUARDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "guards.md"
 BOARD = Ref("Dashboard", "checkout")
@@ -41,11 +40,11 @@ CONTRACT: Mapping[str, str] = {
 }
 """The level of each guard, by hand."""
 
-ITS_FLAG: Mapping[str, Agreed] = {
-    "destroys": Agreed(allow_destroy=True),
-    "destroys-all": Agreed(allow_destroy=True),
-    "new-journal": Agreed(new_journal=True),
-    "frozen": Agreed(break_glass=True),
+ITS_FLAG: Mapping[str, str] = {
+    "destroys": "allow-destroy",
+    "destroys-all": "allow-destroy",
+    "new-journal": "new-journal",
+    "frozen": "break-glass",
 }
 """Guards that nothing but a flag of their own lifts."""
 
@@ -78,15 +77,8 @@ def consents(code: str) -> dict[str, tuple[Agreed, bool]]:
         "override by code": (Agreed(codes={code}), by_override),
         "override of another code": (Agreed(codes={other}), False),
         "override by reason": (Agreed(override=True), by_override),
-        "its own flag": (ITS_FLAG.get(code, Agreed()), code in ITS_FLAG),
-        "all other flags": (
-            Agreed(
-                allow_destroy=not code.startswith("destroys"),
-                new_journal=code != "new-journal",
-                break_glass=code != "frozen",
-            ),
-            False,
-        ),
+        "its own flag": (Agreed(flags={ITS_FLAG.get(code, "")}), code in ITS_FLAG),
+        "all other flags": (Agreed(flags={*FLAGS} - {ITS_FLAG.get(code)}), False),
     }
 
 
@@ -119,8 +111,7 @@ def test_levels_on_the_page() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", PAGE.read_text("utf-8"), re.MULTILINE)
     codes = {code: level for code, level in CONTRACT.items() if not code.startswith("R/")}
 
-    assert dict(rows) == dict(LEVELS) == codes
-    assert set(guard_codes()) == set(codes)
+    assert dict(rows) == {code: guard.level for code, guard in GUARDS.items()} == codes
 
 
 def planned(*guarded: Objection) -> Plan:

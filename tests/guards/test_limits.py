@@ -49,7 +49,7 @@ def objects_to(*changes: Change, override: bool = False, **settings: Any) -> int
     """Count what the limits say of a plan."""
     plan = Plan(environment="local", target="emulator", digest="", changes=changes)
     found = objections(plan, Guards.model_validate(settings))
-    return len(unmet(found, Agreed(allow_destroy=False, override=override)))
+    return len(unmet(found, Agreed(override=override)))
 
 
 SEEN = Seen("id", {})
@@ -178,7 +178,7 @@ def test_destroyed_members(tmp_path: Path, gone: int, objects: int) -> None:
 
     made = site.plan(policy_set(*map(policy, names[gone:])))
 
-    found = unmet(objections(made, Guards()), Agreed(allow_destroy=True, override=False))
+    found = unmet(objections(made, Guards()), Agreed(flags={"allow-destroy"}, override=False))
     assert [one.code for one in found] == ["too-many-changes"] * objects
     assert all(f"{gone} destroyed" in one.message for one in found)
 

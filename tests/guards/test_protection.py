@@ -58,8 +58,8 @@ def test_no_change(site: Site, first: Manifest, edited: Manifest) -> None:
     assert codes(site, protected(edited)) == codes(site, edited) == ["protected"]
     assert codes(site, protected(first)) == []
     (objection,) = objections(site.plan(edited), Guards())
-    assert unmet([objection], Agreed(allow_destroy=True, override=False)) == (objection,)
-    assert unmet([objection], Agreed(allow_destroy=False, override=True)) == ()
+    assert unmet([objection], Agreed(flags={"allow-destroy"}, override=False)) == (objection,)
+    assert unmet([objection], Agreed(override=True)) == ()
 
 
 @KINDS

@@ -82,7 +82,7 @@ def test_lifted_by_review(site: Site) -> None:
     found = guarded(site, alert()).guarded
 
     assert unmet(found, Agreed(reviewed=True)) == unmet(found, Agreed(override=True)) == ()
-    assert unmet(found, Agreed(new_journal=True, allow_destroy=True)) == found
+    assert unmet(found, Agreed(flags={"new-journal", "allow-destroy"})) == found
 
 
 def test_allowed(site: Site) -> None:

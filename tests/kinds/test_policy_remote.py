@@ -121,7 +121,7 @@ def refused(site: Site, *policies: dict[str, Json]) -> list[str]:
     """Give what a guard says of a list without consent."""
     made = site.plan(policy_set(*policies))
     found = objections(made, Guards())
-    assert unmet(found, Agreed(allow_destroy=True, override=True)) == ()
+    assert unmet(found, Agreed(flags={"allow-destroy"}, override=True)) == ()
     return [one.message for one in found if one.code != "takes-over"]
 
 
