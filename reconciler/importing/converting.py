@@ -152,8 +152,20 @@ class Fields:
             self._inner[key] = [Fields(one) for one in value if isinstance(one, dict)]
         return self._inner.get(key, []) if isinstance(value, list) else []
 
+    def take(self, *keys: str) -> None:
+        """Count plain values as read that the manifest has by other means, or does not need."""
+        for key in keys:
+            self.scalar(key)
+
+    def take_all(self) -> None:
+        """Count every field as read."""
+        self._read.update(self.document)
+        for key in self.document.keys() & self._inner.keys():
+            for fields in self._inner[key]:
+                fields.take_all()
+
     def unread(self) -> Iterator[str]:
-        """Yield the names of the fields that were not read, once; what is empty says nothing."""
+        """Yield the names of the fields that were not read; what is empty says nothing."""
         for key, value in self.document.items():
             if key in self._inner:
                 for one in self._inner[key]:
@@ -162,7 +174,6 @@ class Fields:
                     yield key
             elif key not in self._read and value not in (None, "", [], {}):
                 yield key
-        self._read.update(self.document)
 
     def without(self, key: str) -> Fields:
         """Return the same fields less one, with the same memory of what was read."""
@@ -201,8 +212,9 @@ class Notes:
         self._note(self._left, LeftBehind(safe(what), safe(why), is_whole))
 
     def unread(self, called: str, fields: Fields) -> None:
-        """Note the fields of an object that were not read, in one line."""
+        """Note the fields of an object that were not read, in one line, and count them as read."""
         names = [*dict.fromkeys(fields.unread())]
+        fields.take_all()
         shown = [named(one) for one in names[:MOST_FIELDS]]
         if len(names) > MOST_FIELDS:
             shown.append(f"and {len(names) - MOST_FIELDS:,} more fields")

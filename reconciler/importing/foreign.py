@@ -11,7 +11,7 @@ from reconciler.errors import ExitCode
 from reconciler.importing import grafana, openslo, prometheus
 from reconciler.importing.converting import Converted, Converter, LeftBehind, Neighbours, named
 from reconciler.importing.records import Left, Record, id_given, judged
-from reconciler.importing.telling_apart import Given, told_apart
+from reconciler.importing.telling_apart import Naming, told_apart
 from reconciler.manifests.withholding import Withheld
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
@@ -77,9 +77,9 @@ def records_of(
             yield from (Left(f"{called}, {each.what}", each.why) for each in left)
 
 
-def _record(foreign: Foreign, mine: Given, withheld: Withheld) -> Record | Left:
+def _record(foreign: Foreign, mine: Naming, withheld: Withheld) -> Record | Left:
     one = foreign.made
-    remote_id = id_given(one.kind, one.name, foreign.where, mine.ids)
+    remote_id = id_given(one.kind, one.name, foreign.where, mine.remote_id)
     if isinstance(remote_id, Left):
         return remote_id
     if remote_id is None and one.kind.id_form.required:

@@ -98,7 +98,7 @@ def convert(document: Json, source: str, beside: Neighbours = ALONE) -> Conversi
     variables = _put_variables(dashboard, inner, notes)
     sections = _sections(inner, notes)
     dashboard["layout"] = {"sections": [_section(one, variables, notes) for one in sections]}
-    inner.number("schemaVersion")
+    inner.take("schemaVersion")
     notes.unread("dashboard", inner)
     notes.unread("around the dashboard", outer)
     made = Converted(DASHBOARD, title, {"dashboard": dashboard}, {}, notes.all)
@@ -139,9 +139,9 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
         if kind != "interval" or not name or not values or name in made:
             said = f"variables of the type {named(kind)} are not taken over"
             notes.leave(called, said if name not in made else "there are two of this name")
-            [*variable.unread()]
+            variable.take_all()
             continue
-        variable.text("query")
+        variable.take("query")
         written = variable.inner("current").text("value")
         chosen = written if written in values else values[0]
         if written and written != chosen:
@@ -185,7 +185,7 @@ def _sections(inner: Fields, notes: Notes) -> list[_Section]:
         else:
             sections[-1].panels.append(panel)
     for panel, _ in panels[MOST_PANELS:]:
-        [*panel.without("panels").unread()]
+        panel.without("panels").take_all()
     return [one for one in sections if one.panels or one.title] or sections
 
 
@@ -257,7 +257,7 @@ def _definition(panel: Fields, queries: Sequence[Query], called: str, notes: Not
             notes.leave(f"{called}: queries {left}", f"only the first {MOST_TOLD} are in the text")
         return _markdown(_apology(kind, queries))
     for query in mapped:
-        query.is_taken_from(panel)
+        query.take_source(panel)
     if mapped[0].language == LUCENE:
         notes.leave(called, "labels of its query are taken for fields of the same names")
     if len(mapped) < len(queries):
@@ -334,7 +334,7 @@ def _mapped(
 def _line_chart(panel: Fields, queries: Sequence[Query], said: _Said) -> Json:
     unit = _unit(panel, said)
     for query in queries:
-        query.target.text("refId")
+        query.target.take("refId")
     for path, usual in USUAL.items():
         said.unless(panel, usual, *path)
     return {
@@ -362,7 +362,7 @@ def _gauge(panel: Fields, query: Query, said: _Said) -> Json:
     low, high = (number_of(at(defaults.document, side)) for side in ("min", "max"))
     if low is not None and high is not None and low < high:
         gauge |= {"min": plain(low), "max": plain(high)}
-        defaults.value("min"), defaults.value("max")
+        defaults.take("min", "max")
     return {"gauge": gauge}
 
 

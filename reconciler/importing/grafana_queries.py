@@ -35,11 +35,11 @@ class Query:
     source: str = ""
     target: Fields = field(default_factory=lambda: Fields({}), compare=False)
 
-    def is_taken_from(self, panel: Fields) -> None:
-        """Note that it is taken over, and with it what says in which language it is."""
+    def take_source(self, panel: Fields) -> None:
+        """Count its data source as read: the language of the query is known by it."""
         holder = self.target if "datasource" in self.target else panel
-        holder.text("datasource")
-        holder.inner("datasource").text("type")
+        holder.take("datasource")
+        holder.inner("datasource").take("type")
 
 
 def queries_of(panel: Fields, called: str, notes: Notes) -> list[Query]:

@@ -127,7 +127,7 @@ def _objectives(fields: Fields, called: str, beside: Neighbours) -> Conversion:
 
 
 def _converted(document: Fields, beside: Neighbours, *, number: int) -> Converted:
-    document.text("apiVersion"), document.text("kind")
+    document.take("apiVersion", "kind")
     metadata, spec = document.inner("metadata"), document.inner("spec")
     (objective,) = spec.each("objectives")
     name = metadata.text("name")
@@ -222,8 +222,8 @@ def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: Neigh
     else:
         raise _NotMapped("its indicator has neither a ratioMetric nor a thresholdMetric")
     if called:
-        indicator.text("apiVersion"), indicator.text("kind")
-        indicator.inner("metadata").text("name")
+        indicator.take("apiVersion", "kind")
+        indicator.inner("metadata").take("name")
         draft.notes.unread(called, indicator)
 
 

@@ -90,7 +90,7 @@ def convert(document: Json, source: str, beside: Neighbours = ALONE) -> Conversi
     fields = Fields(document)
     is_resource = fields.text("apiVersion").startswith(RESOURCE)
     if is_resource:
-        fields.text("kind")
+        fields.take("kind")
     for group in (fields.inner("spec") if is_resource else fields).each("groups"):
         made += _alerts_of(group, source, MOST_MADE - len(made), notes)
     called = named(fields.inner("metadata").text("name"))
@@ -117,7 +117,7 @@ def _alerts_of(group: Fields, source: str, most: int, notes: Notes) -> list[Conv
         else:
             made.append(_converted(rule, of_all))
         # What is left out whole is not named field by field.
-        [*rule.unread()]
+        rule.take_all()
     if recorded:
         said = "the API has no recording rules: metrics that they make must come from elsewhere"
         what = f"{len(recorded)} recording rules ({where}): {', '.join(dict.fromkeys(recorded))}"

@@ -92,11 +92,10 @@ class Left:
         return ": ".join(filter(None, (self.why, self.way_out)))
 
 
-def id_given(kind: Kind, name: str, where: str, ids: Mapping[str, str]) -> RemoteId | Left | None:
-    """Give the id that something was given by its name, None for none, Left for what is none."""
-    given = ids.get(name)
-    known = None if given is None else kind.id_form.typed(given)
-    if given is None or known is not None:
+def id_given(kind: Kind, name: str, where: str, given: str) -> RemoteId | Left | None:
+    """Return an id that a person gave, None for "", and Left for a text that is no id."""
+    known = kind.id_form.typed(given) if given else None
+    if not given or known is not None:
         return known
     said = f"`{given[:MOST_SHOWN]}` is no id of it: it must be {kind.id_form.words}"
     return Left(f"{kind.name} `{name[:MOST_SHOWN]}` ({where})", said, ExitCode.INVALID)
@@ -127,7 +126,7 @@ def record_of(
     spec = _without(spec, kind.inner_id)
     record = Record(kind=kind, spec=spec, remote_id=remote_id, where=where)
     if remote_id is None and record.title:
-        given = id_given(kind, record.title, where, ids)
+        given = id_given(kind, record.title, where, ids.get(record.title, ""))
         if isinstance(given, Left):
             return given
         record = replace(record, remote_id=given)

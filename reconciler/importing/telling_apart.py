@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from reconciler.errors import ExitCode
 from reconciler.importing.converting import Converted, named
@@ -19,16 +19,16 @@ _SELECTS = re.compile(r"(.+)\[([^\[\]]+)\]", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Given:
+class Naming:
     """What one resource is called: `handle` for people and `--id`, `mark` in its manifest's name.
 
-    `ids` has its id by its name, if it was given one. One that is a twin, or has a reason
+    `remote_id` is the id that it was given, "" for none. What is a twin, or has a reason
     `why_not`, is not imported.
     """
 
     handle: str
     mark: str = ""
-    ids: dict[str, str] = field(default_factory=dict)
+    remote_id: str = ""
     why_not: str = ""
     is_twin: bool = False
 
@@ -37,7 +37,7 @@ class Given:
 class ToldApart:
     """What each resource is called, what may have an id, and the ids that fit several."""
 
-    each: Sequence[Given]
+    each: Sequence[Naming]
     met: set[str]
     left: list[Left]
 
@@ -48,7 +48,7 @@ def told_apart(made: Sequence[Converted], ids: Mapping[str, str]) -> ToldApart:
     Those of one name differ by their severity, else by the first label that differs, in
     alphabetical order, else by digits of their digests.
     """
-    given = [Given(one.name) for one in made]
+    given = [Naming(one.name) for one in made]
     firsts = _without_twins(made, given)
     alike: dict[tuple[str, str], list[int]] = defaultdict(list)
     for nth in firsts:
@@ -65,7 +65,7 @@ def told_apart(made: Sequence[Converted], ids: Mapping[str, str]) -> ToldApart:
     return result
 
 
-def _without_twins(made: Sequence[Converted], given: Sequence[Given]) -> list[int]:
+def _without_twins(made: Sequence[Converted], given: Sequence[Naming]) -> list[int]:
     """Return the places of all but those that were met before; what has no labels stays."""
     seen: set[tuple[str, str, str]] = set()
     firsts: list[int] = []
@@ -119,7 +119,7 @@ def _hand_out(
                 result.left.append(_ambiguous(key, kind, [result.each[nth] for nth in nths]))
                 continue
             owners[kind, remote_id.lower()].append(nths[0])
-            result.each[nths[0]].ids[made[nths[0]].name] = remote_id
+            result.each[nths[0]].remote_id = remote_id
     _refuse_shared(made, owners, result.each)
 
 
@@ -127,7 +127,7 @@ def _selected(
     key: str,
     made: Sequence[Converted],
     by_name: Mapping[str, Sequence[int]],
-    given: Sequence[Given],
+    given: Sequence[Naming],
 ) -> list[int]:
     """Return what `NAME[LABEL]` is: LABEL is a mark, the value of a label, or `label=value`."""
     found = _SELECTS.fullmatch(key)
@@ -145,7 +145,7 @@ def _words(labels: Mapping[str, str]) -> Iterable[str]:
         yield f"{name}={value}"
 
 
-def _ambiguous(key: str, kind: str, several: Sequence[Given]) -> Left:
+def _ambiguous(key: str, kind: str, several: Sequence[Naming]) -> Left:
     shown = ", ".join(f"`{named(one.handle)}`" for one in several[:MOST_NAMED])
     more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
     said = f"{len(several)} of {kind} are called so: name one of {shown}{more}"
@@ -155,7 +155,7 @@ def _ambiguous(key: str, kind: str, several: Sequence[Given]) -> Left:
 def _refuse_shared(
     made: Sequence[Converted],
     owners: Mapping[tuple[str, str], Sequence[int]],
-    given: Sequence[Given],
+    given: Sequence[Naming],
 ) -> None:
     """Refuse what shares its id with another resource, and what was given several ids."""
     several: Counter[int] = Counter(nth for nths in owners.values() for nth in {*nths})

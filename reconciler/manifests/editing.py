@@ -78,7 +78,7 @@ class Editor:
                 case _:
                     assert_never(repair)
             if isinstance(repair, MoveId):
-                yield self._identified(self._at(repair.path))
+                yield self._id_moved(self._at(repair.path))
         for path, names in gone.items():
             yield from self.without(self._at(path), names)
 
@@ -108,7 +108,7 @@ class Editor:
         key = holder.keys[holder.place_of(str(path[-1]))]
         return _instead(key, _quoted_as(key, name))
 
-    def _identified(self, value: Node) -> Splice:
+    def _id_moved(self, value: Node) -> Splice:
         """Write an id behind the name, in the metadata."""
         metadata = self.document.at(METADATA)
         empty = next((one for one in metadata.keys if one.text == "id"), None)
