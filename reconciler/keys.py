@@ -25,10 +25,15 @@ def with_key(key: str) -> dict[str, str]:
 
 def keys_in(environ: Mapping[str, str]) -> dict[str, str]:
     """Return every key that a process was given, by what it is called, to hide or withhold it."""
-    found = {KEY_VARIABLE: key_in(environ), _INPUT: environ.get(_INPUT, "")}
-    return {name: key.strip() for name, key in found.items() if key.strip()}
+    found = {name: environ.get(name, "").strip() for name in _variables()}
+    return {name: key for name, key in found.items() if key}
 
 
 def is_key(name: str) -> bool:
     """Return whether a variable is one that a key comes from."""
-    return name in (KEY_VARIABLE, _INPUT)
+    return name in _variables()
+
+
+def _variables() -> tuple[str, ...]:
+    """Return every variable that may hold a key."""
+    return KEY_VARIABLE, _INPUT

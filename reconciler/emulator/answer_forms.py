@@ -2,38 +2,44 @@
 
 import json
 import struct
+from collections.abc import Callable, Iterator
+from functools import partial
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 
 from reconciler.emulator.models.wire import JsonObject, WireObject
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.rendering import Rendered, as_json, as_text, reordered
 
-_FORMS = ("zero_values", "empty_objects", "metadata", "floats", "required_lists", "key_order")
+_Step: TypeAlias = Callable[[Any, type[WireObject]], Any]
+"""Rewrites the content of an answer of a model, which tells fields from keys of a map."""
 
 
 def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
-    """Rewrite an answer as the profile says; `model` tells fields from keys of a map."""
-    if _is_plain(profile):
+    """Rewrite an answer as the profile says."""
+    steps = [*_steps(profile)]
+    if not steps:
         return answer
     content = json.loads(answer)
+    for step in steps:
+        content = step(content, model)
+    return as_text(content)
+
+
+def _steps(profile: Profile) -> Iterator[_Step]:
+    """Yield what rewrites an answer, in order; nothing where answers go out as they are made."""
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
-        content = _filled(content, model, profile)
+        yield lambda content, model: _filled(content, model, profile)
     if profile.metadata == "left_out":
-        content = _without_metadata(content, model)
+        yield _without_metadata
     if profile.required_lists != "sent":
-        content = _without_lists(content, model, even_full=profile.required_lists == "left_out")
+        yield partial(_without_lists, even_full=profile.required_lists == "left_out")
     if profile.zero_values == "dropped":
-        content = _without_zeros(content, model)
+        yield _without_zeros
     if profile.floats == "single":
-        content = _narrowed(content)
-    return as_text(reordered(content) if profile.key_order == "reversed" else content)
-
-
-def _is_plain(profile: Profile) -> bool:
-    """Whether answers go out as they are made."""
-    usual = Profile()
-    return all(getattr(profile, name) == getattr(usual, name) for name in _FORMS)
+        yield lambda content, _: _narrowed(content)
+    if profile.key_order == "reversed":
+        yield lambda content, _: reordered(content)
 
 
 def _filled(value: Any, shape: Any, profile: Profile) -> Any:

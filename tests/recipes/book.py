@@ -79,7 +79,11 @@ RECIPES = (
         name="guard",
         task=("Add a guard",),
         perform=guard,
-        laws=("tests/guards/test_consent.py", "tests/guards/test_settings.py"),
+        laws=(
+            "tests/guards/test_consent.py",
+            "tests/guards/test_levels.py",
+            "tests/guards/test_settings.py",
+        ),
     ),
     Recipe(
         name="retry",

@@ -37,7 +37,11 @@ def guard(bench: Workbench) -> None:
     """Ask consent for the first SLO of a name."""
     rules = "reconciler/guards/rules.py"
     bench.after(rules, "LOOKS_LIKE_RENAME =", 'FIRST = "first-of-all"')
-    bench.replace(rules, "FROZEN),\n        *(code", "FROZEN),\n        FIRST,\n        *(code")
+    bench.after(
+        "reconciler/resource/guard_levels.py",
+        '    "protected"',
+        '    "first-of-all": Guard(EXPLICIT_LEVEL),',
+    )
     bench.replace(
         "reconciler/explaining/guard_codes.py",
         "GUARD_CODES: Final = (\n",
@@ -52,7 +56,10 @@ def guard(bench: Workbench) -> None:
         '            yield Objection(ref=change.ref, said="", ways_out=way, code=FIRST)\n'
         "        if change.protected:\n            yield",
     )
-    bench.after("docs/guards.md", "| `looks-like-rename` |", "| `first-of-all` | a first one | x |")
+    bench.after(
+        "docs/guards.md", "| `looks-like-rename` |", "| `first-of-all` | explicit | x | x |"
+    )
+    bench.after("tests/guards/test_levels.py", '    "protected"', '    "first-of-all": "explicit",')
     bench.append(
         "tests/guards/test_consent.py",
         "\n\ndef test_the_first(site: Site) -> None:\n"
