@@ -1,4 +1,4 @@
-"""Where the API key comes from: the one place that reads it, asked by all that use or hide it."""
+"""Where the API key comes from. No other module reads it from the environment."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def with_key(key: str) -> dict[str, str]:
 
 
 def keys_in(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return every key that a process was given, by what it is called, to hide or withhold it."""
+    """Return every key that a process was given, by its variable, to hide or withhold it."""
     found = {name: environ.get(name, "").strip() for name in _variables()}
     return {name: key for name, key in found.items() if key}
 
 
 def is_key(name: str) -> bool:
-    """Return whether a variable is one that a key comes from."""
+    """Return whether a variable may hold a key."""
     return name in _variables()
 
 

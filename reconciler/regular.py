@@ -1,4 +1,4 @@
-"""Files that an option or an argument names: regular, opened without waiting, and bounded."""
+"""Reads files that an option names: regular files only, without waiting, up to a size."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ NO_NAME = "its name holds a NUL character"
 def opened(file: Path) -> Iterator[BinaryIO]:
     """Open a file for reading.
 
-    Raises OSError for anything but a regular file: a pipe would be waited for, and a device may
-    have no end.
+    Raises OSError for anything but a regular file: a pipe may block, and a device may be endless.
     """
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -32,7 +31,7 @@ def opened(file: Path) -> Iterator[BinaryIO]:
 
 
 def read(file: Path, most: int) -> bytes:
-    """Return the bytes of a file. Raises OSError where there are more than `most`, too."""
+    """Return the bytes of a file. Raises OSError as `opened` does, and for more than `most`."""
     with opened(file) as stream:
         content = stream.read(most + 1)
     if len(content) > most:

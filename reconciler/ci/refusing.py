@@ -1,7 +1,7 @@
-"""What a change brings that no review can consent to, or that cannot be done at all.
+"""Refusals that a change brings: guards that no review lifts, and blocked resources.
 
-A plan fails with that before anything is merged. What the base branch's own plan has too is not
-the change's. Source: docs/ci.md.
+They fail the plan, before anything is merged. Refusals that the plan of the base branch has too
+do not count. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from reconciler.session.planning import failures_of, plan_now
 from reconciler.session.voice import Silent
 
 DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL)
-"""Guards that hold or not at the moment of an apply, whatever the change is."""
+"""Guards that depend on the moment of the apply, whatever the change is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """What would be refused though it was reviewed. `of_base` counts what is not the change's."""
+    """What an apply would refuse after any review; `of_base` counts those of the base branch."""
 
     guards: Sequence[Objection] = ()
     blocked: Sequence[Change] = ()
@@ -39,19 +39,21 @@ class Refusals:
 
     @property
     def codes(self) -> set[int]:
-        """The exit codes that it comes to."""
+        """The exit codes of an apply that would be refused so."""
         guarded = {int(ExitCode.GUARDED)} if self.guards else set[int]()
         return guarded | ({int(ExitCode.PARTIAL)} if self.blocked else set[int]())
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What the change brings, a line each; foreign text, not yet safe."""
-        guards = (f"{one.message} [{one.code}]: no review consents to that" for one in self.guards)
+        """A line for each refusal; foreign text, not yet safe."""
+        guards = (
+            f"{guard.message} [{guard.code}]: no review consents to that" for guard in self.guards
+        )
         return (*guards, *map(_blocked_line, self.blocked))
 
     @property
     def beside(self) -> str:
-        """The line on what the base branch has too, "" for nothing."""
+        """The line that counts what the base branch has too, "" for nothing."""
         if not self.of_base:
             return ""
         return f"{plural(self.of_base, 'refusal')} in the plan of the base branch too"
@@ -61,10 +63,9 @@ NO_REFUSALS: Final = Refusals()
 
 
 def refusals_of(made: Plan, bench: Bench, event: Event) -> Refusals:
-    """Return what a change brings, by a plan of the base branch where the plan has refusals.
+    """Return the refusals of a plan that the plan of the base branch does not have.
 
-    Without an event the base branch is not known, and all refusals are the change's. A commit of
-    the default branch brings none.
+    Without an event there is no base branch, and all count. On the default branch none does.
     """
     found = _refusals_in(made)
     if not found.codes:
@@ -77,9 +78,9 @@ def refusals_of(made: Plan, bench: Bench, event: Event) -> Refusals:
 
 def without(found: Refusals, base: Refusals) -> Refusals:
     """Return refusals without those that another plan has too."""
-    keys, lines = {one.key for one in base.guards}, {_blocked_line(one) for one in base.blocked}
-    guards = tuple(one for one in found.guards if one.key not in keys)
-    blocked = tuple(one for one in found.blocked if _blocked_line(one) not in lines)
+    keys, lines = {guard.key for guard in base.guards}, {*map(_blocked_line, base.blocked)}
+    guards = tuple(guard for guard in found.guards if guard.key not in keys)
+    blocked = tuple(change for change in found.blocked if _blocked_line(change) not in lines)
     gone = len(found.guards) + len(found.blocked) - len(guards) - len(blocked)
     return Refusals(guards=guards, blocked=blocked, of_base=gone)
 
@@ -89,9 +90,9 @@ def _blocked_line(change: Change) -> str:
 
 
 def failure_of(made: Plan, refusals: Refusals, *, fails: bool) -> Failure | None:
-    """Return why a plan fails: it is not complete, or brings what would be refused, if that does.
+    """Return why a job fails after its plan; None where it does not.
 
-    None where neither is so.
+    It fails where the plan is not complete, and, with `fails`, where the change brings refusals.
     """
     unknown = failures_of(made)
     if unknown:
@@ -106,11 +107,11 @@ def failure_of(made: Plan, refusals: Refusals, *, fails: bool) -> Failure | None
 def _refusals_in(made: Plan) -> Refusals:
     return Refusals(
         guards=tuple(
-            one
-            for one in made.guarded
-            if one.level == EXPLICIT_LEVEL and one.code not in DECIDED_AT_THE_APPLY
+            guard
+            for guard in made.guarded
+            if guard.level == EXPLICIT_LEVEL and guard.code not in DECIDED_AT_THE_APPLY
         ),
-        blocked=tuple(one for one in made.changes if one.action is Action.BLOCKED),
+        blocked=tuple(change for change in made.changes if change.action is Action.BLOCKED),
     )
 
 

@@ -1,4 +1,4 @@
-"""Which lines a change touches, so that warnings elsewhere are a count. Source: docs/ci.md."""
+"""The lines that a change touches: warnings on others are only counted. Source: docs/ci.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Lines = Mapping[str, Sequence[range]]
 def of_the_change(
     complaints: Sequence[Complaint], folder: str, touched: Lines
 ) -> tuple[list[Complaint], int]:
-    """Return errors, and warnings on lines of a change; and how many warnings are elsewhere.
+    """Return the errors and the warnings on touched lines, and how many warnings are elsewhere.
 
     `folder` is where the project is in its repository, "" for its root.
     """
@@ -36,19 +36,19 @@ def of_the_change(
         ranges = touched.get(file_in_repository(complaint.file, folder), ())
         return any(complaint.line in lines for lines in ranges)
 
-    shown = [one for one in complaints if one.is_error or is_touched(one)]
+    shown = [complaint for complaint in complaints if complaint.is_error or is_touched(complaint)]
     return shown, len(complaints) - len(shown)
 
 
 def touched_lines(event: Event, environ: Mapping[str, str]) -> Lines:
-    """Return the lines of what is checked out that the base of an event does not have.
+    """Return the lines of the checkout that differ from the base of an event.
 
-    Nothing where no base is known, or git does not have it.
+    Empty where the base is unknown, or not in the checkout's history.
     """
     around = repositories_around(Path.cwd())
     if not (around and event.base):
         return {}
-    # The job's own repository: a change can bring others along inside of it.
+    # The outermost is the job's own: a change can bring repositories inside of it.
     git = reading(around[-1], environ)
     try:
         try:
@@ -61,7 +61,7 @@ def touched_lines(event: Event, environ: Mapping[str, str]) -> Lines:
 
 
 def lines_in(diff: str) -> Lines:
-    """Read a diff without context: the lines that are new, by file."""
+    """Return the new lines of a diff without context, by file."""
     found: dict[str, list[range]] = {}
     lines = iter(diff.split("\n"))
     file = ""
@@ -73,9 +73,9 @@ def lines_in(diff: str) -> Lines:
         elif hunk is not None:
             old, start, new = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
             found.setdefault(file, []).append(range(start, start + new))
-            # What a file holds may look like a head of the next one.
+            # The lines of a hunk may look like the head of a file, so they are counted off.
             left = old + new
             while left > 0:
-                # Below a last line without a line break git says so.
+                # `\\ No newline at end of file` is no line of either side.
                 left -= not next(lines, "").startswith("\\")
     return found

@@ -1,4 +1,4 @@
-"""Ids that begin with a hyphen, as one in 64 ids of dashboards does, are no options."""
+"""Ids that begin with a hyphen, as one in 64 ids of dashboards, are not taken for options."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ _LIKE_A_VALUE = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def with_ids_last(command: click.Command, arguments: list[str]) -> list[str]:
-    """Return arguments of a command in which ids that begin with a hyphen follow a `--`.
+    """Return the arguments of a command with its ids that begin with a hyphen behind a `--`.
 
-    The order of what is no option stays.
+    Arguments that are no options stay in order.
     """
     options = {
-        name: one for one in command.params if isinstance(one, click.Option) for name in one.opts
+        name: option
+        for option in command.params
+        if isinstance(option, click.Option)
+        for name in option.opts
     }
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    if not any(_is_id(one, options) for one in arguments[:end]):
+    if not any(_is_id(word, options) for word in arguments[:end]):
         return arguments
     before: list[str] = []
     after: list[str] = []
     waiting = iter(arguments)
-    for one in waiting:
-        if one == "--":
+    for word in waiting:
+        if word == "--":
             after.extend(waiting)
-        elif not one.startswith("-") or one == "-" or _is_id(one, options):
-            after.append(one)
+        elif not word.startswith("-") or word == "-" or _is_id(word, options):
+            after.append(word)
         else:
-            before.append(one)
-            if _wants_value(one, options):
+            before.append(word)
+            if _wants_value(word, options):
                 before.extend(islice(waiting, 1))
     return [*before, "--", *after]
 

@@ -46,12 +46,11 @@ GUARD_CODES: Final = (
         "destroys",
         "log policies would be destroyed",
         "The declared list of log policies leaves out policies that the service has. One write "
-        "replaces the whole list, so what is left out is gone for good.",
-        "A policy that somebody made in the web interface would be lost, and nothing brings it "
-        "back.",
+        "replaces the whole list, so what is left out is lost permanently.",
+        "A policy that was made in the web interface would be lost, and nothing brings it back.",
         _says("The service has a policy `audit`, and the manifest does not list it."),
         _says(
-            "Declare it, or say that it shall go; what is lost is printed whole.",
+            "Declare it, or allow that it is lost; what is lost is printed whole.",
             "reconciler apply --yes --allow-destroy",
         ),
     ),
@@ -62,7 +61,7 @@ GUARD_CODES: Final = (
         "An empty list is most often an unfinished manifest or a wrong environment.",
         _says("`policies: []` is declared, and the service has five."),
         _says(
-            "Declare what shall stay, or say that all shall go.",
+            "Declare what shall stay, or allow that all are lost.",
             "reconciler apply --yes --allow-destroy",
         ),
     ),
@@ -71,7 +70,7 @@ GUARD_CODES: Final = (
         "a protected resource would change",
         "The resource had `metadata.protect: true` at its last apply, and something of it would "
         "change now.",
-        "What is protected shall not change by the way: it takes a merge of its own that says so.",
+        "What is protected shall not change in passing: it takes a merge of its own that says so.",
         _says("One change takes `protect` away and edits the resource too."),
         _says(
             "Take `protect` away in an earlier merge and apply that, or consent once.",
@@ -80,9 +79,9 @@ GUARD_CODES: Final = (
     ),
     _guard(
         "new-journal",
-        "a create that nobody could look up, without a journal",
+        "a create that could not be looked up, without a journal",
         "The environment has no journal, or an old copy of it, and an SLO or a saved view without "
-        "an id would be made. The API cannot look them up, so nobody knows whether they are there "
+        "an id would be made. The API cannot look them up, so it is unknown whether they are there "
         "already.",
         "Where the journal was lost, a second one of each would be made, and the API cannot delete "
         "them.",
@@ -97,23 +96,23 @@ GUARD_CODES: Final = (
         "a create much like what is no longer declared",
         "An SLO or a saved view would be made that is much like one that was applied before and is "
         "no longer declared under its name.",
-        "A new `metadata.name` makes a second object beside the old one, which nobody can delete.",
+        "A new `metadata.name` makes a second object, and the API cannot delete the old one.",
         _says(
             "`metadata.name: checkout` became `checkout-availability`, and nothing else changed."
         ),
         _says(
-            "Tell the journal which it is: the same under a new name, or another.",
+            "Record in the journal which it is: the same under a new name, or another.",
             "reconciler journal rename SLO/checkout SLO/checkout-availability",
         ),
     ),
     _guard(
         "overwrites-edit",
         "a write would undo what someone changed since our last one",
-        "Live differs from what we wrote last in fields that this write sets, or somebody "
-        "overwrote what the service does not show.",
-        "A colleague's repair in the web interface would be gone without anybody having seen it.",
+        "Live differs from what we wrote last in fields that this write sets, or someone overwrote "
+        "what the service does not show.",
+        "A colleague's repair in the web interface would be lost without a review.",
         _says(
-            "Somebody raised a threshold at night; the manifest still has the old one.",
+            "Someone raised a threshold at night; the manifest still has the old value.",
             "reconciler apply --yes",
         ),
         _says(
@@ -123,15 +122,15 @@ GUARD_CODES: Final = (
     ),
     _guard(
         "takes-over",
-        "a first write of something that is there and differs, or that nobody can read",
+        "a first write of something that is there and differs, or that cannot be read",
         "The resource is there already, differs from the manifest, and this journal never wrote "
-        "it; or it is an alert definition or a saved view, which nobody can read, and this "
+        "it; or it is an alert definition or a saved view, which the API cannot read, and this "
         "journal neither wrote nor imported what has its id.",
-        "It may belong to somebody else, or have been made by hand with care. What cannot be read "
+        "It may belong to another team, or have been made by hand with care. What cannot be read "
         "cannot be restored either.",
         _says(
-            "The slug of a new dashboard is that of one which somebody made; or `metadata.id` of "
-            "an alert was copied from another manifest.",
+            "A new dashboard has the slug of a dashboard that someone made; or `metadata.id` of an "
+            "alert was copied from another manifest.",
             "reconciler apply --yes",
         ),
         _says(
@@ -145,7 +144,7 @@ GUARD_CODES: Final = (
         "undoes-rollback",
         "a write would bring back what was rolled back",
         "A field is declared as it was before a rollback, and live has what the rollback put back.",
-        "Somebody rolled it back because it did harm, and the manifests still declare it.",
+        "It was rolled back because it did harm, and the manifests still declare it.",
         _says(
             "Alice ran `reconciler rollback last` at night, and in the morning a job applies git.",
             "reconciler apply --yes",
@@ -160,10 +159,10 @@ GUARD_CODES: Final = (
         "a sample of logs would not have the policy that is expected",
         "A row of `policySamples` says which policy a log should meet, and under the declared list "
         "it would meet another one, or none.",
-        "The first policy that takes a log decides, so a new order may block logs that somebody "
-        "needs, without a word in the diff about them.",
+        "The first policy that takes a log decides, so a new order may block logs that a team "
+        "needs, and the diff does not show that.",
         _says(
-            "A policy that blocks debug logs was moved before the one that keeps those of `audit`.",
+            "A policy that blocks debug logs was moved before the policy that keeps `audit` logs.",
             "reconciler apply --yes",
         ),
         _says(
@@ -177,9 +176,9 @@ GUARD_CODES: Final = (
         "frozen",
         "it is no time to write anything",
         "A window of the environment's `freeze:` holds, incidents are open for which it freezes, "
-        "or nobody can tell whether it is frozen.",
-        "While people fight a fire, or nobody is there to see what a change does, a change does "
-        "more harm than it does good.",
+        "or it cannot be found out whether it is frozen.",
+        "During an incident, or while no one watches what a change does, a change does more harm "
+        "than good.",
         _says("It is Friday evening, and a window holds until Monday morning."),
         _says(
             "Wait for its end, or break the glass in an emergency; it lifts nothing else.",
@@ -191,7 +190,7 @@ GUARD_CODES: Final = (
         "alert-silenced",
         "an alert with open incidents would be silenced",
         "An alert would be disabled or set to phantom while it has open incidents.",
-        "Whoever works on the incident would not be told any more.",
+        "Those who work on the incident would get no more notifications.",
         _says("`enabled: false` while two incidents of the alert are open."),
         _says(
             "Wait until they are closed, or review the plan and apply just that.",
@@ -203,7 +202,7 @@ GUARD_CODES: Final = (
         "an alert would be marked as deleted",
         "The manifest of an alert says `deleted: true`.",
         "The API cannot create alert definitions, so nothing here brings it back.",
-        _says("`deleted: true` stands in the manifest."),
+        _says("The manifest has `deleted: true`."),
         _says(
             "Leave `enabled: false` if it may be wanted again, or review the plan and apply just "
             "that.",
@@ -214,7 +213,7 @@ GUARD_CODES: Final = (
         "slo-target-lowered",
         "the target of an SLO would go down",
         "`targetThresholdPercentage` of an SLO is lower than live.",
-        "A lower target hides that the service got worse: whoever relies on it should agree.",
+        "A lower target hides that the service got worse: those who rely on it should agree.",
         _says("The target goes from 99.9 to 99."),
         _says(
             "Agree with those who rely on it, review the plan and apply just that.",
@@ -225,7 +224,7 @@ GUARD_CODES: Final = (
         "dashboard-locked",
         "a locked dashboard would change",
         "The dashboard is locked in the web interface, and a write would change it.",
-        "Somebody locked it so that it stays.",
+        "It was locked so that it stays as it is.",
         _says("The live dashboard has `isLocked: true`."),
         _says(
             "Have it unlocked, allow it for the environment (`guards: {allow: [dashboard-"

@@ -1,4 +1,4 @@
-"""What lifts an objection: flags, and reviews of a plan that lists it. Source: docs/guards.md."""
+"""What lifts an objection: a flag, an override, or a review. Source: docs/guards.md."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel, flag_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """What was agreed to: by flags, or by whoever reviewed the very plan that is applied.
+    """The consent to an apply: its flags, its overrides, and whether the plan was reviewed.
 
     `flags` are those that were given, without dashes. `override` lifts every guard that has no
     flag of its own, and `codes` are overridden each by itself. `listed` are the keys of what the
-    reviewed plan listed; None where whoever agrees sees these very objections.
+    reviewed plan listed; None where a person is asked and sees the objections.
     """
 
     flags: Collection[str] = ()
@@ -41,7 +41,7 @@ class Agreed:
 
 
 def at_level(objection: Objection, level: GuardLevel, environment: str) -> Objection:
-    """Return an objection of a level, without the ways out that are none at that level."""
+    """Return an objection at a level, without the remedies that do not work at that level."""
     if level == objection.level:
         return objection
     never = (REVIEW, REVIEW_FILE, allowing(objection.code, environment))
@@ -50,7 +50,7 @@ def at_level(objection: Objection, level: GuardLevel, environment: str) -> Objec
 
 
 def with_levels(plan: Plan, guards: Guards) -> Plan:
-    """Return a plan of which the objections have the levels of its environment, none a lower one.
+    """Return a plan whose objections have the levels of its environment, which only raises some.
 
     The digest of a plan without objections of level review stays as it is.
     """
@@ -58,7 +58,7 @@ def with_levels(plan: Plan, guards: Guards) -> Plan:
         at_level(objection, guards.levels.get(objection.code, objection.level), plan.environment)
         for objection in plan.guarded
     )
-    covered: list[Json] = [*sorted(one.key for one in guarded if is_covered(one))]
+    covered: list[Json] = [*sorted(objection.key for objection in guarded if is_covered(objection))]
     bound = digest({"plan": plan.digest, "guards": covered}) if covered else plan.digest
     return replace(plan, guarded=guarded, digest=bound)
 
@@ -66,11 +66,11 @@ def with_levels(plan: Plan, guards: Guards) -> Plan:
 def is_covered(objection: Objection) -> bool:
     """Return whether the digest of a plan covers an objection.
 
-    Those of level review are, as a review consents to them; incidents come and go.
+    It covers level review, which a review consents to, but not open incidents: they come and go.
     """
     return objection.level == REVIEW_LEVEL and objection.code != ALERT_SILENCED
 
 
 def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
-    """Give the objections that stand all the same."""
-    return tuple(one for one in guarded if not agreed.to(one))
+    """Return the objections that nothing lifts."""
+    return tuple(objection for objection in guarded if not agreed.to(objection))

@@ -1,4 +1,4 @@
-"""What of a plan a review consents to, as a list short enough for a comment. Pure.
+"""The objections that a review of a plan consents to, as keys that fit into a comment. Pure.
 
 Source: docs/guards.md.
 """
@@ -15,7 +15,7 @@ MOST_LISTED: Final = 40
 
 
 def listing_of(guarded: Sequence[Objection]) -> tuple[str, ...]:
-    """Return the keys of what a review consents to; of many, one key for all of a code."""
+    """Return the keys of what a review consents to; where there are many, one key a code."""
     by_code = _by_code(guarded)
     keys = [key for keys in by_code.values() for key in keys]
     if len(keys) <= MOST_LISTED:
@@ -24,7 +24,7 @@ def listing_of(guarded: Sequence[Objection]) -> tuple[str, ...]:
 
 
 def listed_of(guarded: Sequence[Objection], listing: Collection[str]) -> frozenset[str]:
-    """Return the keys of those objections that a list names."""
+    """Return the keys of the objections that a list covers."""
     whole = {code for code, keys in _by_code(guarded).items() if whole_key(code, keys) in listing}
     return frozenset(
         objection.key

@@ -1,4 +1,4 @@
-"""Guards that are overridden once: by their codes, or by one reason for all of them. Pure.
+"""Guards that an apply overrides: by their codes, or by one reason for all of them. Pure.
 
 Source: docs/guards.md.
 """
@@ -16,7 +16,7 @@ from reconciler.slips import nearest
 
 @dataclass(frozen=True, slots=True)
 class Overridden:
-    """Reasons by the codes that they override; `reason` is for all guards, None for no such."""
+    """The reasons for single codes; `reason` is for all guards, None where there is none."""
 
     codes: Mapping[str, str] = field(default_factory=dict)
     reason: str | None = None
@@ -32,10 +32,10 @@ NOTHING_OVERRIDDEN = Overridden()
 
 
 def read_overridden(texts: Iterable[str]) -> Overridden:
-    """Read `CODE=REASON` and `REASON`; of a code, and of all guards, reasons add up.
+    """Read `CODE=REASON` and `REASON`; several reasons for the same are joined.
 
-    The text before the first `=` is a code if it has no blank inside. Raises UsageError for an
-    unknown code, the code of a rule apart, and where no reason is given.
+    The text before the first `=` is a code if it has no blank inside. Raises UsageError where no
+    reason is given, and for an unknown code. Codes of rules are checked by `check_rules`.
     """
     codes: dict[str, list[str]] = {}
     reasons: list[str] = []

@@ -12,9 +12,9 @@ from reconciler.resource import Objection, Plan
 
 
 def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[Objection, ...]:
-    """Return those guards of a whole plan that hold for a part of its changes too.
+    """Return the objections to a whole plan that a part of its changes meets too.
 
-    They keep the figures that were reviewed.
+    They keep the figures of the whole, which were reviewed.
     """
     refs = {change.ref for change in part.changes}
     kinds = {change.ref.kind for change in part.changes if change.action.writes}
@@ -38,7 +38,7 @@ def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[Objection, 
 
 
 def _ended_limits(whole: Plan, part: Plan, guards: Guards) -> set[str]:
-    """Return what is said of the limits of kinds that a whole plan exceeds and a part does not."""
+    """Return the words of the limits that the whole plan exceeds, and the part does not."""
     ended: set[str] = set()
     for kind in {change.ref.kind for change in whole.changes}:
         of_whole, of_part = (
@@ -50,4 +50,6 @@ def _ended_limits(whole: Plan, part: Plan, guards: Guards) -> set[str]:
 
 
 def _of_kind(plan: Plan, kind: str) -> Plan:
-    return replace(plan, changes=tuple(one for one in plan.changes if one.ref.kind == kind))
+    return replace(
+        plan, changes=tuple(change for change in plan.changes if change.ref.kind == kind)
+    )

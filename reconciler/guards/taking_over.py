@@ -1,8 +1,8 @@
-"""What would be written unseen and was never ours, and the names that the platform has for it.
+"""Writes to objects that cannot be read and are not in the journal, and what events call these.
 
-The API has no read of alert definitions nor of saved views, so an id that was copied from another
-manifest leads to another object, which the write replaces. Events bear the id and the name of
-their alert (docs/guards.md).
+The API has no read of alert definitions nor of saved views. An id that was copied from another
+manifest is the id of another object, which the write would replace. Events have the id and the
+name of their alert, so they show that (docs/guards.md).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_PAGES: Final = 10
 
 @dataclass(slots=True)
 class Names:
-    """The names of alerts by their ids in lower case, as far as the platform told any.
+    """The names of alerts by their ids in lower case, as incidents and events have them.
 
     `unread` says why a listing could not be read, "" where each could.
     """
@@ -40,27 +40,27 @@ class Names:
     unread: str = ""
 
     def add(self, remote_id: str, name: str) -> None:
-        """Keep a name; several in the order in which they are told."""
+        """Keep a name; an alert may have several, in the order of the listings."""
         if remote_id and name:
             self.of.setdefault(remote_id.lower(), {})[name] = None
 
 
 def never_written(change: Change) -> NeverWritten | None:
-    """Return why a write takes over what was never ours, unseen; None where it does not."""
+    """Return the reason of a change that would take over an object unseen; None for any other."""
     found = (reason for reason in change.reasons if isinstance(reason, NeverWritten))
     return next(found, None) if change.action.writes else None
 
 
 async def with_names(api: Api, plan: Plan) -> tuple[Plan, str]:
-    """Fill in what incidents and events call that which would be taken over unseen.
+    """Return a plan with the names that incidents and events have for what it takes over unseen.
 
-    They are listed only where there is such a write of what triggers any. Also returns why
-    they could not be listed, "" where they could.
+    They are listed only where an alert would be taken over. The second value is why they could
+    not be listed, "" where they could.
     """
     taken = [change for change in plan.changes if never_written(change) is not None]
     if not any(BY_NAME[change.ref.kind].fires for change in taken):
         return plan, ""
-    names = await _told_names(api, {str(change.remote_id).lower() for change in taken})
+    names = await _listed_names(api, {str(change.remote_id).lower() for change in taken})
     named = {change.ref: _named(change, names) for change in taken}
     changes = tuple(named.get(change.ref, change) for change in plan.changes)
     return replace(plan, changes=changes), names.unread
@@ -69,18 +69,18 @@ async def with_names(api: Api, plan: Plan) -> tuple[Plan, str]:
 def _named(change: Change, names: Names) -> Change:
     kind = BY_NAME[change.ref.kind]
     title = value_at(change.declared, kind.title)
-    told = tuple(names.of.get(str(change.remote_id).lower(), ())) if kind.fires else ()
+    found = tuple(names.of.get(str(change.remote_id).lower(), ())) if kind.fires else ()
     if not isinstance(title, str) or holds_seal(title):
         return change
     reasons = (
-        NeverWritten(told, title) if isinstance(reason, NeverWritten) else reason
+        NeverWritten(found, title) if isinstance(reason, NeverWritten) else reason
         for reason in change.reasons
     )
     return replace(change, reasons=tuple(reasons))
 
 
-async def _told_names(api: Api, ids: Iterable[str]) -> Names:
-    """Ask each listing once, within its bound; what one refuses, the other may tell."""
+async def _listed_names(api: Api, ids: Iterable[str]) -> Names:
+    """Ask each listing once, within its bound; where one fails, the other may have the names."""
     names, wanted = Names(), set(ids)
     listings: Sequence[Callable[[Api], AsyncIterator[tuple[str, str]]]] = (_incidents, _events)
     for listing in listings:
@@ -119,7 +119,7 @@ async def _events(api: Api) -> AsyncIterator[tuple[str, str]]:
 
 
 def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[Objection]:
-    """Yield one objection for all that would be written unseen and was never ours."""
+    """Yield one objection for everything that a plan would take over unseen."""
     taken = [change for change in plan.changes if never_written(change) is not None]
     if not taken or TAKES_OVER in guards.allow:
         return
@@ -140,18 +140,18 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[Objection]:
 
 
 def _words(changes: Sequence[Change], unread: str) -> str:
-    """Return what an apply would do to all that it takes over unseen, with the names of it."""
+    """Describe what an apply would take over unseen, with the names that events have for it."""
     reasons = {change.ref: never_written(change) for change in changes}
-    others = {ref: told for ref, told in reasons.items() if told is not None and told.is_another}
+    others = {ref: why for ref, why in reasons.items() if why is not None and why.is_another}
     ahead = [*others, *(change.ref for change in changes if change.ref not in others)]
     said = (
         f"{_counted(changes)} would be written unseen, and this journal neither wrote nor imported "
         f"what has {'that id' if len(changes) == 1 else 'those ids'}: {_listed(ahead)}"
     )
     if others:
-        named = [_other_name(ref, told) for ref, told in others.items()]
+        named = [_other_name(ref, why) for ref, why in others.items()]
         said += f"; incidents and events have another name for {_shortened(named)}"
-    known = sum(told is not None and bool(told.names) for told in reasons.values())
+    known = sum(why is not None and bool(why.names) for why in reasons.values())
     if known > len(others):
         said += f"; they have the declared name for {known - len(others)}"
     if unread:
@@ -161,8 +161,8 @@ def _words(changes: Sequence[Change], unread: str) -> str:
     return said
 
 
-def _other_name(ref: Ref, told: NeverWritten) -> str:
-    return f"{ref}: {' and '.join(map(quoted, told.names))}, declared as {quoted(told.declared)}"
+def _other_name(ref: Ref, why: NeverWritten) -> str:
+    return f"{ref}: {' and '.join(map(quoted, why.names))}, declared as {quoted(why.declared)}"
 
 
 def _counted(changes: Sequence[Change]) -> str:

@@ -1,4 +1,4 @@
-"""What a write would bring back though somebody rolled it back. Source: docs/guards.md."""
+"""Writes that would bring back what was rolled back. Source: docs/guards.md."""
 
 from __future__ import annotations
 
@@ -17,21 +17,18 @@ from reconciler.resource.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
 from reconciler.sealed import references_in, resolve
 
 Base: TypeAlias = Callable[[], Mapping[Ref, Json] | None]
-"""Reads what the branch that a reviewed change is for declares, each as `spec`.
-
-None where nobody can tell.
-"""
+"""Reads the `spec` of each resource that the base branch declares; None where it cannot be read."""
 
 Listed: TypeAlias = Callable[[Sequence[Objection]], Collection[str]]
-"""Returns the keys of those objections that the reviewed plan listed."""
+"""Returns the keys of the objections that the reviewed plan listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderReview:
-    """What is known of the review of a change; None for what is not.
+    """How to find out whether a review covers a rollback that is undone; None where it is unknown.
 
-    Before a merge its base branch tells what the change edits, and afterwards the reviewed plan
-    has listed what it brought back.
+    Before the merge, the base branch shows which fields the change edits. After the merge, the
+    reviewed plan lists which rollbacks the change undoes.
     """
 
     base: Base | None = None
@@ -45,7 +42,7 @@ _KEEP: Final = "keep what was rolled back: revert the change in the manifests"
 def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[Objection, ...]:
     """Return one objection for each rollback of a resource that a write would undo.
 
-    A review consents to it where the reviewed change edits the manifest at each such field.
+    Its level is review where the reviewed change edits every such field, else explicit.
     """
     if UNDOES_ROLLBACK in guards.allow:
         return ()
@@ -55,7 +52,7 @@ def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[O
     objections = [_objection(change, reason, plan.environment) for change, reason in found]
     listed = review.listed(objections) if review.listed is not None else ()
     base = review.base() if review.base is not None else None
-    ids = {one.ref: one.remote_id for one in plan.changes if one.remote_id is not None}
+    ids = {change.ref: change.remote_id for change in plan.changes if change.remote_id is not None}
     return tuple(
         objection
         if objection.key in listed or _is_edited(change, reason, base, ids)
@@ -65,7 +62,7 @@ def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[O
 
 
 def _objection(change: Change, reason: UndoesRollback, environment: str) -> Objection:
-    """Return what is objected to where a review can consent to it."""
+    """Return the objection at level review."""
     fields = "1 field" if len(reason.paths) == 1 else f"{len(reason.paths)} fields"
     who = reason.actor or "someone"
     return Objection(
@@ -101,7 +98,7 @@ def _is_edited(
     before = base.get(change.ref, ABSENT)
     if before is not ABSENT:
         before = resolve(before, ids)
-        # What a part of a plan does not know the id of could be the same as what is declared.
+        # A reference to what is not in this part of the plan has no id here: it may be unchanged.
         if references_in(before):
             return False
     shape = BY_NAME[change.ref.kind].shape

@@ -17,21 +17,21 @@ _NEWEST = ".newest"
 _LOCAL_NEWEST = "refs/newest"
 _PUSHES = 3
 _PAUSE = 1.0
-# What leads to the server and its credentials; all else of a person's settings (hooks, signing,
-# what to push along) has no business here.
+# Settings for the server and its credentials. A person's other settings (hooks, signing, what to
+# push along) are left out.
 _PASSED = ("http.", "credential.", "ssh.", "protocol.")
 _PASSED_WHOLE = ("core.sshcommand", "core.askpass", "core.gitproxy")
 
 
 class Lost(Exception):
-    """The ref is not what it was, so nothing was pushed."""
+    """The ref was moved by another run, so nothing was pushed."""
 
 
 class GitRemote:
-    """One ref of the remote of the repository around a folder, and a mark beside it.
+    """One ref of the remote of the repository around a folder, and a mark next to it.
 
-    The mark, `REF.newest`, keeps the commit that the ref had at the last release of its lock: it
-    goes on from there alone, so a ref that has less was moved back, and the mark has the rest.
+    The mark, `REF.newest`, is the commit of the ref at the last release of its lock. Every later
+    commit descends from it. A ref that does not was moved back, and the mark has what it lost.
     """
 
     def __init__(
@@ -59,8 +59,8 @@ class GitRemote:
     def _opened(self) -> Git:
         top = self._there.text("rev-parse", "--absolute-git-dir")
         bare = self._there.text("rev-parse", "--is-bare-repository") == "true"
-        # An address of a remote may be relative to where its repository stands.
-        stand = Path(top if bare else self._there.text("rev-parse", "--show-toplevel"))
+        # An address of a remote may be relative to the folder of its repository.
+        top_folder = Path(top if bare else self._there.text("rev-parse", "--show-toplevel"))
         self._name = self._chosen()
         self._url = self._there.text("remote", "get-url", "--push", "--", self._name)
         settings = self._settings()
@@ -73,10 +73,10 @@ class GitRemote:
         }
         environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", **settings}
         form = self._there.text("rev-parse", "--show-object-format")
-        Git(stand, environ).run(
+        Git(top_folder, environ).run(
             "init", "--quiet", "--bare", "--template=", f"--object-format={form}", "--", str(own)
         )
-        return Git(stand, environ, (f"--git-dir={own}", "-c", "gc.auto=0"))
+        return Git(top_folder, environ, (f"--git-dir={own}", "-c", "gc.auto=0"))
 
     def _chosen(self) -> str:
         names = self._there.text("remote").split()
@@ -95,9 +95,9 @@ class GitRemote:
         raise GitFailed(f"name the remote, as in `{self._ref}@{names[0]}`: {', '.join(names)}")
 
     def _settings(self) -> dict[str, str]:
-        """Give what the repository says of reaching its server, as an environment.
+        """Return the repository's settings for reaching its server, as variables.
 
-        In an argument, others on the machine could read the token of a job.
+        As arguments of git, any user of the machine could read the token of a job.
         """
         listed = self._there.run("config", "--list", "--null", "--includes").decode(
             errors="surrogateescape"
@@ -115,7 +115,7 @@ class GitRemote:
 
     @property
     def memory(self) -> Path:
-        """The file in which this machine remembers the ref, below the repository's git folder."""
+        """The file that keeps how the ref ended here last, below the repository's git folder."""
         _ = self.git  # finds the remote
         there = self._there.folder / self._there.text("rev-parse", "--git-common-dir")
         named = sha256(f"{self._ref}\0{self._name}".encode()).hexdigest()[:32]
@@ -130,13 +130,13 @@ class GitRemote:
             if not listed:
                 return "", ""
         if self._ref not in listed:
-            # What was fetched of it before is not there any more.
+            # The ref is gone, whatever was fetched of it before.
             return "", self._fetched()[1]
-        # Another run may have made the ref between the two questions.
+        # Another run may have made the ref between fetching and listing.
         return self._fetched(f"+{self._ref}:{_LOCAL}")
 
     def _fetched(self, *refs: str) -> tuple[str, str]:
-        # As a pattern it may be missing, and costs no second question.
+        # A pattern may match nothing, so a missing mark is no error, and needs no second request.
         mark = f"+{self._ref}{_NEWEST[:-1]}*:{_LOCAL_NEWEST[:-1]}*"
         self.git.run(
             *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head"),
@@ -147,11 +147,11 @@ class GitRemote:
         return found.get(_LOCAL, ""), found.get(_LOCAL_NEWEST, "")
 
     def tip(self) -> str:
-        """Ask where the ref stands; "" where there is none."""
+        """Return the commit of the ref on the remote; "" where there is none."""
         return self._listed().get(self._ref, "")
 
     def _listed(self) -> dict[str, str]:
-        """Ask where ref and mark stand, of which either may be missing."""
+        """Return the commits of ref and mark on the remote, as far as they are there."""
         names = (self._ref, f"{self._ref}{_NEWEST}")
         listed = self.git.text("ls-remote", "--quiet", "--", self._url, *names)
         # Git lists every ref whose name ends in one of these.
@@ -161,9 +161,8 @@ class GitRemote:
     def push(self, commit: str, before: str, *, marked: bool = False) -> None:
         """Move the ref from `before` ("" for a new ref) to `commit`, or remove it for "".
 
-        With `marked` the mark goes along, as far as the remote lets it. A push whose answer was
-        lost is looked up, so that it counts as what it was. Raises Lost where the ref stood
-        elsewhere, and GitFailed.
+        With `marked` the mark is moved too. After a failed push the remote is asked: an answer may
+        have been lost. Raises Lost where another run moved the ref, and GitFailed.
         """
         mark = [f"+{commit}:{self._ref}{_NEWEST}"] if marked else []
         for left in reversed(range(_PUSHES)):

@@ -1,4 +1,4 @@
-"""How a journal ended when this machine saw it last, in a private file of its own."""
+"""How a journal ended when this machine read it last, kept in a private file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST = 4096
 class Ending:
     """The sum of the last line, the id of the last run, and the sum of the first line.
 
-    Compacting and moving write all lines again: other sums, and the runs stay.
+    Compacting and moving a journal change all sums and keep the ids of runs.
     """
 
     end: str = ""
@@ -28,7 +28,7 @@ class Ending:
 
 
 def ending_of(lines: bytes | bytearray) -> Ending:
-    """Return how lines end, of which only the first, the last and the last run's are read."""
+    """Return how a journal ends; only its first line, its last and its last run are read."""
     end = lines.rfind(b"\n")
     if end < 0:
         return Ending()
@@ -48,7 +48,7 @@ def _sum(line: bytes | bytearray) -> str:
 
 
 def remembered(file: Path) -> Ending:
-    """Read what a file remembers; nothing where it cannot be read."""
+    """Return the ending that a file has kept; an empty one where it cannot be read."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -61,9 +61,9 @@ def remembered(file: Path) -> Ending:
 
 
 def remember(file: Path, ending: Ending) -> None:
-    """Write how a journal ends; where there is no room, the next one that sees it does.
+    """Keep how a journal ends; where that cannot be written, the next run does it.
 
-    The file takes the place of what is there at once, so that a link is not followed.
+    The new file is renamed over the old, so a link in its place is replaced and not followed.
     """
     if remembered(file) == ending:
         return

@@ -1,4 +1,4 @@
-"""What a rollback takes back of what was declared, and what of that is declared again. Pure."""
+"""The fields that a rollback takes back, and which of them are declared again. Pure."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from reconciler.journal.line_fields import FieldTakenBack
 
 
 def fields_taken_back(declared: Json, instead: Json, shape: Shape) -> tuple[FieldTakenBack, ...]:
-    """Return each field in which a rollback puts something `instead` of what was `declared`."""
+    """Return each field that a rollback changes from what was `declared` to `instead`."""
     wrote, put = ends_of(declared, shape), ends_of(instead, shape)
     return tuple(
         FieldTakenBack(path=path, wrote=wrote.get(path, ABSENT), put=put.get(path, ABSENT))
         for path in dict.fromkeys((*wrote, *put))
-        if not _are_one(path, wrote.get(path, ABSENT), put.get(path, ABSENT), shape)
+        if not _are_same(path, wrote.get(path, ABSENT), put.get(path, ABSENT), shape)
     )
 
 
 def brought_back(
     fields: Iterable[FieldTakenBack], declared: Json, shape: Shape
 ) -> tuple[FieldTakenBack, ...]:
-    """Return those of the fields that are declared as they were before the rollback."""
+    """Return the fields that are declared as they were before the rollback."""
     now = ends_of(declared, shape)
     return tuple(
         field
         for field in fields
-        if _are_one(field.path, now.get(field.path, ABSENT), field.wrote, shape)
+        if _are_same(field.path, now.get(field.path, ABSENT), field.wrote, shape)
     )
 
 
 def are_edited(paths: Iterable[Path], base: Json | Missing, declared: Json, shape: Shape) -> bool:
-    """Return whether what is at every one of the paths is declared otherwise than in `base`.
+    """Return whether the value at every path differs from that in `base`.
 
-    A secret has another value in one place than in another, which is no edit of a manifest.
+    Secrets are compared by name: another value of a secret is no edit of a manifest.
     """
     was = {} if base is ABSENT else ends_of(base, shape)
     now = ends_of(declared, shape)
     return all(
-        not _are_one(path, _named(was.get(path, ABSENT)), _named(now.get(path, ABSENT)), shape)
+        not _are_same(path, _named(was.get(path, ABSENT)), _named(now.get(path, ABSENT)), shape)
         for path in paths
     )
 
@@ -52,18 +52,19 @@ def _named(value: Json | Missing) -> Json | Missing:
     return "".join(part if isinstance(part, str) else f"{{{part[0]}}}" for part in parts)
 
 
-def _are_one(path: Path, one: Json | Missing, other: Json | Missing, shape: Shape) -> bool:
-    """Return whether two ends are one; of two orders only what both have has a place."""
+def _are_same(path: Path, value: Json | Missing, other: Json | Missing, shape: Shape) -> bool:
+    """Return whether two values are the same; two orders are compared in what both have."""
     here = shape.along(path)
-    if here.identity and isinstance(one, list) and isinstance(other, list):
-        return [name for name in one if name in other] == [name for name in other if name in one]
-    return here.are_one(one, other)
+    if here.identity and isinstance(value, list) and isinstance(other, list):
+        mine = [name for name in value if name in other]
+        return mine == [name for name in other if name in value]
+    return here.are_one(value, other)
 
 
 def ends_of(document: Json, shape: Shape) -> Mapping[Path, Json]:
-    """Return the values of a document that hold no others, by their places.
+    """Return the innermost values of a document by their paths.
 
-    Items of a keyed list go by their names; at its own place is the order of these.
+    A path leads to an item of a keyed list by its name. The path of the list has their order.
     """
     return dict(_ends(document, shape, ()))
 

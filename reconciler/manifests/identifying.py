@@ -1,6 +1,6 @@
-"""Ids of the service as edits of the manifests that declare what has them.
+"""Ids that the service gave, written into the manifests of their resources.
 
-An id that cannot be written without a guess is not: its words say what to write by hand.
+Where that would need a guess nothing is written, and a line says what to write by hand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KEY = "id"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A manifest without an id, and the one that the service gave it."""
+    """A manifest without an id, and the id that the service gave to its resource."""
 
     manifest: Manifest
     remote_id: RemoteId
@@ -29,7 +29,7 @@ class Given:
 
 @dataclass(slots=True)
 class Identified:
-    """A file's text with ids in it: those that were written, and words for those that were not."""
+    """A file's text with the ids that were `written`, and what to write `by_hand`."""
 
     text: str
     written: list[Given] = field(default_factory=list)
@@ -38,35 +38,36 @@ class Identified:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where ids go: among `ids` of an environment, or as the one `id` where that is `alone`."""
+    """Where ids go: `metadata.ids` of an environment, or `metadata.id` where that is `alone`."""
 
     environment: str
     alone: bool
 
 
 def identified(script: Script, given: Sequence[Given], place: Place) -> Identified:
-    """Return a text with the ids of its manifests, each document of it edited or left as it is."""
-    numbers = {one.locate(()): nth for nth, one in enumerate(script.reading.documents)}
+    """Return a text with the ids of its manifests; a document gets all of its ids or none."""
+    documents = enumerate(script.reading.documents)
+    numbers = {document.locate(()): nth for nth, document in documents}
     by_document: dict[int | None, list[Given]] = defaultdict(list)
-    for one in given:
-        source = one.manifest.source
-        by_document[numbers.get((source.line, source.column))].append(one)
+    for each in given:
+        source = each.manifest.source
+        by_document[numbers.get((source.line, source.column))].append(each)
     edits = {
         nth: edit
-        for nth, ones in by_document.items()
-        if nth is not None and (edit := _edit(script.values[nth], ones, place)) is not None
+        for nth, own in by_document.items()
+        if nth is not None and (edit := _edit(script.values[nth], own, place)) is not None
     }
     made = text_after(script, edits)
     if made is None:
         edits = {nth: edit for nth, edit in edits.items() if text_after(script, {nth: edit})}
         made = text_after(script, edits)
     found = Identified(script.text if made is None else made[0])
-    for nth, ones in by_document.items():
+    for nth, own in by_document.items():
         if made is not None and nth in edits:
-            found.written.extend(ones)
+            found.written.extend(own)
         else:
             value = None if nth is None else script.values[nth]
-            found.by_hand.append(_by_hand(value, ones, place))
+            found.by_hand.append(_by_hand(value, own, place))
     return found
 
 
@@ -79,25 +80,27 @@ def _edit(value: Json, given: Sequence[Given], place: Place) -> Edit | None:
         edit = _metadata_edit(metadata, given[0].remote_id, place)
         return None if edit is None or len(given) > 1 else Within({"metadata": edit})
     items = value[FOR_EACH]
-    known = {one.manifest.source.item.number - 1: one for one in given if one.manifest.source.item}
-    if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
+    known = {
+        each.manifest.source.item.number - 1: each for each in given if each.manifest.source.item
+    }
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return None
     named = expression(Word.EACH, _free_key(value, items, place))
     edit = _metadata_edit(metadata, named, place)
-    # What one item has, and the manifest names, all items must have.
+    # An expression that names a key of the items needs it in every item.
     if edit is None or known.keys() != set(range(len(items))):
         return None
     key = whole(named)
     assert key is not None  # noqa: S101 - made above
-    each = (
+    edits = (
         Item((FOR_EACH, nth), Within({key.name: Put(known[nth].remote_id)}))
         for nth in range(len(items))
     )
-    return Within({"metadata": edit, FOR_EACH: Items(tuple(each))})
+    return Within({"metadata": edit, FOR_EACH: Items(tuple(edits))})
 
 
 def _metadata_edit(metadata: Mapping[str, Json], written: RemoteId, place: Place) -> Edit | None:
-    """Return the edit of `metadata`; None where an expression gives what would be edited."""
+    """Return the edit of `metadata`; None where an id is there, or comes from an expression."""
     ids = metadata.get("ids")
     if isinstance(ids, dict):
         if ids.get(place.environment) is not None:
@@ -115,8 +118,8 @@ def _metadata_edit(metadata: Mapping[str, Json], written: RemoteId, place: Place
 
 def _free_key(value: Mapping[str, Json], items: Sequence[Json], place: Place) -> str:
     """Return a key that no item has and no manifest names: `id`, or one with the environment."""
-    rest = {key: one for key, one in value.items() if key != FOR_EACH}
-    taken = {key for one in items if isinstance(one, dict) for key in one} | {*keys_named(rest)}
+    rest = {key: inner for key, inner in value.items() if key != FOR_EACH}
+    taken = {key for item in items if isinstance(item, dict) for key in item} | {*keys_named(rest)}
     wanted = KEY if KEY not in taken else f"{KEY}_{re.sub(r'[^A-Za-z0-9]', '_', place.environment)}"
     name, number = wanted, 1
     while name in taken:
@@ -126,7 +129,7 @@ def _free_key(value: Mapping[str, Json], items: Sequence[Json], place: Place) ->
 
 
 def _by_hand(value: Json, given: Sequence[Given], place: Place) -> str:
-    """Say what to write where, item by item."""
+    """Describe what to write where, item by item."""
     source = given[0].manifest.source
     where = f"{source.file}:{source.line}"
     if source.item is None:
@@ -151,5 +154,5 @@ def _why(items: Json, given: Sequence[Given]) -> str:
 
 
 def _items_by_hand(given: Sequence[Given], key: str) -> Iterator[str]:
-    for one in given:
-        yield f"  {one.manifest.source.item}, {one.manifest.ref}: `{key}: {one.remote_id}`"
+    for each in given:
+        yield f"  {each.manifest.source.item}, {each.manifest.ref}: `{key}: {each.remote_id}`"

@@ -1,7 +1,7 @@
-"""The variables of a command that runs for an unreviewed change: none leads into its checkout.
+"""The variables of commands that run for an unreviewed change: none leads into its checkout.
 
-Programs look for code where many variables say: PATH, PYTHONPATH, BASH_ENV, GIT_CONFIG_GLOBAL,
-JAVA_TOOL_OPTIONS. No list of them is whole, so the values are looked at, whatever the name is.
+Many variables say where programs look for code: PATH, PYTHONPATH, BASH_ENV, GIT_CONFIG_GLOBAL,
+JAVA_TOOL_OPTIONS. No list of their names is complete, so every variable is judged by its value.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-# By their names, lists of places: PYTHONPATH, LD_LIBRARY_PATH, PERL5LIB, XDG_DATA_DIRS.
+# Names of lists of folders: PYTHONPATH, LD_LIBRARY_PATH, PERL5LIB, XDG_DATA_DIRS.
 _LIST = re.compile(r"(PATHS?|LIB|DIRS)$", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s:;,=|\"'`@<>()\[\]{}&?#]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Unreviewed:
-    """The folders that a change has a say in. Relative paths are seen from each of them."""
+    """The folders whose content a change decides. Relative paths are tried from each of them."""
 
     folders: tuple[Path, ...]
 
@@ -31,10 +31,10 @@ class Unreviewed:
         return any(place.is_relative_to(folder) for place in places for folder in self.folders)
 
     def without(self, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-        """Return the variables that do not lead there, and the names of those that did.
+        """Return the variables without paths into the folders, and the names of those changed.
 
-        A list loses entries, also those that are relative or empty, which mean the folder in
-        which a program happens to run. Any other variable is left out.
+        A list of folders loses single entries, and relative and empty entries too: they mean the
+        folder in which a program runs. Any other variable is left out whole.
         """
         kept, lost = dict[str, str](), list[str]()
         for name, value in environ.items():
@@ -54,7 +54,7 @@ class Unreviewed:
         return "" if any(map(self._leads_in, _paths_in(_expanded(value, environ)))) else value
 
     def _may_be_searched(self, entry: str) -> bool:
-        # What is above a folder has that folder as an entry of its own.
+        # From a folder above, a program would find the unreviewed folder as a package.
         is_above = any(folder.is_relative_to(os.path.realpath(entry)) for folder in self.folders)
         return entry.startswith("/") and not is_above and not self.holds(Path(entry))
 
@@ -65,9 +65,9 @@ class Unreviewed:
 
 
 def unreviewed(root: Path, environ: Mapping[str, str]) -> Unreviewed:
-    """Return what a change of the project at `root` may hold: its checkout, and the workspace."""
+    """Return the folders that a change of the project at `root` decides: checkout and workspace."""
     real = Path(os.path.realpath(root))
-    tops = [one for one in (real, *real.parents) if os.path.lexists(one / ".git")]
+    tops = [folder for folder in (real, *real.parents) if os.path.lexists(folder / ".git")]
     workspace = environ.get("GITHUB_WORKSPACE", "")
     places: Sequence[str | Path] = (tops[-1] if tops else real, *([workspace] if workspace else []))
     folders = (Path(way(place)) for place in places for way in (os.path.abspath, os.path.realpath))
@@ -75,12 +75,12 @@ def unreviewed(root: Path, environ: Mapping[str, str]) -> Unreviewed:
 
 
 def _expanded(value: str, environ: Mapping[str, str]) -> str:
-    """Return a value as a shell reads it, which expands that of BASH_ENV."""
+    """Return a value with its variables expanded, as a shell does with BASH_ENV."""
     return Template(value).safe_substitute(defaultdict(str, environ))
 
 
 def _paths_in(value: str) -> Iterator[str]:
-    """Yield what may be a path in a value: from its first slash on, and each part with a slash."""
+    """Yield what may be a path in a value: all from the first slash on, and each part with one."""
     if "/" in value:
         yield value[value.index("/") :]
     for part in _BETWEEN.split(value):

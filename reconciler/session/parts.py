@@ -1,4 +1,4 @@
-"""A part of a reviewed plan: all is planned again, and only what is selected is applied.
+"""Applies a part of a reviewed plan: the whole is planned again, the selected part is applied.
 
 Source: docs/plan.md.
 """
@@ -50,7 +50,7 @@ def part_of_reviewed(
 
 
 def not_as_reviewed(count: int) -> str:
-    """Return the line on changes that are not selected and not as reviewed."""
+    """Return the line that counts changes which are not selected and not as reviewed."""
     verb = "is" if count == 1 else "are"
     return f"{plural(count, 'other change')} {verb} not as reviewed, and not applied here"
 

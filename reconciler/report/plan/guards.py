@@ -14,7 +14,7 @@ from reconciler.resource.guard_levels import EXPLICIT_LEVEL, GuardLevel
 class GuardDocument(TypedDict):
     """What an apply of the plan would need consent for."""
 
-    code: Annotated[str, Field(default="", description="Names the guard for good: docs/guards.md.")]
+    code: Annotated[str, Field(default="", description="Never changes: docs/guards.md.")]
     ref: Annotated[
         str | None, Field(default=None, description="null where it is about many resources.")
     ]
