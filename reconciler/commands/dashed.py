@@ -1,4 +1,4 @@
-"""Ids that begin with a hyphen, as one in 64 ids of dashboards, are not taken for options."""
+"""Ids that begin with a hyphen, as each 64th id of a dashboard, are not taken for options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names and ids for converted resources of one name, whatever order they come in. Pure."""
+"""Names and ids for converted resources, the same in whatever order they come. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class ToldApart:
-    """What each resource is called, what may have an id, and the ids that fit several."""
+    """What each resource is called, the names `met` that `--id` may give, and the ids `left`."""
 
     each: Sequence[Naming]
     met: set[str]
@@ -45,17 +45,17 @@ class ToldApart:
 def told_apart(made: Sequence[Converted], ids: Mapping[str, str]) -> ToldApart:
     """Return what each resource is called and which of `ids` is its own.
 
-    Those of one name differ by their severity, else by the first label that differs, in
+    Resources of one name are told apart by severity, else by the first label that differs, in
     alphabetical order, else by digits of their digests.
     """
-    given = [Naming(one.name) for one in made]
+    given = [Naming(resource.name) for resource in made]
     firsts = _without_twins(made, given)
     alike: dict[tuple[str, str], list[int]] = defaultdict(list)
     for nth in firsts:
         alike[made[nth].kind.name, plain_name(made[nth].name)].append(nth)
     for group in alike.values():
         if len(group) > 1:
-            for nth, mark in zip(group, marks_of([made[one] for one in group]), strict=True):
+            for nth, mark in zip(group, marks_of([made[nth] for nth in group]), strict=True):
                 given[nth].handle = f"{made[nth].name}[{mark}]"
                 given[nth].mark = "" if made[nth].labels is None else mark
     result = ToldApart(given, set(), [])
@@ -66,12 +66,12 @@ def told_apart(made: Sequence[Converted], ids: Mapping[str, str]) -> ToldApart:
 
 
 def _without_twins(made: Sequence[Converted], given: Sequence[Naming]) -> list[int]:
-    """Return the places of all but those that were met before; what has no labels stays."""
+    """Return the places of all resources but repeated ones; what has no labels stays."""
     seen: set[tuple[str, str, str]] = set()
     firsts: list[int] = []
-    for nth, one in enumerate(made):
-        key = (one.kind.name, one.name, one.digest)
-        if one.labels is not None and key in seen:
+    for nth, resource in enumerate(made):
+        key = (resource.kind.name, resource.name, resource.digest)
+        if resource.labels is not None and key in seen:
             given[nth].why_not, given[nth].is_twin = TWIN, True
         else:
             firsts.append(nth)
@@ -82,17 +82,17 @@ def _without_twins(made: Sequence[Converted], given: Sequence[Naming]) -> list[i
 def marks_of(made: Sequence[Converted]) -> list[str]:
     """Return what tells resources of one name apart, one mark for each, no two the same."""
     holders: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for nth, one in enumerate(made):
-        for name, value in (one.labels or {}).items():
+    for nth, resource in enumerate(made):
+        for name, value in (resource.labels or {}).items():
             holders[name].append((nth, value))
     marks = [""] * len(made)
-    for name in sorted(holders, key=lambda one: (one != FIRST, one)):
+    for name in sorted(holders, key=lambda name: (name != FIRST, name)):
         count = Counter(plain_name(value) for _, value in holders[name])
         for nth, value in holders[name]:
             if not marks[nth] and "{{" not in value and count[plain_name(value)] == 1:
                 marks[nth] = value if plain_name(value) else ""
     count = Counter(map(plain_name, marks))
-    digests = [one.digest or content_mark(one.spec) for one in made]
+    digests = [resource.digest or content_mark(resource.spec) for resource in made]
     return [
         mark if count[plain_name(mark)] == 1 and mark else digest[:MARK]
         for mark, digest in zip(marks, digests, strict=True)
@@ -102,7 +102,7 @@ def marks_of(made: Sequence[Converted]) -> list[str]:
 def _hand_out(
     made: Sequence[Converted], firsts: Sequence[int], ids: Mapping[str, str], result: ToldApart
 ) -> None:
-    """Give each id to what it is for; those that fit several resources of a kind are left."""
+    """Assign each id to its resource; an id that fits several resources of a kind is left."""
     by_name: dict[str, list[int]] = defaultdict(list)
     for nth in firsts if ids else ():
         by_name[made[nth].name].append(nth)

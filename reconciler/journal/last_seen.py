@@ -48,7 +48,7 @@ def _sum(line: bytes | bytearray) -> str:
 
 
 def remembered(file: Path) -> Ending:
-    """Return the ending that a file has kept; an empty one where it cannot be read."""
+    """Return the ending that a file has kept; `Ending()` where it cannot be read."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:

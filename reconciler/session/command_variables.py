@@ -80,7 +80,7 @@ def _expanded(value: str, environ: Mapping[str, str]) -> str:
 
 
 def _paths_in(value: str) -> Iterator[str]:
-    """Yield what may be a path in a value: all from the first slash on, and each part with one."""
+    """Yield what may be a path in a value: all from the first slash on, and parts with a slash."""
     if "/" in value:
         yield value[value.index("/") :]
     for part in _BETWEEN.split(value):
