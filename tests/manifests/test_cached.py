@@ -30,6 +30,8 @@ from reconciler.source.files import Files
 from reconciler.source.parsed import Text
 from reconciler.source.reading import read_text
 
+pytestmark = pytest.mark.slow
+
 KEY = "hunter2-hunter2"
 EXEMPT = "  exempt: {L201: {reason: agreed, until: 2999-01-01}}\n"
 TEXTS = {

@@ -61,6 +61,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return allowed
 
 
+@pytest.mark.slow
 def test_wide_items(tmp_path: Path, spent: list[int]) -> None:
     """160 KB of `forEach` that come to 60,000,000 nodes make no more than 1,000,000."""
     made = items(10_000, 6_000)
@@ -85,6 +86,7 @@ def test_items_of_many_environments(
     assert {one["code"] for one in found} == {"M115"}
 
 
+@pytest.mark.slow
 def test_files_eight_deep_and_thirty_wide(
     tmp_path: Path, spent: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

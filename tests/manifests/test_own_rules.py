@@ -282,6 +282,7 @@ rules:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("silenced", ["", ", exempt: {R/clean: it is long}"])
 @pytest.mark.parametrize("limited", [(), ("--select", "SLO/later")])
 def test_a_rule_that_is_too_much_has_not_passed(

@@ -272,6 +272,7 @@ def test_items_of_one_file_may_be_for_several(tmp_path: Path) -> None:
     assert re.findall(r"nothing names `(\w+)`", ran.out) == ["idle"]
 
 
+@pytest.mark.slow
 def test_hundreds_of_services_from_two_files(tmp_path: Path) -> None:
     """300 services and 5 alerts of each, from two files, are planned, applied, and then kept."""
     alerts, told = (
