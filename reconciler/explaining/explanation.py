@@ -67,6 +67,27 @@ def diagnostic(
     )
 
 
+def of_plan(  # noqa: PLR0917 - a row of a table
+    code: str, title: str, means: str, why: str, example: str, to_do: Sample
+) -> Explanation:
+    """Explain a reason or a remark of a plan, of which no sample can show one."""
+    return Explanation(
+        code=code,
+        title=title,
+        means=means,
+        why=why,
+        wrong=Sample(says=example),
+        right=to_do,
+        command="",
+        page="plan",
+    )
+
+
+def do(says: str, *typed: str) -> Sample:
+    """Return what to do in words, and the commands for it."""
+    return Sample(says=says, typed=typed)
+
+
 def manifest(text: str, **others: str) -> Sample:
     """Give a sample of one manifest; `others` are further files, `_` standing for the dot."""
     more = {name.replace("_", "."): content for name, content in others.items()}

@@ -21,7 +21,8 @@ from reconciler.explaining.guard_codes import GUARD_CODES
 from reconciler.explaining.practice_codes import PRACTICE_CODES
 from reconciler.explaining.project_codes import PROJECT_CODES
 from reconciler.explaining.query_codes import QUERY_CODES
-from reconciler.explaining.reason_codes import REASON_CODES, REMARK_CODES
+from reconciler.explaining.reason_codes import REASON_CODES
+from reconciler.explaining.remark_codes import REMARK_CODES
 from reconciler.explaining.reuse_codes import REUSE_CODES
 from reconciler.explaining.spec_codes import SPEC_CODES
 from reconciler.explaining.text_codes import TEXT_CODES

@@ -74,6 +74,21 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
     return Judged([*(_told(one, findings) for one in records), *told], mended, moves_id)
 
 
+def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
+    """Yield the errors in a whole document that no service would take, wherever it was kept.
+
+    One that the service itself returned has fields that only it sets, and may have others that
+    nobody declares: what it returned, it takes.
+    """
+    mended = judge(kind, document, document, has_id=True).spec
+    for finding in judge(kind, mended, mended, has_id=True).findings:
+        if finding.severity is Severity.ERROR and finding.code not in _OF_MANIFESTS:
+            yield finding
+
+
+_OF_MANIFESTS = ("M303", "M305")
+
+
 def _failed(findings: Sequence[Finding]) -> bool:
     return any(one.severity is Severity.ERROR for one in findings)
 

@@ -55,11 +55,12 @@ def with_restored(made: Plan, restoring: Restoring, place: Place) -> Plan:
 
 def _said(change: Change, restoring: Restoring) -> Change:
     """Say what state a resource is put back to, and what of it comes back as another."""
-    owned = restoring.owned.get(change.ref, change.declared)
+    owned, said = restoring.owned.get(change.ref, change.declared), restoring.said[change.ref]
     # A rollback of a rollback brings back what that took back, as it says itself.
+    found = tuple(one for one in change.reasons if not isinstance(one, UndoesRollback))
+    # The first reason of what is blocked is why.
     reasons: tuple[Reason, ...] = (
-        restoring.said[change.ref],
-        *(one for one in change.reasons if not isinstance(one, UndoesRollback)),
+        (*found, said) if change.action is Action.BLOCKED else (said, *found)
     )
     anew = _made_anew(change)
     if anew:

@@ -23,6 +23,7 @@ from reconciler.resource import (
     DependsOn,
     Drift,
     EditedBy,
+    FailsChecks,
     GoneSince,
     Imported,
     IncidentsUnread,
@@ -233,6 +234,12 @@ def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
             return (
                 f"{last_steps(paths, where)}: not in the answer then, and the journal had none, so "
                 "what was live is not known whole: make it by hand"
+            )
+        case FailsChecks(said=said):
+            more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
+            return (
+                f"what it was has errors, as `reconciler validate` finds them in a manifest: "
+                f"{'; '.join(said[:MOST_NAMED])}{more}: declare it without them, and apply"
             )
         case PutBack() | MadeByRun() | NothingBefore() | SecretsLost() | MadeAnew():
             return _rolled_back(reason)

@@ -320,6 +320,15 @@ class NotSeenThen:
 
 
 @dataclass(frozen=True, slots=True)
+class FailsChecks:
+    """What it was has errors at these paths, with which no manifest is accepted."""
+
+    code: ClassVar[str] = "fails-checks"
+    paths: tuple[Path, ...]
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MadeAnew:
     """These members are gone, and come back as others with the same content: with other ids."""
 
@@ -362,5 +371,6 @@ Reason: TypeAlias = (
     | NothingBefore
     | SecretsLost
     | NotSeenThen
+    | FailsChecks
     | MadeAnew
 )

@@ -28,6 +28,7 @@ from reconciler.journal.history import History, Memory
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import RunSummary
 from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.judging import unacceptable
 from reconciler.manifests.withholding import Withheld, withheld_from
 from reconciler.manifests.workspace import Workspace
 from reconciler.planning.consequences import blocked_change
@@ -35,6 +36,7 @@ from reconciler.planning.restoring import Restoring, at_places_of
 from reconciler.resource import (
     Change,
     Evidence,
+    FailsChecks,
     MadeByRun,
     Manifest,
     NothingBefore,
@@ -174,6 +176,11 @@ class _Found:
         assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
         if lost or any(self.withheld.findings(spec)):
             self._block(before, SecretsLost(tuple(sorted(lost - {""}))))
+            return
+        found = [*unacceptable(BY_NAME[before.ref.kind], spec)]
+        if found:
+            errors = tuple(f"{one.message} [{one.code}]" for one in found)
+            self._block(before, FailsChecks(tuple(one.path for one in found), errors))
             return
         self.manifests.append(self._manifest(before, spec))
         self.said[before.ref] = said
