@@ -8,7 +8,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 
 from reconciler.document import Json, Path
 from reconciler.keys import is_key, keys_in
@@ -43,15 +43,22 @@ SHORTEST_FOUND_INSIDE = 8
 WITHHELD = "M505"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Withheld:
-    """What is withheld in one process: names, how names begin, and values by their names.
+    """What is withheld in one run: names, how names begin, and values by their names.
 
-    A value that is shorter than eight characters is not looked for inside others.
+    A value that is shorter than eight characters is not looked for inside others. What is made
+    of the values is kept here, so that none is left in memory after the run.
     """
 
     prefixes: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    _asked: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def _forms(self) -> Mapping[str, tuple[str, ...]]:
+        """The forms of each long value by its name."""
+        return {name: _forms(value) for name, value in self.values.items() if _is_long(value)}
 
     def why(self, name: str, value: str) -> str:
         """Say why `${secret:NAME}` is refused, "" where it is not.
@@ -66,8 +73,8 @@ class Withheld:
 
     def why_text(self, text: str) -> str:
         """Say why a text that would be sent is refused, "" where it is not."""
-        for name, secret in self.values.items():
-            if _is_long(secret) and any(form in text for form in _forms(secret)):
+        for name, forms in self._forms.items():
+            if any(form in text for form in forms):
                 return f"holds the value of {name}, which must not be sent to the service in a body"
         return ""
 
@@ -79,11 +86,15 @@ class Withheld:
 
     def stands_in(self, text: str) -> bool:
         """Tell whether one of the values stands in the text of a whole file."""
-        return _stands_in(text, tuple(filter(_is_long, self.values.values())))
+        if text not in self._asked:
+            # A file is asked about once for each document in it and each item that makes one.
+            self._asked.clear()
+            self._asked[text] = bool(self.why_text(text))
+        return self._asked[text]
 
     def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
         """Yield the texts of a document that would send such a value, however they came by it."""
-        if any(map(_is_long, self.values.values())) and self._may_hold(document):
+        if self._forms and self._may_hold(document):
             yield from self._found(document, path)
 
     def _may_hold(self, document: Json) -> bool:
@@ -114,13 +125,6 @@ class Withheld:
                 return
 
 
-# A file is asked about once for each document in it, and once for each item that makes one.
-@lru_cache(maxsize=4)
-def _stands_in(text: str, values: tuple[str, ...]) -> bool:
-    return any(form in text for value in values for form in _forms(value))
-
-
-@lru_cache(maxsize=64)
 def _forms(secret: str) -> tuple[str, ...]:
     """Give a secret as it is, and what base64 makes of it wherever it stands in what is encoded."""
     forms = [secret]

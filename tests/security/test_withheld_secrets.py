@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from pathlib import Path
@@ -169,3 +171,18 @@ def test_in_a_job(jobs: Jobs, command: str, name: str) -> None:
     assert (ran.code, ran.outputs["failure-reason"]) == (4, "validation")
     assert [line for line in ran.spoken if "M505" in line and "file=all.yaml" in line]
     assert jobs.token not in ran.log.partition("| ")[2] + ran.summary
+
+
+def test_nothing_is_kept_after_a_run() -> None:
+    """What looks for the value of a credential keeps no copy of it once its run is over."""
+    value = str(Path("canary-kept-9f2c"))
+    before = sys.getrefcount(value)
+
+    withheld = withheld_from({"GITHUB_TOKEN": value})
+    found = withheld.stands_in(f"a: {value}"), [*withheld.findings({"a": value})]
+    del withheld
+    gc.collect()
+
+    assert found[0]
+    assert len(found[1]) == 1
+    assert sys.getrefcount(value) == before
