@@ -116,7 +116,7 @@ class Splicing:
             return
         head = self._head(holder, nth)
         first, rest = self._laid(node, holder, nth, value, like)
-        self._lay(node, head, (anchor + first).strip(), rest)
+        self._lay(node, head, (anchor + first).strip(" "), rest)
 
     def _with_comments(self, node: Node, text: str) -> str:
         """Give what comes in place of a node in flow, with the comments that stood in that."""
