@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -13,6 +14,10 @@ from harness.doors import APPLY, typed
 
 import reconciler
 from benchmarks.lengthy import LISTS, write
+from reconciler.document import Put, Within
+from reconciler.manifests.adopting import Original, Refused, Script, write_edits
+from reconciler.resource import Ref
+from reconciler.source.reading import read_text
 
 OURS = str(Path(reconciler.__file__).parent)
 EMULATOR = str(Path(OURS) / "emulator")
@@ -32,11 +37,8 @@ def forget() -> None:
                     kept.cache_clear()
 
 
-def calls(count: int, name: str, *command: str, changed: tuple[str, str] | None = None) -> int:
-    """Count the calls of our own functions in one command, where a list is so long.
-
-    With `changed`, the list is applied, and each item of it is changed before the command.
-    """
+def counted(deed: Callable[[], object]) -> int:
+    """Count the calls of our own functions in a deed."""
     found = 0
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -44,22 +46,30 @@ def calls(count: int, name: str, *command: str, changed: tuple[str, str] | None 
         file = frame.f_code.co_filename
         found += event == "call" and file.startswith(OURS) and not file.startswith(EMULATOR)
 
+    forget()
+    before = sys.getprofile()
+    sys.setprofile(note)
+    threading.setprofile(note)
+    try:
+        deed()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    return found
+
+
+def calls(count: int, name: str, *command: str, changed: tuple[str, str] | None = None) -> int:
+    """Count the calls of our own functions in one command, where a list is so long.
+
+    With `changed`, the list is applied, and each item of it is changed before the command.
+    """
     with TemporaryDirectory() as folder:
         write(Path(folder), LISTS[name](count))
         if changed is not None:
             assert typed(*APPLY, "--yes", folder).code == 0
             files = {file: text.replace(*changed) for file, text in LISTS[name](count).items()}
             write(Path(folder), files)
-        forget()
-        before = sys.getprofile()
-        sys.setprofile(note)
-        threading.setprofile(note)
-        try:
-            typed(*command, "--no-cache", folder)
-        finally:
-            sys.setprofile(before)
-            threading.setprofile(None)
-    return found
+        return counted(lambda: typed(*command, "--no-cache", folder))
 
 
 @pytest.mark.slow
@@ -102,3 +112,21 @@ def test_plan_changes_of_a_long_list(name: str, before: str, after: str) -> None
     longer = calls(2 * PLANNED, name, "plan", changed=changed)
 
     assert longer <= MOST * calls(PLANNED, name, "plan", changed=changed)
+
+
+def refused(count: int) -> list[Refused]:
+    """Adopt for each document of a file a text that no manifest may hold."""
+    (text,) = LISTS["documents"](count).values()
+    script = Script(Path("a"), "a", read_text(text), is_json=False)
+    edit = Within({"name": Put("\uffff")})
+    originals = (Original(script=script, nth=nth, spec={}) for nth in range(count))
+    edits = {Ref("SLO", f"c{nth}"): (one, edit) for nth, one in enumerate(originals)}
+    return write_edits(edits)[1]
+
+
+@pytest.mark.promise("S28")
+def test_adopt_what_does_not_fit() -> None:
+    """Twice as many edits that no file takes make `adopt` call at most 2.2 times as many."""
+    assert len(refused(2)) == 2
+
+    assert counted(lambda: refused(2 * SHORT)) <= MOST * counted(lambda: refused(SHORT))

@@ -36,7 +36,7 @@ from reconciler.source.files import read_file
 from reconciler.source.parsed import Reading
 from reconciler.source.reading import read_text
 from reconciler.source.shown import display_name
-from reconciler.source.written import written
+from reconciler.source.written import texts_of_documents, written
 
 _LOST = "its text cannot be edited without a change of something else: edit it by hand"
 
@@ -235,9 +235,13 @@ def _attempt(
 
 
 def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Refused]:
-    """Give the resources whose edits do not fit a file; all of them, if only all do not."""
-    alone = {nth: text_after(script, {nth: edit}) for nth, (edit, _) in here.items()}
-    wrong = [nth for nth, made in alone.items() if made is None] or list(here)
+    """Return the resources whose edits do not fit a file; all of them, if only all do not."""
+    read = [read_text(text, is_json=script.is_json) for text in texts_of_documents(script.text)]
+    alone = [replace(script, reading=one) for one in read if one.documents]
+    wrong = [*here]
+    if identical([one.values for one in alone], [[value] for value in script.values]):
+        # A file may hold thousands of documents, so that each is tried without the others.
+        wrong = [nth for nth in here if text_after(alone[nth], {0: here[nth][0]}) is None] or wrong
     return [Refused(ref, f"{script.name}: {_LOST}") for nth in wrong for ref in here[nth][1]]
 
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from yaml import (
@@ -112,6 +113,7 @@ class Written:
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|(?<=\A))#[^\r\n]*")
 _COMMENT_LINE = re.compile(r"#[^\r\n]*[ \t\r\n]+")
 _PROPERTY = re.compile(r"&[^ \t\r\n]*[ \t\r\n]+")
+_MARK = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
 
@@ -123,6 +125,12 @@ def written(text: str) -> Written:
     while parser.check_event():
         reader.take(parser.get_event())
     return reader.written
+
+
+def texts_of_documents(text: str) -> list[str]:
+    """Return a text in parts, each of which but the first begins with the mark of a document."""
+    cuts = [0, *(found.start() for found in _MARK.finditer(text)), len(text)]
+    return [text[start:end] for start, end in pairwise(cuts)]
 
 
 @dataclass(slots=True)
