@@ -219,6 +219,17 @@ def test_rewritten_by_a_replace(tmp_path: Path) -> None:
     assert_settled(site, manifest("SLO/checkout", {**SLO_SPEC, "description": "mine"}))
 
 
+def test_rewritten_without_any_version(tmp_path: Path) -> None:
+    """Where answers have neither revision nor time, what a replace rewrites settles too."""
+    site = Site(tmp_path, create_app(profile=Profile(floats="single", metadata="left_out")))
+    site.apply(manifest("SLO/checkout", SLO_SPEC))
+    edited = manifest("SLO/checkout", {**SLO_SPEC, "description": "mine"})
+
+    site.apply(edited)
+
+    assert_settled(site, edited)
+
+
 def test_rewritten_policies(tmp_path: Path) -> None:
     """Policies are rewritten by name, wherever they stand."""
     site = RewritingSite(tmp_path, "POST", "*/atomicOverwriteLogPolicies", describe_alike)

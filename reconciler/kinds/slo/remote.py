@@ -94,7 +94,7 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
     return Seen(
         remote_id,
         own,
-        version=f"{revision}/{updated}",
+        version=f"{revision}/{updated}" if revision or updated else "",
         edit=LastEdit(at=updated, revision=revision if updated else ""),
         revision=revision,
         told=Told(version=revision, updated=updated),
