@@ -185,6 +185,11 @@ def environments(count: int) -> Files:
     return {"reconciler.yaml": f"manifests: [.]\nenvironments:\n{named}", "slo.yaml": SLO}
 
 
+def mistakes_in_environments(count: int) -> Files:
+    """Return a project of many environments, and a file with a mistake in each document."""
+    return {**environments(count), **complaints(count)}
+
+
 def overrides(count: int) -> Files:
     """Return a manifest with overrides of many environments that there are not."""
     return {"slo.yaml": SLO + "overrides:\n" + _each(count, "  e{0}: {{description: d{0}}}\n")}
@@ -277,6 +282,7 @@ LISTS: dict[str, Callable[[int], Files]] = {
         anchors,
         aliases,
         environments,
+        mistakes_in_environments,
         overrides,
         overridden_environments,
         strange_overrides,

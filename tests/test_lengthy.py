@@ -24,6 +24,7 @@ EMULATOR = str(Path(OURS) / "emulator")
 MOST = 2.2
 SHORT = 20
 PLANNED = 12
+MISTAKEN = "mistakes in environments"
 
 
 def forget() -> None:
@@ -74,7 +75,7 @@ def calls(count: int, name: str, *command: str, changed: tuple[str, str] | None 
 
 @pytest.mark.slow
 @pytest.mark.promise("S28")
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("name", [name for name in LISTS if name != MISTAKEN])
 def test_validate_a_long_list(name: str) -> None:
     """A list twice as long makes `validate` call at most 2.2 times as many functions of ours."""
     calls(2, name, "validate")
@@ -112,6 +113,28 @@ def test_plan_changes_of_a_long_list(name: str, before: str, after: str) -> None
     longer = calls(2 * PLANNED, name, "plan", changed=changed)
 
     assert longer <= MOST * calls(PLANNED, name, "plan", changed=changed)
+
+
+@pytest.mark.promise("S28")
+def test_validate_in_many_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice as many environments and mistakes in each cost at most 2.2 times the calls."""
+    monkeypatch.setattr("reconciler.manifests.workspace.MOST_IN_ALL", 10 * SHORT)
+    calls(2, MISTAKEN, "validate")
+
+    assert calls(2 * SHORT, MISTAKEN, "validate") <= MOST * calls(SHORT, MISTAKEN, "validate")
+
+
+@pytest.mark.promise("S28")
+def test_environments_that_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where too much is wrong in some environments, the others are said to be unchecked."""
+    monkeypatch.setattr("reconciler.manifests.workspace.MOST_IN_ALL", 4)
+    with TemporaryDirectory() as folder:
+        write(Path(folder), LISTS[MISTAKEN](3))
+        ran = typed("validate", folder, "--no-cache", "--format", "json")
+
+    assert ran.code == 4
+    (unchecked,) = (one for one in ran.json["complaints"] if one["code"] == "M115")
+    assert unchecked["environments"] == ["e2"]
 
 
 def refused(count: int) -> list[Refused]:

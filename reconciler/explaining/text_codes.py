@@ -120,9 +120,13 @@ TEXT_CODES: Final = (
     ),
     diagnostic(
         "M115",
-        "One file has more than 1,000 mistakes, or the files together hold more than a run reads.",
+        "One file has more than 1,000 mistakes, all environments have more than 100,000, or the "
+        "files together hold more than a run reads. Or what they expand to is too large: items of "
+        "`forEach`, variables and included files make at most 1,000,000 values and 64 MB of text "
+        "in a run, all environments together.",
         "Repair the first of them: the rest is most often their echo. Or name the folder in "
-        "`exclude:` of the project file, if it holds no manifests.",
+        "`exclude:` of the project file, if it holds no manifests. Of what expands, use fewer "
+        "items, or include smaller files.",
         Sample(typed=("yes 'a: 1' | head -n 3000 > checkout.yaml",)),
         manifest(slo()),
     ),

@@ -13,6 +13,7 @@ from reconciler.cache import NO_CACHE, Cache
 from reconciler.document import Json
 from reconciler.kinds.judging import Judged
 from reconciler.manifests.cached import Kept, Lookup
+from reconciler.manifests.complaining import MOST_COMPLAINTS
 from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Loader
 from reconciler.manifests.making import Declared
@@ -27,10 +28,13 @@ from reconciler.resource import Ref
 from reconciler.resource.policy_impact import Samples
 from reconciler.source.ahead import reading_ahead
 from reconciler.source.diagnostic import Complaint, Finding, warning
-from reconciler.source.files import LARGEST_WORKSPACE, File, Files, find_files
+from reconciler.source.files import LARGEST_WORKSPACE, PROJECT_FILE, File, Files, find_files
 from reconciler.source.shown import display_name
 from reconciler.source.sources import Sources
 from reconciler.waits import Deed, Waits
+
+MOST_IN_ALL = 10 * MOST_COMPLAINTS
+"""So many complaints are looked for in all environments: the same mistake is one in each."""
 
 
 def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
@@ -217,14 +221,14 @@ def load_workspaces(
         ),
     )
     if instead or found.complaints or not cache.is_on:
-        return {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
+        return _load_all(found, sources, scopes, settings, waits)
     lookup = Lookup(cache=cache, found=found, roots=sources.roots, settings=settings, scopes=scopes)
     known = lookup.get()
     if known is not None:
         kept, read = known
         return {name: _workspace(one, read) for name, one in kept.items()}
     sources.digests = {}
-    made = {one.environment: _load(found, sources, one, settings, waits) for one in scopes}
+    made = _load_all(found, sources, scopes, settings, waits)
     packed = lookup.put([*made.values()], sources.digests) or {}
     return {
         name: replace(one, manifests=packed[name].manifests, left_out=packed[name].left_out)
@@ -243,6 +247,27 @@ def sources_of(
 ) -> Sources[Judged]:
     """Give the files of a run, none of them read; those outside are of paths that lead there."""
     return Sources[Judged]((root.resolve(), *_outside(paths, root)), kept=kept, largest=largest)
+
+
+def _load_all(
+    found: Files,
+    sources: Sources[Judged],
+    scopes: Sequence[Scope],
+    settings: ProjectFile,
+    waits: Waits | None,
+) -> dict[str, Workspace]:
+    """Read the manifests in each environment, until there is too much to complain of in all."""
+    made: dict[str, Workspace] = {}
+    told = 0
+    for scope in scopes:
+        if told >= MOST_IN_ALL:
+            said = "there is too much to complain of: this environment is unchecked"
+            unchecked = Complaint.of_file(PROJECT_FILE, "M115", said)
+            made[scope.environment] = Workspace(complaints=(unchecked,))
+            continue
+        made[scope.environment] = _load(found, sources, scope, settings, waits)
+        told += len(made[scope.environment].complaints)
+    return made
 
 
 def _load(
