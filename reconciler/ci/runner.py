@@ -126,8 +126,10 @@ def read_inputs(
     given = {name: _given(environ, name) for name in INPUTS}
     given.update(flags or {}, command=command or given["command"])
     for name, choices in INPUTS.items():
-        if len(choices) > 1 and given[name] not in choices:
-            raise UsageError(_not_among(name, given[name], choices))
+        if len(choices) > 1:
+            given[name] = given[name].strip()
+            if given[name] not in choices:
+                raise UsageError(_not_among(name, given[name], choices))
     if given["version"] not in ("", __version__):
         raise UsageError(f"`version`: this is {__version__}; use the action at another tag")
     if not _PLAN_NAME.fullmatch(given["environment"] or "default"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
+import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -197,7 +199,10 @@ def _journal(bench: Bench, asked: Asked) -> list[Check]:
         said += f"; the newest run: {newest.command} by {newest.actor} at {newest.at}"
     if journal.is_old_copy:
         said += f"; an old copy, as the end of a run is missing: bring it back; {LOST_JOURNAL}"
-    bad = torn or journal.is_old_copy
+    is_open = _is_open_to_others(journal.place)
+    if is_open:
+        said += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
+    bad = torn or journal.is_old_copy or is_open
     checks = [Check("journal", State.WARNING if bad else State.OK, said)]
     unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:
@@ -207,6 +212,13 @@ def _journal(bench: Bench, asked: Asked) -> list[Check]:
         checks.append(Check("unsettled", State.FAILED, said, 7))
     lock = Check("lock", State.WARNING, f"held by {holder}")
     return [*checks, lock if holder else Check("lock", State.OK, "free")]
+
+
+def _is_open_to_others(place: str) -> bool:
+    """Return whether everyone can write to a journal; False where it is no file."""
+    with suppress(OSError, ValueError):
+        return bool(Path(place).stat().st_mode & stat.S_IWOTH)
+    return False
 
 
 def _no_journal(bench: Bench, journal: Journal, asked: Asked) -> Check:

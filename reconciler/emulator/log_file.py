@@ -29,8 +29,10 @@ class LogFile:
 
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        # A pipe that nothing reads would be waited for.
+        # A pipe that comes in between would be waited for.
         flags |= os.O_NONBLOCK
+        if path.is_fifo():
+            raise OSError(errno.EINVAL, "it is a pipe: name a file", str(path))
         if _is_foreign(path):
             said = "it is there, and not such a log: remove it first, or name another file"
             raise OSError(errno.EEXIST, said, str(path))

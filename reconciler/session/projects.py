@@ -27,6 +27,7 @@ from reconciler.project import (
     journal_setting,
 )
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
+from reconciler.regular import NOT_REGULAR
 from reconciler.report.safe import safe
 from reconciler.session.voice import Silent, Voice
 from reconciler.source.diagnostic import Complaint
@@ -108,6 +109,8 @@ def project_file(asked: Asked) -> Path | None:
     Raises UsageError for a file that is not there.
     """
     if asked.project is not None and not _is_there(asked.project):
+        if asked.project.is_fifo() or asked.project.is_char_device():
+            raise UsageError(f"cannot read the project file {asked.project}: {NOT_REGULAR}")
         raise UsageError(f"there is no project file {asked.project}")
     return asked.project or _find_project(asked.paths)
 

@@ -62,6 +62,13 @@ def test_defaults() -> None:
     assert (inputs.require_plan, inputs.summary, inputs.flags) == ("comment", True, {})
 
 
+def test_blanks_around_a_choice() -> None:
+    """Blanks around one of the values that an input may have count for nothing."""
+    inputs = read_inputs({"INPUT_SUMMARY": " true ", "INPUT_COMMENT": "new "}, "plan")
+
+    assert (inputs.summary, inputs.comment) == (True, "new")
+
+
 @pytest.mark.parametrize("text", ["", " ", "false"])
 def test_no_glass_is_broken(text: str) -> None:
     """A switch that is off gives no reason to break the glass."""

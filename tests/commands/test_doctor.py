@@ -109,6 +109,18 @@ def test_all_is_well(shop: Shop) -> None:
     assert files(shop.root) == before
 
 
+def test_a_journal_that_all_can_write_to(shop: Shop) -> None:
+    """A journal that everyone can write to is a warning that says how to end that."""
+    journal(shop, started("errors"))
+    assert "journal" not in warned(examine(shop)[1])
+    (shop.root / JOURNAL).chmod(0o666)
+
+    _, checks = examine(shop)
+
+    assert "journal" in warned(checks)
+    assert "chmod o-w" in checks["journal"][1]
+
+
 def test_text(shop: Shop) -> None:
     """The text has the same checks as the JSON, one a line."""
     _, checks = examine(shop)

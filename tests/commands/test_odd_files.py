@@ -15,6 +15,7 @@ from harness.workspaces import VIEW, project_at
 
 from reconciler.commands.overview import COMMANDS
 from reconciler.commands.root import cli
+from reconciler.regular import NOT_REGULAR
 
 PROJECT = "environments:\n  local:\n    emulator: {data: .reconciler/local.db}\n"
 MORE = {
@@ -68,6 +69,8 @@ def test_a_pipe_in_place_of_a_file(folder: Path, command: str, option: str) -> N
 
     assert ran.code in PLAIN
     assert "internal error" not in ran.err
+    if option == "--project" and command in ("plan", "validate", "drift"):
+        assert NOT_REGULAR in ran.err
     if command == "emulator serve" or option in ("--plan", "--out", "--from"):
         assert ran.code != 0
         assert PIPE in ran.err
