@@ -26,14 +26,6 @@ ELSEWHERE = {
 }
 """Pages of the site that stand elsewhere in the repository."""
 
-STYLE = "stylesheets/site.css"
-CSS = """\
-.md-grid { max-width: 76rem; }
-.md-typeset table:not([class]) { font-size: 0.68rem; }
-.md-typeset table:not([class]) th { min-width: 3.5rem; }
-.md-typeset td code { word-break: normal; overflow-wrap: anywhere; }
-.as-markdown { font-size: 0.64rem; margin-top: 2.5rem; }
-"""
 FENCED = re.compile(r"(^ *```.*?^ *```[ \t]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 SUMMARY = 160
@@ -57,10 +49,9 @@ def _expanded(entry: object, docs: Path) -> object:
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages from elsewhere, the style, and every other file that a page links to."""
+    """Add the pages from elsewhere, and every other file that a page links to."""
     for source, name in ELSEWHERE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
-    files.append(File.generated(config, STYLE, content=CSS))
     linked = {
         target
         for file in files.documentation_pages()

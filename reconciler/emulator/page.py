@@ -5,7 +5,11 @@ emulator, on loopback. It runs no script, loads nothing, and shows no body of a
 request.
 """
 
+import base64
+import hashlib
 from datetime import date, timedelta
+from functools import cache
+from importlib.resources import files
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -22,7 +26,6 @@ from reconciler.emulator.models.saved_view import SavedView
 from reconciler.emulator.models.slo import SloDefinition
 from reconciler.emulator.models.wire import WireObject
 from reconciler.emulator.page_dashboard import dashboard_grid
-from reconciler.emulator.page_style import POLICY, STYLE
 from reconciler.emulator.page_tables import records_in
 from reconciler.emulator.page_usage import usage_chart
 from reconciler.emulator.reading import whole
@@ -32,7 +35,6 @@ from reconciler.emulator.store import Store
 _CHART_DAYS = 56
 _HEADERS = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": POLICY,
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
@@ -49,7 +51,27 @@ async def page(request: Request) -> Response:
     """Answer with the page as things are now."""
     state = request.app.state
     today = state.clock().date()
-    return HTMLResponse(written_page(state.store, state.record, today), headers=_HEADERS)
+    return HTMLResponse(
+        written_page(state.store, state.record, today),
+        headers={**_HEADERS, "Content-Security-Policy": policy()},
+    )
+
+
+@cache
+def style() -> str:
+    """Return the only style sheet of the page."""
+    text = files("reconciler.emulator").joinpath("page.css").read_text(encoding="utf-8")
+    return f"\n{text}"
+
+
+@cache
+def policy() -> str:
+    """Return what the page may load: its style sheet, known by its hash."""
+    known = base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()
+    return (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        f"style-src 'sha256-{known}'"
+    )
 
 
 def written_page(store: Store, record: RequestRecord, today: date) -> str:
@@ -59,7 +81,7 @@ def written_page(store: Store, record: RequestRecord, today: date) -> str:
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("title", "Emulator"),
-        tag("style", trusted(STYLE)),
+        tag("style", trusted(style())),
     )
     return "<!DOCTYPE html>\n" + tag("html", head, _body(store, record, today), lang="en")
 

@@ -87,6 +87,17 @@ def lend(lock: Path, packages: Path) -> None:
                 place.symlink_to(Path(str(lent.locate_file(first))))
 
 
+def tracked_below(folder: str) -> list[str]:
+    """Return the files of the repository below a folder that are committed, or would be."""
+    listed = ("ls-files", "--cached", "--others", "--exclude-standard", folder)
+    return subprocess.run(
+        ["git", "-C", str(ROOT), *listed],  # noqa: S607 - git of the PATH
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.splitlines()
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """Build the wheel, and install it where only its locked dependencies are."""
@@ -169,6 +180,25 @@ def test_every_module_of_the_wheel_loads(installed: Installed) -> None:
 
 
 @pytest.mark.promise("P47")
+def test_every_file_of_the_package_is_in_the_wheel(installed: Installed) -> None:
+    """The wheel has each file below reconciler/, also what is no Python, byte for byte."""
+    kept = {
+        name: (ROOT / name).read_bytes()
+        for name in tracked_below("reconciler")
+        if (ROOT / name).is_file()
+    }
+    with ZipFile(installed.wheel) as packed:
+        held = {
+            name: packed.read(name)
+            for name in packed.namelist()
+            if name.startswith("reconciler/") and not name.endswith("/")
+        }
+
+    assert held.keys() == kept.keys()
+    assert held == kept
+
+
+@pytest.mark.promise("P47")
 def test_what_the_wheel_is_called(installed: Installed) -> None:
     """The distribution has a name of its own; command and package keep theirs."""
     about = installed.about
@@ -206,14 +236,8 @@ def test_nobody_is_told_to_install_by_name() -> None:
 
     The name `reconciler` belongs to an unrelated package there.
     """
-    listed = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files"],  # noqa: S607 - git of the PATH
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout.splitlines()
     found = []
-    for name in listed:
+    for name in tracked_below("."):
         file = ROOT / name
         if file.suffix == ".png" or not file.is_file() or file == Path(__file__):
             continue

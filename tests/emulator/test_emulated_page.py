@@ -13,7 +13,7 @@ from harness.emulated import Emulated
 from harness.routes import ALERTS, DASHBOARDS, POLICIES, VIEWS
 
 from reconciler.emulator.markup import tag
-from reconciler.emulator.page_style import POLICY
+from reconciler.emulator.page import policy
 
 HOSTILE = "<script>alert(1)</script>\"'&\x1b[31m\u202etxt"
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
@@ -109,9 +109,9 @@ def test_headers() -> None:
     """The browser is told to allow the one style sheet and nothing else."""
     headers = Emulated().get("/").headers
 
-    assert headers["content-security-policy"] == POLICY
-    assert POLICY.startswith("default-src 'none'; ")
-    assert "unsafe" not in POLICY
+    assert headers["content-security-policy"] == policy()
+    assert policy().startswith("default-src 'none'; ")
+    assert "unsafe" not in policy()
     assert headers["cache-control"] == "no-store"
     assert headers["x-content-type-options"] == "nosniff"
 

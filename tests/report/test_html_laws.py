@@ -16,7 +16,7 @@ from test_outcomes import LOOKS
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.html.cards import marked
 from reconciler.report.html.element import Markup, element
-from reconciler.report.html.style import STYLE
+from reconciler.report.html.page import style
 from reconciler.resource import Action, Look, Plan
 
 OURS = {
@@ -112,7 +112,7 @@ def test_a_page_needs_nothing_beside_it(make: object) -> None:
 def palettes() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the colours by light and by dark."""
     for name, block in zip(
-        ("light", "dark"), re.findall(r":root \{([^}]*)\}", STYLE)[:2], strict=True
+        ("light", "dark"), re.findall(r":root \{([^}]*)\}", style())[:2], strict=True
     ):
         yield name, dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", block))
 

@@ -1,6 +1,6 @@
 """The frame of a page: what it may load (nothing), when it was made, its look and its script.
 
-Pure.
+Pure, but for the two files of its own that it reads once: `page.css` and `page.js`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
-from reconciler.report.html.style import STYLE
 
 COMMIT_DIGITS = 12
 DIRTY = "-dirty"
@@ -58,110 +59,6 @@ def _parts(made: Made) -> Iterator[str]:
         yield element("code", None, made.run)
 
 
-SCRIPT = """
-(() => {
-  "use strict";
-  const all = (selector) => [...document.querySelectorAll(selector)];
-  const cards = all(".change");
-  const groups = all(".group");
-  const facets = all("[data-facet]");
-  const search = document.getElementById("search");
-  const status = document.getElementById("status");
-  const reset = document.getElementById("reset");
-  const words = new Map();
-
-  const textOf = (card) => {
-    if (!words.has(card)) words.set(card, card.textContent.toLowerCase());
-    return words.get(card);
-  };
-
-  const chosen = () => {
-    const found = new Map();
-    for (const button of facets) {
-      if (button.getAttribute("aria-pressed") !== "true") continue;
-      const { facet, value } = button.dataset;
-      found.set(facet, (found.get(facet) || new Set()).add(value));
-    }
-    return [...found];
-  };
-
-  const filter = () => {
-    const wanted = chosen();
-    const sought = search ? search.value.trim().toLowerCase() : "";
-    let shown = 0;
-    for (const card of cards) {
-      const fits = wanted.every(([facet, values]) => values.has(card.dataset[facet] || ""))
-        && (!sought || textOf(card).includes(sought));
-      card.hidden = !fits;
-      shown += fits ? 1 : 0;
-    }
-    for (const group of groups) group.hidden = !group.querySelector(".change:not([hidden])");
-    if (status) status.textContent = shown + " of " + cards.length + " shown";
-    if (reset) reset.disabled = !wanted.length && !sought;
-  };
-
-  const open = (id) => {
-    const card = id && document.getElementById(id);
-    if (!card || !card.matches("details")) return;
-    if (card.hidden) clear();
-    card.open = true;
-    card.querySelector("summary").focus();
-    card.scrollIntoView({ block: "start" });
-  };
-
-  const clear = () => {
-    for (const button of facets) button.setAttribute("aria-pressed", "false");
-    if (search) search.value = "";
-    filter();
-  };
-
-  const setAll = (value) => {
-    for (const card of cards) if (!card.hidden) card.open = value;
-  };
-
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("button");
-    if (button && button.dataset.facet) {
-      const pressed = button.getAttribute("aria-pressed") === "true";
-      button.setAttribute("aria-pressed", String(!pressed));
-      filter();
-    } else if (button && button.id === "reset") {
-      clear();
-    } else if (button && button.dataset.open) {
-      setAll(button.dataset.open === "true");
-    }
-    const link = event.target.closest("a[href^='#']");
-    if (link) open(link.hash.slice(1));
-  });
-
-  if (search) search.addEventListener("input", filter);
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && search && document.activeElement !== search) {
-      event.preventDefault();
-      search.focus();
-    } else if (event.key === "Escape" && document.activeElement === search) {
-      search.value = "";
-      filter();
-    }
-  });
-
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = all("details:not([open])").filter((one) => !one.hidden);
-    for (const one of closed) one.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const one of closed) one.open = false;
-    closed = [];
-  });
-
-  for (const bar of all("[data-needs-script]")) bar.hidden = false;
-  filter();
-  open(location.hash.slice(1));
-})();
-"""
-
-
 LANGUAGE = "en"
 _BEGINS = "<!doctype html>\n"
 
@@ -186,10 +83,26 @@ def page(title: str, *body: str) -> str:
         element("meta", {"name": "color-scheme", "content": "light dark"}),
         element("meta", {"name": "referrer", "content": "no-referrer"}),
         element("title", None, title),
-        element("style", None, Markup(STYLE)),
+        element("style", None, Markup(style())),
     )
-    content = element("body", None, joined(body), element("script", None, Markup(SCRIPT)))
+    content = element("body", None, joined(body), element("script", None, Markup(script())))
     return f"{_BEGINS}{element('html', {'lang': LANGUAGE}, head, content)}\n"
+
+
+def style() -> str:
+    """Return the style sheet: by light, by dark, on paper. No colour speaks alone."""
+    return _own("page.css")
+
+
+def script() -> str:
+    """Return the script: search and filters of a page, which works without it too."""
+    return _own("page.js")
+
+
+@cache
+def _own(name: str) -> str:
+    text = files("reconciler.report.html").joinpath(name).read_text(encoding="utf-8")
+    return f"\n{text}"
 
 
 def skip_link(target: str, words: str) -> Markup:
@@ -199,7 +112,7 @@ def skip_link(target: str, words: str) -> Markup:
 
 def _policy() -> str:
     return (
-        f"default-src 'none'; style-src '{_hash(STYLE)}'; script-src '{_hash(SCRIPT)}'; "
+        f"default-src 'none'; style-src '{_hash(style())}'; script-src '{_hash(script())}'; "
         "base-uri 'none'; form-action 'none'"
     )
 
