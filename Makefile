@@ -90,7 +90,7 @@ sbom: $(VENV)/.dev ## write the bill of materials of the lock to build/sbom.json
 	@$(BIN)/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
 		--output-file build/sbom.json requirements/runtime.txt
 
-schemas: $(VENV)/.runtime ## write schemas/, docs/reference/, docs/diagnostics/ and the command tree again
+schemas: $(VENV)/.runtime ## write schemas/, docs/reference/ and the command tree again
 	@$(BIN)/python scripts/write_schemas.py
 	@$(BIN)/python scripts/write_tree.py
 	@$(BIN)/python scripts/write_openapi.py

@@ -1,4 +1,4 @@
-"""What the site of docs/ has beside its pages: pages from elsewhere, plain Markdown, an index.
+"""What the site of docs/ has more than its pages: pages from elsewhere, plain Markdown, an index.
 
 MkDocs calls these functions while it builds (mkdocs.yml).
 """
@@ -9,12 +9,21 @@ import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import get_args
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page
+
+from reconciler.errors import ExitCode
+from reconciler.explaining.explanation import FAMILIES, Explanation
+from reconciler.explaining.pages import EXIT, codes, explanation
+from reconciler.report.explained_code import code_markdown
+from reconciler.resource import Reason, Remark
+from reconciler.resource.guard_levels import GUARDS
+from reconciler.source.diagnostic import AUDITED, CODES
 
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {
@@ -25,6 +34,14 @@ ELSEWHERE = {
     "examples/workflows/README.md": "workflows.md",
 }
 """Pages of the site that stand elsewhere in the repository."""
+
+DIAGNOSTICS = "diagnostics"
+EXPLAINED = "reconciler/explaining/codes"
+OF_CODES = {
+    EXPLAINED: f"{DIAGNOSTICS}/index.md",
+    **{f"{EXPLAINED}/{code}.md": f"{DIAGNOSTICS}/{code}.md" for code in codes()},
+}
+"""Pages of the site that are made of the pages of codes, and their index."""
 
 FENCED = re.compile(r"(^ *```.*?^ *```[ \t]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
@@ -42,6 +59,8 @@ def _expanded(entry: object, docs: Path) -> object:
         return {name: _expanded(one, docs) for name, one in entry.items()}
     if isinstance(entry, list):
         return [_expanded(one, docs) for one in entry]
+    if entry == f"{DIAGNOSTICS}/*":
+        return [*OF_CODES.values()]
     if not (isinstance(entry, str) and entry.endswith("/*")):
         return entry
     files = sorted(docs.glob(f"{entry[:-2]}/*.md"), key=lambda file: (file.stem != "index", file))
@@ -52,10 +71,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages from elsewhere, and every other file that a page links to."""
     for source, name in ELSEWHERE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
+    for name in OF_CODES.values():
+        files.append(File.generated(config, name, content=_text(name)))
     linked = {
         target
         for file in files.documentation_pages()
-        for target in _linked((ROOT / _source(file.src_uri)).read_text(encoding="utf-8"), file)
+        for target in _linked(_text(file.src_uri), file)
     }
     for target in sorted(linked):
         content = (ROOT / target).read_bytes()
@@ -115,8 +136,7 @@ def _pages_of(item: StructureItem) -> Iterator[Page]:
 
 
 def _plain(page: Page) -> str:
-    text = (ROOT / _source(page.file.src_uri)).read_text(encoding="utf-8")
-    return _rewritten(text, page.file.src_uri)
+    return _rewritten(_text(page.file.src_uri), page.file.src_uri)
 
 
 def _summary(text: str) -> str:
@@ -136,6 +156,45 @@ def _source(page: str) -> str:
         if name == page:
             return source
     return f"docs/{page}"
+
+
+def _text(page: str) -> str:
+    """Return the Markdown that a page of the site is made of."""
+    if page not in OF_CODES.values():
+        return (ROOT / _source(page)).read_text(encoding="utf-8")
+    found = explanation(PurePosixPath(page).stem)
+    return _code_page(found) if found is not None else _codes_index()
+
+
+def _code_page(one: Explanation) -> str:
+    noun, about = one.family.noun, one.family.about
+    place = f"{noun[0].upper()}{noun[1:]} about {about}."
+    more = f"More: [{one.page}](../{one.page}.md)."
+    return f"# {one.code}: {one.title}\n\n{place}\n\n{code_markdown(one, '##')}\n{more}\n"
+
+
+def _codes_index() -> str:
+    """Return the index of codes: family by family, each in the order of its declaration."""
+    reported = (one.code for union in (Reason, Remark) for one in get_args(union))
+    exits = (f"{EXIT}{code.value}" for code in ExitCode)
+    # A few reasons are guards too, and have one page.
+    known = dict.fromkeys((*CODES, *AUDITED, *GUARDS, *reported, *exits))
+    found = [explanation(code) for code in known]
+    lines = [
+        "# Codes",
+        "",
+        "Everything that has a code: complaints, guards, reasons of plans and exit codes.",
+        "`reconciler explain CODE` says the same.",
+    ]
+    for family in FAMILIES.values():
+        lines += ["", f"## {family.about[0].upper()}{family.about[1:]}", ""]
+        lines += ["| code | told where |", "|---|---|"]
+        lines += [
+            f"| [{one.code}]({one.code}.md) | {one.title} |"
+            for one in found
+            if one is not None and one.family is family
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _rewritten(text: str, page: str) -> str:
@@ -162,6 +221,8 @@ def _place(target: str, page: str) -> str | None:
     file = posixpath.normpath(posixpath.join(posixpath.dirname(_source(page)), target))
     if file.startswith("docs/"):
         return file.removeprefix("docs/")
+    if file in OF_CODES:
+        return OF_CODES[file]
     if (ROOT / file).is_dir():
         file = f"{file}/README.md"
     if file in ELSEWHERE:

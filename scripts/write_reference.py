@@ -1,4 +1,4 @@
-"""Write docs/reference/ and docs/diagnostics/: a page for each kind, and one for each code.
+"""Write docs/reference/: a page for each kind, and one for what is around `spec`.
 
 What they say is what `reconciler explain` says. A test fails when one of them is stale.
 """
@@ -9,33 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reconciler.explaining.examples import document_of
-from reconciler.explaining.explanation import Explanation
-from reconciler.explaining.families import FAMILIES, Family
 from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, roots
 from reconciler.explaining.yaml_text import yaml_text
 from reconciler.report.explained import facts_of
-from reconciler.report.explained_code import code_markdown
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-FIELDS = "reference"
-CODES = "diagnostics"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 WRITTEN = "Written by `scripts/write_reference.py`; a test fails when it is stale."
 
 
 def pages() -> dict[str, str]:
-    """Give the text of every page below docs/, by its path there."""
-    fields = {f"{FIELDS}/{_page_of(root)}": _fields_page(root) for root in roots().values()}
-    codes = {
-        f"{CODES}/{one.code}.md": _code_page(one, family)
-        for family in FAMILIES
-        for one in family.explanations
-    }
-    return {
-        f"{FIELDS}/index.md": _fields_index(),
-        **fields,
-        f"{CODES}/index.md": _codes_index(),
-        **codes,
-    }
+    """Return the text of every page by the name of its file."""
+    fields = {_page_of(root): _fields_page(root) for root in roots().values()}
+    return {"index.md": _fields_index(), **fields}
 
 
 def _page_of(root: Field) -> str:
@@ -117,37 +102,16 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("{", "&#123;")
 
 
-def _codes_index() -> str:
-    lines = [
-        "# Codes",
-        "",
-        "Everything that has a code: complaints, guards, reasons of plans and exit codes.",
-        f"`reconciler explain CODE` says the same. {WRITTEN}",
-    ]
-    for family in FAMILIES:
-        lines += ["", f"## {family.about[0].upper()}{family.about[1:]}", ""]
-        lines += ["| code | told where |", "|---|---|"]
-        lines += [f"| [{one.code}]({one.code}.md) | {one.title} |" for one in family.explanations]
-    return "\n".join(lines) + "\n"
-
-
-def _code_page(one: Explanation, family: Family) -> str:
-    place = f"{family.noun[0].upper()}{family.noun[1:]} about {family.about}"
-    end = f"More: [{one.page}](../{one.page}.md). {WRITTEN}"
-    return f"# {one.code}: {one.title}\n\n{place}.\n\n{code_markdown(one, '##')}\n{end}\n"
-
-
 def main() -> None:
     """Write what should be there, and remove what should not."""
     written = pages()
-    for folder in (FIELDS, CODES):
-        (DOCS / folder).mkdir(exist_ok=True)
-        for file in (DOCS / folder).iterdir():
-            if f"{folder}/{file.name}" not in written:
-                file.unlink()
+    FOLDER.mkdir(exist_ok=True)
+    for file in FOLDER.iterdir():
+        if file.name not in written:
+            file.unlink()
     for name, text in written.items():
-        (DOCS / name).write_text(text, encoding="utf-8")
-    print(f"{len(written)} pages in docs/")
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    print(f"{len(written)} pages in docs/reference/")
 
 
 if __name__ == "__main__":

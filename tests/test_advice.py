@@ -63,8 +63,6 @@ def test_no_message_spells_a_command_itself() -> None:
         f"{file.relative_to(ROOT)}:{line} {text}"
         for file in python_files("reconciler")
         if str(file.relative_to(ROOT / "reconciler")) not in NO_ADVICE
-        # A sample is of any project, and of nobody's environment.
-        and file.parent.name != "explaining"
         for line, text in said(file)
         if OF_AN_ENVIRONMENT.search(text) and text not in NO_COMMAND_LINE
     ]

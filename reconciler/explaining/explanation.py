@@ -4,11 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from reconciler.source.diagnostic import CODES
 
-MANIFEST = "checkout.yaml"
-PROJECT = "reconciler.yaml"
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Codes of one sort. `noun` is what one of them is, `about` completes "they are about".
+
+    `page` and `command` are those of every explanation that names no others.
+    """
+
+    noun: str
+    about: str
+    page: str = "manifests"
+    command: str = ""
+
+
+_VALIDATE = "validate"
+
+FAMILIES: Final[Mapping[str, Family]] = {
+    "text": Family("a complaint", "the text of a file", command=_VALIDATE),
+    "envelope": Family("a complaint", "what stands around `spec`", command=_VALIDATE),
+    "spec": Family("a complaint", "what stands under `spec`", command=_VALIDATE),
+    "workspace": Family(
+        "a complaint", "the workspace as a whole, and expressions", command=_VALIDATE
+    ),
+    "reuse": Family("a complaint", "what is said once for many", "reuse", _VALIDATE),
+    "practice": Family("a complaint", "practice", "practice", _VALIDATE),
+    "query": Family("a complaint", "queries", "graph", _VALIDATE),
+    "audit": Family("a finding", "what is declared against what happened", "evidence"),
+    "project": Family("a complaint", "the project file", command=_VALIDATE),
+    "guard": Family("a guard", "what an apply refuses without consent", "guards"),
+    "reason": Family("a reason", "why a change of a plan is as it is", "plan"),
+    "remark": Family("a remark", "what a plan says of itself", "plan"),
+    "exit": Family("an exit code", "what a command ends with", "exit-codes"),
+}
+"""Every family by its name in the front matter of a page, in the order of the index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,87 +66,11 @@ class Explanation:
     """
 
     code: str
+    family: Family
     title: str
     means: str
     why: str
     wrong: Sample
     right: Sample
-    command: str = "validate"
-    page: str = "manifests"
-
-
-def diagnostic(
-    code: str,
-    means: str,
-    why: str,
-    wrong: Sample,
-    right: Sample,
-    *,
-    command: str = "validate",
-    page: str = "manifests",
-) -> Explanation:
-    """Explain a complaint; its title is the one of `CODES`."""
-    return Explanation(
-        code=code,
-        title=CODES[code],
-        means=means,
-        why=why,
-        wrong=wrong,
-        right=right,
-        command=command,
-        page=page,
-    )
-
-
-def of_plan(  # noqa: PLR0917 - a row of a table
-    code: str, title: str, means: str, why: str, example: str, to_do: Sample
-) -> Explanation:
-    """Explain a reason or a remark of a plan, of which no sample can show one."""
-    return Explanation(
-        code=code,
-        title=title,
-        means=means,
-        why=why,
-        wrong=Sample(says=example),
-        right=to_do,
-        command="",
-        page="plan",
-    )
-
-
-def do(says: str, *typed: str) -> Sample:
-    """Return what to do in words, and the commands for it."""
-    return Sample(says=says, typed=typed)
-
-
-def manifest(text: str, **others: str) -> Sample:
-    """Give a sample of one manifest; `others` are further files, `_` standing for the dot."""
-    more = {name.replace("_", "."): content for name, content in others.items()}
-    return Sample(files={MANIFEST: text, **more})
-
-
-def project(text: str) -> Sample:
-    """Give a sample of a project file."""
-    return Sample(files={PROJECT: text})
-
-
-HEAD = "apiVersion: reconciler/v1\n"
-SLI = "  requestBasedMetricSli: {goodEvents: {query: good}, totalEvents: {query: all}}\n"
-
-
-def slo(*lines: str, name: str = "checkout", target: str = "99.9", sli: str = SLI) -> str:
-    """Give the text of an SLO, with further lines of its spec."""
-    more = "".join(f"  {line}\n" for line in lines)
-    return (
-        f"{HEAD}kind: SLO\nmetadata: {{name: {name}}}\nspec:\n  name: Checkout\n"
-        f"  targetThresholdPercentage: {target}\n{sli}{more}"
-    )
-
-
-def view(*lines: str, name: str = "errors", metadata: str = "") -> str:
-    """Give the text of a saved view, with further lines of its spec."""
-    more = "".join(f"  {line}\n" for line in lines)
-    return (
-        f"{HEAD}kind: SavedView\nmetadata: {{name: {name}{metadata}}}\nspec:\n"
-        f"  name: Errors\n  timeSelection: {{quickSelection: {{seconds: 900}}}}\n{more}"
-    )
+    command: str
+    page: str

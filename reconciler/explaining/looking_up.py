@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from reconciler.explaining.explanation import Explanation
-from reconciler.explaining.families import explanations, spelled
 from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.explaining.pages import codes, explanation, spelled
 from reconciler.project.levels import with_figures
 from reconciler.slips import nearest
 
@@ -40,9 +40,9 @@ def look_up(typed: str) -> Subject:
     Small and capital letters are one, and lists need no index. What stands exactly so
     goes before what only begins so.
     """
-    code = spelled().get(typed.casefold())
-    if code is not None:
-        return explanations()[code]
+    explained = explanation(spelled().get(typed.casefold(), ""))
+    if explained is not None:
+        return explained
     steps = _steps(typed)
     # The name of a kind is a value too, of `kind`.
     exactly = tuple(_matching(steps, _stands_there))
@@ -64,7 +64,7 @@ def _general(found: Sequence[Field]) -> Field | None:
 
 def addresses() -> Iterator[str]:
     """Yield everything that can be explained, as it is called."""
-    yield from explanations()
+    yield from codes()
     for field in all_fields():
         yield field.address
 
@@ -113,7 +113,7 @@ _ROOTS = frozenset(name.casefold() for name in roots())
 
 def _near(typed: str, steps: Sequence[str]) -> str:
     """Give the code or the path that is nearest, each step of it by itself."""
-    code = spelled().get(with_figures(typed).casefold()) or nearest(typed, explanations())
+    code = spelled().get(with_figures(typed).casefold()) or nearest(typed, codes())
     if code:
         return code
     values = {value for field in all_fields() for value in field.values}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from reconciler.explaining.explanation import Explanation, Sample
+from reconciler.explaining.explanation import Explanation, Family, Sample
 from reconciler.explaining.yaml_text import yaml_text
 from reconciler.project.rules import Rule
 
-ABOUT: Final = "rules of this project"
+FAMILY: Final = Family("a rule", "rules of this project", "rules", "rules test")
 _NONE: Final = "The rule has no such example."
 
 
@@ -17,13 +17,14 @@ def explained_rule(rule: Rule) -> Explanation:
     """Give what the project file says of a rule, as codes are explained."""
     return Explanation(
         code=rule.code,
+        family=FAMILY,
         title=f"a rule of this project, {'an error' if rule.is_error else 'a warning'}",
         means=rule.message,
         why=_asked(rule),
         wrong=_sample(rule.examples.fail),
         right=_sample(rule.examples.passing),
-        command="rules test",
-        page="rules",
+        command=FAMILY.command,
+        page=FAMILY.page,
     )
 
 

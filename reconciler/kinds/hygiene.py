@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from reconciler.document import Json, Path
 from reconciler.kinds.practice import Found, Neighbours
 from reconciler.resource import Manifest
-from reconciler.source.diagnostic import AUDITED, Complaint, Suppressed
+from reconciler.source.diagnostic import Complaint, Suppressed
 
 
 class Rest(Enum):
@@ -99,24 +99,11 @@ Trail: TypeAlias = Callable[[Neighbours, Record], Iterator[Trace]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One check: why it is made, what it rests on, and manifests that are `wrong` and `right`.
-
-    Of both, a sentence says what happened, as no manifest shows that.
-    """
+    """One check, and what it rests on; the page of its code says why it is made."""
 
     code: str
-    why: str
-    wrong: str
-    wrong_where: str
-    right: str
-    right_where: str
     rests_on: tuple[Rest, ...]
     find: Trail
-
-    @property
-    def title(self) -> str:
-        """What it complains of, as reports call it."""
-        return AUDITED[self.code]
 
 
 @dataclass(frozen=True, slots=True)

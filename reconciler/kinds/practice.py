@@ -13,7 +13,6 @@ from typing import NamedTuple, TypeAlias
 from reconciler.document import Json, Path
 from reconciler.resource import Manifest, Ref
 from reconciler.sealed import Template
-from reconciler.source.diagnostic import CODES
 
 
 class Found(NamedTuple):
@@ -43,24 +42,16 @@ FindAmong: TypeAlias = Callable[[Neighbours], Iterator[tuple[Manifest, Found]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Practice:
-    """One check: why it is made, and manifests that are `wrong` and `right` by it.
+    """One check; the page of its code says why it is made.
 
     It looks at each resource of its kind by itself (`find`), or at all of them (`among`). One
     that many a good workspace would fail is made where the project file asks for it (`asked`).
     """
 
     code: str
-    why: str
-    wrong: str
-    right: str
     find: Find | None = None
     among: FindAmong | None = None
     asked: bool = False
-
-    @property
-    def title(self) -> str:
-        """What it complains of, as reports call it."""
-        return CODES[self.code]
 
 
 def text_of(value: object) -> str | None:

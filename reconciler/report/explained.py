@@ -10,14 +10,11 @@ from typing_extensions import TypedDict
 
 from reconciler.explaining.examples import document_of
 from reconciler.explaining.explanation import Explanation, Sample
-from reconciler.explaining.families import family_of
 from reconciler.explaining.fields import Field, Need, chosen_of
 from reconciler.explaining.looking_up import Several
-from reconciler.explaining.own_rules import ABOUT as OWN_RULES
 from reconciler.explaining.yaml_text import yaml_text
 from reconciler.expressions import Word, expression
 from reconciler.kinds.fields import Listing
-from reconciler.project.rules import PREFIX
 from reconciler.report.explained_code import code_lines
 from reconciler.report.safe import columns, json_text, safe
 from reconciler.report.table import Colour, Style, fitted
@@ -249,7 +246,7 @@ def _code_document(one: Explanation) -> ExplanationDocument:
     return ExplanationDocument(
         code=one.code,
         title=one.title,
-        about=OWN_RULES if one.code.startswith(PREFIX) else family_of(one.code).about,
+        about=one.family.about,
         means=one.means,
         why=one.why,
         wrong=_sample_document(one.wrong),

@@ -17,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from runner import ROOT
 
+from reconciler.explaining.pages import codes
+
 sys.path.append(str(Path(__file__).parent.parent / "report"))
 
 from browsers import open_browser, watched
@@ -135,6 +137,15 @@ def test_each_page_is_reached(site: Path) -> None:
 
     assert met == set(pages) - {site / "404.html"}
     assert kept <= {one.relative_to(site) for one in met}
+
+
+def test_each_code_is_in_the_index(site: Path) -> None:
+    """The index of codes leads to the page of each code once, and each page is there."""
+    text = (site / "diagnostics" / "index.md").read_text(encoding="utf-8")
+    pages = {page.stem for page in (site / "diagnostics").glob("*.html")}
+
+    assert sorted(re.findall(r"^\| \[(\S+)\]", text, re.MULTILINE)) == sorted(codes())
+    assert pages == {"index", *codes()}
 
 
 def test_each_page_as_plain_markdown(site: Path) -> None:

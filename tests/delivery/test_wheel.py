@@ -126,7 +126,10 @@ def test_the_wheel_works_without_its_repository(installed: Installed) -> None:
     place = installed.run("python", "-I", "-c", "import reconciler; print(reconciler.__file__)")
     ended = [
         installed.run("reconciler", *command.split())
-        for command in ("validate", "apply --yes", "plan --exit-code", "drift", "schema plan")
+        for command in (
+            *("validate", "apply --yes", "plan --exit-code", "drift", "schema plan"),
+            *("plan --format html", "explain L203", "explain 11"),
+        )
     ]
     begun = [
         installed.run("reconciler", *command.split(), "../begun")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from harness.companies import declare
 from harness.doors import Ran, typed
+from harness.explained import explained, manifest_of
 from harness.happenings import Happenings, happenings_at
 from harness.workspaces import PROJECT, Shop, Workspace, project_at
 
@@ -22,7 +23,9 @@ ALERT = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 ANOTHER = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4aff"
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
-CHECKS = {check.code: check for kind in KINDS for check in kind.hygiene()}
+CHECKS = sorted(check.code for kind in KINDS for check in kind.hygiene())
+WRONG = {code: manifest_of(explained(code).wrong) for code in CHECKS}
+RIGHT = {code: manifest_of(explained(code).right) for code in CHECKS}
 
 Plant = Callable[[Happenings], None]
 
@@ -71,7 +74,10 @@ WHERE: dict[str, tuple[Plant, Plant]] = {
 }
 """What happens for the wrong and the right example of each check."""
 
-NEARLY = {"A105": CHECKS["A105"].wrong, "A106": CHECKS["A106"].wrong}
+NEARLY = {
+    "A105": WRONG["A105"],
+    "A106": WRONG["A106"],
+}
 """What is wrong, and was still not met: nothing fired."""
 
 
@@ -120,14 +126,14 @@ def codes(audit: Any) -> set[str]:
 
 def test_every_check_has_its_examples() -> None:
     """Each code of an audit is one check, whose examples are tried here."""
-    assert sorted(CHECKS) == sorted(AUDITED) == sorted(WHERE)
+    assert CHECKS == sorted(AUDITED) == sorted(WHERE)
 
 
 @pytest.mark.parametrize("code", sorted(WHERE))
 def test_what_is_wrong_is_found(code: str, tmp_path: Path) -> None:
     """The wrong example of a check is found where what makes it so happened."""
     applied = 31 if code == "A108" else None
-    found = audited(tmp_path, CHECKS[code].wrong, WHERE[code][0], applied=applied)
+    found = audited(tmp_path, WRONG[code], WHERE[code][0], applied=applied)
 
     assert code in codes(found), found["notJudged"]
 
@@ -136,7 +142,7 @@ def test_what_is_wrong_is_found(code: str, tmp_path: Path) -> None:
 def test_what_is_right_is_not_found(code: str, tmp_path: Path) -> None:
     """The right example, which is nearly wrong, is judged and not found."""
     applied = 29 if code == "A108" else None
-    found = audited(tmp_path, CHECKS[code].right, WHERE[code][1], applied=applied)
+    found = audited(tmp_path, RIGHT[code], WHERE[code][1], applied=applied)
 
     assert code not in codes(found)
     assert code not in {one for left in found["notJudged"] for one in left["codes"]}
@@ -150,8 +156,8 @@ def test_what_did_not_fire_is_not_blamed(code: str, tmp_path: Path) -> None:
 
 def test_a_young_alert_is_not_silent(tmp_path: Path) -> None:
     """An alert that was first applied within the span is not said to have never fired."""
-    young = audited(tmp_path / "a", CHECKS["A101"].wrong, fired_on(0), applied=3)
-    grown = audited(tmp_path / "b", CHECKS["A101"].wrong, fired_on(0), applied=30)
+    young = audited(tmp_path / "a", WRONG["A101"], fired_on(0), applied=3)
+    grown = audited(tmp_path / "b", WRONG["A101"], fired_on(0), applied=30)
 
     assert "A101" not in codes(young)
     assert "A101" in codes(grown)
@@ -159,7 +165,7 @@ def test_a_young_alert_is_not_silent(tmp_path: Path) -> None:
 
 def test_a_span_that_is_not_covered(tmp_path: Path) -> None:
     """Where no event is as old as the span, nothing is said to have never fired in it."""
-    found = audited(tmp_path, CHECKS["A101"].wrong, lambda it: it.fire(ANOTHER, 5 * DAY))
+    found = audited(tmp_path, WRONG["A101"], lambda it: it.fire(ANOTHER, 5 * DAY))
 
     assert "A101" not in codes(found)
     assert ["A101"] in [one["codes"] for one in found["notJudged"]]
@@ -168,7 +174,7 @@ def test_a_span_that_is_not_covered(tmp_path: Path) -> None:
 
 def test_an_older_event_covers_the_span(tmp_path: Path) -> None:
     """An event from before the span proves that all of it is kept, quiet as it was."""
-    found = audited(tmp_path, CHECKS["A101"].wrong, lambda it: it.fire(ANOTHER, 40 * DAY))
+    found = audited(tmp_path, WRONG["A101"], lambda it: it.fire(ANOTHER, 40 * DAY))
 
     assert "A101" in codes(found)
     assert found["span"]["complete"] is True
@@ -181,7 +187,7 @@ def test_events_that_name_no_alert(tmp_path: Path) -> None:
         happened.fire(ANOTHER, 14 * DAY - HOUR)
         happened.fire("", DAY)
 
-    found = audited(tmp_path, CHECKS["A101"].wrong, plant)
+    found = audited(tmp_path, WRONG["A101"], plant)
 
     assert "A101" not in codes(found)
 
@@ -294,7 +300,7 @@ def test_levels_silence(company: Shop) -> None:
 
 def test_comments_and_exemptions_silence(tmp_path: Path) -> None:
     """A finding at an ignoring comment, or of an exempt manifest, is counted and not told."""
-    told = CHECKS["A105"].wrong
+    told = WRONG["A105"]
     head = "  name: Checkout errors"
     by_comment = told.replace(head, f"{head} # reconciler: ignore[A105] it is read by a robot")
     by_exemption = told.replace("{name:", "{exempt: {A105: it is read by a robot}, name:")
@@ -307,7 +313,7 @@ def test_comments_and_exemptions_silence(tmp_path: Path) -> None:
 def test_validate_knows_what_audit_is_told(workspace: Workspace) -> None:
     """A comment that silences an audit is no idle one to `validate`, which asks nothing."""
     head = "  name: Checkout errors"
-    told = CHECKS["A105"].wrong.replace(head, f"{head} # reconciler: ignore[A105] a robot reads it")
+    told = WRONG["A105"].replace(head, f"{head} # reconciler: ignore[A105] a robot reads it")
     workspace.write("all.yaml", told)
 
     assert "M117" not in workspace.run("validate").out
@@ -346,7 +352,7 @@ def test_hostile_names_of_alerts(tmp_path: Path) -> None:
     from harness.unsafe_text import unsafe_in  # noqa: PLC0415 - for this alone
 
     hostile = json.dumps("`<script>alert(1)</script>|::error ::x ##[group] [a](b)@team")
-    manifest = CHECKS["A105"].wrong.replace("name: Checkout errors", f"name: {hostile}")
+    manifest = WRONG["A105"].replace("name: Checkout errors", f"name: {hostile}")
     audited(tmp_path, manifest, fired_on(1))
     for form in ("text", "json", "sarif", "markdown", "html"):
         ran = typed("audit", str(tmp_path), "--days", "14", "--format", form)
@@ -359,7 +365,7 @@ def test_no_secret_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """A secret of a manifest, told by events and refusals, is in no format of an audit."""
     canary = "canary-secret-a0d17"
     monkeypatch.setenv("HOOK", canary)
-    manifest = CHECKS["A105"].wrong.replace("Payments fail", "${secret:HOOK}")
+    manifest = WRONG["A105"].replace("Payments fail", "${secret:HOOK}")
     audited(tmp_path, manifest, lambda it: it.fire(ALERT, DAY, labels={"application": canary}))
     for form in ("text", "json", "sarif", "markdown", "html"):
         ran = typed("audit", str(tmp_path), "--days", "14", "--format", form)

@@ -5,25 +5,45 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from harness.doors import typed
+from harness.explained import EXPLAINED as SAID
+from harness.explained import explained
 from harness.workspaces import Workspace
 
-from reconciler.errors import ExitCode
-from reconciler.explaining.explanation import Explanation, Sample
-from reconciler.explaining.families import FAMILIES, explanations
+from reconciler.errors import EXIT_CODES
+from reconciler.explaining import pages
+from reconciler.explaining.explanation import FAMILIES, Explanation, Sample
+from reconciler.report.explained_code import code_markdown
 from reconciler.resource import Reason, Remark
 from reconciler.resource.guard_levels import GUARDS
 from reconciler.source.diagnostic import AUDITED, CODES
 
-SAID = explanations()
+FOLDER = Path(pages.__file__).with_name("codes")
+EXITS = {f"exit-{code.value}": said for code, said in EXIT_CODES.items()}
 SHOWN = [one for one in SAID.values() if one.command]
 TOLD_IN_PLANS = {one.code for union in (Reason, Remark) for one in get_args(union)}
-PAGES = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs"
 
+
+OPENED = """
+import sys
+from pathlib import Path
+read = []
+def noted(event, arguments):
+    if event == "open" and str(arguments[0]).endswith(".md"):
+        read.append(Path(arguments[0]).stem)
+sys.addaudithook(noted)
+from reconciler.commands.root import run
+ended = run(sys.argv[1:])
+print("\\nread:", *read, file=sys.stderr)
+sys.exit(ended)
+"""
 
 # More than a thousand mistakes are mistakes too.
 BESIDE = {"M103": {"M301"}, "M115": {"M102"}}
@@ -66,11 +86,66 @@ def test_the_right_sample(
 
 
 def test_everything_with_a_code_is_explained() -> None:
-    """Every complaint, guard, reason, remark and exit code is explained, and nothing else is."""
-    exits = {f"exit-{code.value}" for code in ExitCode}
+    """Every complaint, guard, reason, remark and exit code has a page, and nothing else has."""
+    known = {*CODES, *AUDITED, *GUARDS, *TOLD_IN_PLANS, *EXITS}
 
-    assert set(SAID) == {*CODES, *AUDITED, *GUARDS, *TOLD_IN_PLANS, *exits}
+    assert {file.name for file in FOLDER.iterdir()} == {f"{code}.md" for code in known}
+    assert set(SAID) == known
     assert {one.code for one in SHOWN} == set(CODES)
+
+
+def test_a_page_has_the_title_that_is_reported() -> None:
+    """A code that reports name in words is called so on its page."""
+    titles = {**CODES, **AUDITED, **EXITS}
+
+    assert {code: SAID[code].title for code in titles} == titles
+
+
+@pytest.mark.parametrize("code", SAID)
+def test_a_page_is_read_whole(code: str) -> None:
+    """A page holds what is read of it and nothing else, and repeats nothing of its family."""
+    one = explained(code)
+    (family,) = (name for name, family in FAMILIES.items() if family == one.family)
+    head = {"family": family}
+    if one.command != one.family.command:
+        head["command"] = one.command
+    if one.page != one.family.page:
+        head["page"] = one.page
+    lines = "".join(f"{name}: {value}\n" for name, value in head.items())
+    text = f"---\n{lines}---\n\n# {code}: {one.title}\n\n{code_markdown(one, '##')}"
+
+    assert (FOLDER / f"{code}.md").read_text(encoding="utf-8") == text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("explain L203", ["L203"]),
+        ("explain 11 --format json", ["exit-11"]),
+        ("explain SLO.name", []),
+        ("validate --project examples/reconciler.yaml", []),
+        ("plan --project examples/reconciler.yaml", []),
+    ],
+)
+def test_a_page_is_read_when_it_is_asked_for(command: str, read: list[str]) -> None:
+    """`explain` reads the page of its code alone, and other commands read none."""
+    ran = subprocess.run(
+        [sys.executable, "-c", OPENED, *command.split()],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.splitlines()[-1].split() == ["read:", *read]
+
+
+@pytest.mark.parametrize("code", ["M000", "../pages", "R/owner", ""])
+def test_a_code_without_a_page(code: str) -> None:
+    """What no page is called after is not explained, and is looked for in no other folder."""
+    assert pages.explanation(code) is None
 
 
 def test_an_explanation_says_something() -> None:
@@ -91,13 +166,6 @@ def test_the_project_file_is_explained(asked: str) -> None:
 
     assert ran.code == 0, ran.err
     assert ran.out
-
-
-def test_a_code_is_explained_once() -> None:
-    """No two families explain one code, so that each has one page."""
-    every = [one.code for family in FAMILIES for one in family.explanations]
-
-    assert len(every) == len(set(every))
 
 
 def test_reasons_are_told_as_in_the_docs() -> None:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from harness.explained import explained, manifest_of
 from hypothesis import given
 from hypothesis import strategies as st
 from wrong import UUID
@@ -38,8 +39,8 @@ def told(root: Path, text: str, settings: ProjectFile = ON, **files: str) -> lis
 @pytest.mark.parametrize("practice", ALL, ids=lambda one: one.code)
 def test_the_examples_of_a_check(practice: Practice, tmp_path: Path) -> None:
     """What is wrong by a check gives its code alone, and what is right by it gives none."""
-    wrong = {one.code for one in told(tmp_path, practice.wrong)}
-    right = [one.code for one in told(tmp_path, practice.right)]
+    wrong = {one.code for one in told(tmp_path, manifest_of(explained(practice.code).wrong))}
+    right = [one.code for one in told(tmp_path, manifest_of(explained(practice.code).right))]
 
     assert wrong == {practice.code}
     assert right == []
@@ -60,7 +61,7 @@ def test_the_page_has_each_check() -> None:
     rows = re.findall(r"^\| (L\d{3}) \| (.*) \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
 
     assert rows == [
-        (one.code, f"{one.title} (off)" if one.asked else one.title, one.why)
+        (one.code, f"{CODES[one.code]}{' (off)' if one.asked else ''}", explained(one.code).why)
         for one in sorted(ALL, key=lambda one: one.code)
     ]
 
@@ -75,9 +76,7 @@ def test_the_page_has_each_code_with_a_level() -> None:
 @pytest.mark.parametrize("code", sorted(only_asked()))
 def test_what_is_off_is_not_looked_for(code: str, tmp_path: Path) -> None:
     """A check that is off by default says nothing unless the project file asks for it."""
-    practice = next(one for one in ALL if one.code == code)
-
-    assert told(tmp_path, practice.wrong, ProjectFile()) == []
+    assert told(tmp_path, manifest_of(explained(code).wrong), ProjectFile()) == []
 
 
 ODD = st.recursive(

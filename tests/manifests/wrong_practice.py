@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from harness.explained import explained, manifest_of
 from wrong import FILE, PROJECT, Wrong, alert, text
-
-from reconciler.kinds import KINDS
-
-EXAMPLES = {one.code: one.wrong for kind in KINDS for one in kind.practices()}
 
 
 def _of(code: str, place: str, says: str, suggests: str) -> Wrong:
     """Give the example of a check, in a project that has it on."""
-    files = {FILE: EXAMPLES[code], "reconciler.yaml": f"{PROJECT}checks: {{{code}: warning}}\n"}
+    files = {
+        FILE: manifest_of(explained(code).wrong),
+        "reconciler.yaml": f"{PROJECT}checks: {{{code}: warning}}\n",
+    }
     return Wrong(f"practice {code}", code, f"{FILE}:{place}", says, files, suggests, exits=0)
 
 

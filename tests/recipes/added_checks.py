@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench import Workbench
+from workbench import CODES, Workbench
 
 PRACTICE = "reconciler/kinds/saved_view/practice.py"
 PLACES = "reconciler/project/secret_places.py"
@@ -18,23 +18,23 @@ def practice(bench: Workbench) -> None:
     bench.after("docs/practice.md", "| L601 |", f"| L602 | {title} | {why} |")
     bench.replace(
         PRACTICE,
-        '_VIEW = """\\\n',
+        "PRACTICES = (Practice(",
         "def _new(spec: dict[str, Json]) -> Iterator[Found]:\n"
         '    if spec.get("name") == "New view":\n'
         '        yield Found(("name",), "it is called as every new one", Advice("name it"))\n\n\n'
-        '_VIEW = """\\\n',
+        'PRACTICES = (Practice(code="L602", find=_new), Practice(',
     )
-    bench.replace(
-        PRACTICE,
-        "PRACTICES = (\n",
-        "PRACTICES = (\n"
-        "    Practice(\n"
-        '        code="L602",\n'
-        f'        why="{why}",\n'
-        "        find=_new,\n"
-        '        wrong=_VIEW.replace("name: Errors", "name: New view"),\n'
-        "        right=_VIEW,\n"
-        "    ),\n",
+    bench.likewise(
+        f"{CODES}L602.md",
+        f"{CODES}L601.md",
+        {
+            "L601: a saved view shows a fixed time": f"L602: {title}",
+            "A view is opened again and again; one of a fixed time shows the same old logs, and "
+            "nothing once their retention is over.": why,
+            "  name: Errors\n  timeSelection: {customSelection: {fromTime: 2025-10-04T06:00:00Z, "
+            "toTime: 2025-10-05T06:00:00Z}}": "  name: New view\n"
+            "  timeSelection: {quickSelection: {seconds: 3600}}",
+        },
     )
     bench.after(
         "tests/manifests/wrong_practice.py",

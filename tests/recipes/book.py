@@ -61,6 +61,7 @@ class Recipe:
 
 
 WRONG = "tests/manifests/test_wrong_manifests.py"
+EXPLAINED = "tests/explaining/test_explanations.py"
 
 RECIPES = (
     Recipe(
@@ -73,6 +74,8 @@ RECIPES = (
             "tests/manifests/test_golden_complaints.py::test_the_text_of_a_complaint[M399]",
             f"{WRONG}::test_a_wrong_manifest[an untitled view]",
             "tests/report/test_complaint_formats.py::test_rules_are_the_codes",
+            f"{EXPLAINED}::test_everything_with_a_code_is_explained",
+            f"{EXPLAINED}::test_the_wrong_sample[M399]",
         ),
     ),
     Recipe(
@@ -83,6 +86,7 @@ RECIPES = (
             "tests/guards/test_consent.py",
             "tests/guards/test_levels.py",
             "tests/guards/test_settings.py",
+            f"{EXPLAINED}::test_everything_with_a_code_is_explained",
         ),
     ),
     Recipe(
@@ -168,7 +172,11 @@ RECIPES = (
         golden=True,
         task=("Add a reason",),
         perform=reason,
-        laws=("tests/report/test_reasons.py", "tests/planning/test_decisions.py::test_the_first"),
+        laws=(
+            "tests/report/test_reasons.py",
+            "tests/planning/test_decisions.py::test_the_first",
+            f"{EXPLAINED}::test_everything_with_a_code_is_explained",
+        ),
     ),
     Recipe(
         name="setting",
@@ -185,7 +193,7 @@ RECIPES = (
         laws=(
             "tests/manifests/test_practice.py",
             f"{WRONG}::test_a_wrong_manifest[practice L602]",
-            "tests/explaining/test_explanations.py::test_the_wrong_sample[L602]",
+            f"{EXPLAINED}::test_the_wrong_sample[L602]",
         ),
     ),
     Recipe(
@@ -207,6 +215,7 @@ RECIPES = (
         laws=(
             "tests/applying/test_stops.py",
             "tests/commands/test_ci_inputs.py::test_every_reason_has_words",
+            f"{EXPLAINED}::test_everything_with_a_code_is_explained",
         ),
     ),
     Recipe(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench import Workbench
+from workbench import CODES, Workbench
 
 VIEW_MODEL = "reconciler/kinds/saved_view/model.py"
 
@@ -12,11 +12,15 @@ def complaint(bench: Workbench) -> None:
     said = "a name says nothing"
     bench.after("reconciler/source/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
     bench.after("docs/errors.md", "| M314 |", f"| M399 | {said} |")
-    bench.replace(
-        "reconciler/explaining/spec_codes.py",
-        '    diagnostic(\n        "M312",',
-        '    diagnostic("M399", "So.", "Names tell.", manifest(view()), manifest(view())),\n'
-        '    diagnostic(\n        "M312",',
+    bench.likewise(
+        f"{CODES}M399.md",
+        f"{CODES}M306.md",
+        {
+            "M306: an enumeration value is close to a listed one": f"M399: {said}",
+            "  name: Errors\n  timeSelection: {quickSelection: {seconds: 900}}\n"
+            "  viewType: VIEW_TYPE_LOG\n": "  name: untitled\n"
+            "  timeSelection: {quickSelection: {seconds: 900}}\n",
+        },
     )
     bench.replace(
         VIEW_MODEL,
@@ -42,12 +46,7 @@ def guard(bench: Workbench) -> None:
         '    "protected"',
         '    "first-of-all": Guard(EXPLICIT_LEVEL),',
     )
-    bench.replace(
-        "reconciler/explaining/guard_codes.py",
-        "GUARD_CODES: Final = (\n",
-        "GUARD_CODES: Final = (\n"
-        '    _guard("first-of-all", "a first one", "So.", "Why.", _says("So."), _says("So.")),\n',
-    )
+    bench.explain("first-of-all", "guard", "a first one")
     bench.replace(
         rules,
         "        if change.protected:\n            yield",
@@ -213,7 +212,7 @@ def reason(bench: Workbench) -> None:
         "@dataclass(frozen=True, slots=True)\n"
         "class FirstOfAll:\n"
         '    """It is called the first."""\n\n'
-        '    code: ClassVar[str] = "first-of-all"\n\n\n'
+        '    code: ClassVar[str] = "called-first"\n\n\n'
         "Reason: TypeAlias = (",
     )
     bench.after(reasons, "    | IncidentsUnread", "    | FirstOfAll")
@@ -237,7 +236,8 @@ def reason(bench: Workbench) -> None:
         '            return "it is called the first"\n'
         "        case IncidentsUnread(said=said):\n",
     )
-    bench.after("docs/plan.md", "| `incidents-unread` |", "| `first-of-all` | its name | |")
+    bench.after("docs/plan.md", "| `incidents-unread` |", "| `called-first` | its name | |")
+    bench.explain("called-first", "reason", "its name")
     bench.append(
         "tests/planning/test_decisions.py",
         "\n\ndef test_the_first() -> None:\n"
@@ -281,12 +281,7 @@ def exit_code(bench: Workbench) -> None:
         "    ExitCode.OUTPUT_LOST,\n",
         "    ExitCode.INPUT_LOST,\n    ExitCode.OUTPUT_LOST,\n",
     )
-    bench.replace(
-        "reconciler/explaining/exit_codes.py",
-        "EXIT_CODES: Final = (\n",
-        "EXIT_CODES: Final = (\n"
-        '    _exit(ExitCode.INPUT_LOST, "So.", "Why.", _NOTHING, _NOTHING),\n',
-    )
+    bench.explain("exit-12", "exit", "stdin could not be read")
     line = '    ExitCode.INPUT_LOST: "internal",'
     bench.after("reconciler/ci/result.py", '    ExitCode.USAGE: "validation"', line)
     bench.after("docs/exit-codes.md", "| 11 |", "| 12 | stdin could not be read |")

@@ -18,6 +18,7 @@ LEFT_OUT = shutil.ignore_patterns(
     "recipes",
 )
 
+CODES = "reconciler/explaining/codes/"
 QUIET = ("-q", "-x", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist")
 WRITING = """
 import runpy, sys
@@ -67,6 +68,12 @@ class Workbench:
         for old, new in words.items():
             text = text.replace(old, new)
         self.write(name, text)
+
+    def explain(self, code: str, family: str, title: str) -> None:
+        """Write the page of a code that no sample can show."""
+        head = f"---\nfamily: {family}\n---\n\n# {code}: {title}\n\n"
+        text = "It is so.\n\nIt matters.\n\n## For example\n\nSo.\n\n## What to do\n\nNothing.\n"
+        self.write(f"{CODES}{code}.md", f"{head}{text}")
 
     def replace(self, name: str, old: str, new: str) -> None:
         """Put a text in the place of one that stands once in a file."""

@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from harness.explained import EXPLAINED
 from harness.golden import Golden
 from harness.workspaces import Workspace
 from hypothesis import given
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
 from random_plans import HOSTILE
 
-from reconciler.explaining.families import explanations
 from reconciler.report.complaints.document import complaints_jsonl
 from reconciler.report.complaints.junit import annotation_lines, complaints_junit
 from reconciler.report.complaints.sarif import complaints_sarif
@@ -138,7 +138,7 @@ def test_rules_are_the_codes() -> None:
 
     assert [rule["id"] for rule in rules] == list(CODES)
     for rule in rules:
-        one = explanations()[rule["id"]]
+        one = EXPLAINED[rule["id"]]
         assert f"| {one.code} | {rule['shortDescription']['text']} |" in page
         assert rule["fullDescription"]["text"] == one.means
         assert one.why in rule["help"]["text"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -261,140 +261,16 @@ def _is_named(one: Manifest, neighbours: Neighbours) -> bool:
     return any(one.ref in other.references for other in neighbours.every if "flow" in other.spec)
 
 
-_ID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
-_OTHER_ID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a12"
-
-
-def _alert(
-    *lines: str, name: str = "checkout-errors", remote_id: str = _ID, threshold: int = 50
-) -> str:
-    own = "".join(f"  {line}\n" for line in lines or (_DESCRIBED, _TOLD))
-    return f"""\
-apiVersion: reconciler/v1
-kind: AlertDefinition
-metadata: {{name: {name}, id: {remote_id}}}
-spec:
-  name: Checkout errors
-  priority: ALERT_DEF_PRIORITY_P3
-{own}  type: ALERT_DEF_TYPE_LOGS_THRESHOLD
-  logsThreshold:
-    logsFilter: {{simpleFilter: {{luceneQuery: 'level:error AND app:checkout'}}}}
-    rules:
-      - condition:
-          conditionType: LOGS_THRESHOLD_CONDITION_TYPE_MORE_THAN_OR_UNSPECIFIED
-          threshold: {threshold}
-          timeWindow: {{logsTimeWindowSpecificValue: LOGS_TIME_WINDOW_VALUE_MINUTES_10}}
-"""
-
-
-_DESCRIBED = "description: 'Payments fail: https://runbooks.example.com/checkout'"
-_TOLD = "notificationGroup: {router: {}}"
-_GOOD = _alert()
 _EVENTS = (Rest.EVENTS,)
 
 
-def _check(  # noqa: PLR0917 - a row of the table below
-    code: str,
-    find: Callable[[Neighbours, Record], Iterator[Trace]],
-    rests_on: Sequence[Rest],
-    why: str,
-    wrong: tuple[str, str],
-    right: tuple[str, str],
-) -> Check:
-    return Check(
-        code=code,
-        why=why,
-        find=find,
-        rests_on=tuple(rests_on),
-        wrong=wrong[0],
-        wrong_where=wrong[1],
-        right=right[0],
-        right_where=right[1],
-    )
-
-
 HYGIENE = (
-    _check(
-        "A101",
-        _never_fired,
-        (Rest.EVENTS, Rest.NAMES, Rest.SPAN),
-        "Silence may be health, or a query that matches nothing any more. It is said only where "
-        "every event of the span was listed, events are kept so long, each names its alert, and "
-        "the manifest is not younger than the span as far as journal or git tell.",
-        (_GOOD, "No event of the whole span is of this alert."),
-        (_GOOD, "One event of the span is a firing of this alert."),
-    ),
-    _check(
-        "A102",
-        _daily,
-        _EVENTS,
-        "What fires on nine days of ten, over a week at least, is no news: people stop reading it, "
-        "and the next alert beside it too.",
-        (_GOOD, "It fired on 13 of 14 days."),
-        (_GOOD, "It fired on 12 of 14 days."),
-    ),
-    _check(
-        "A103",
-        _open_for_weeks,
-        (Rest.INCIDENTS,),
-        "An incident that is open for two weeks is mended and forgotten, or nobody's. While it is "
-        "open, the next one like it may tell nobody.",
-        (_GOOD, "An incident of it was opened 15 days ago, and is open."),
-        (_GOOD, "An incident of it was opened 13 days ago, and is open."),
-    ),
-    _check(
-        "A104",
-        _over_at_once,
-        _EVENTS,
-        "Where at least half of three firings or more are over within a minute, whoever is called "
-        "comes to nothing.",
-        (_GOOD, "Two of its three firings were over after 40 seconds."),
-        (_GOOD, "One of its three firings was over after 40 seconds."),
-    ),
-    _check(
-        "A105",
-        _told_nobody,
-        _EVENTS,
-        "It fired, and its notification groups have no router, no destination and no webhook. "
-        "Whom nobody is to hear of need not be an alert; L203 says the same of a P1 that did not "
-        "fire yet.",
-        (_alert(_DESCRIBED), "It fired once."),
-        (_GOOD, "It fired once."),
-    ),
-    _check(
-        "A106",
-        _without_runbook,
-        _EVENTS,
-        "It fired and told somebody, who stood before it and had to guess. A link in the "
-        "description will do, or a label of `entityLabels` whose name has `runbook` in it, as for "
-        "L201 and L202. Of an alert that tells nobody (A105) nothing is said here.",
-        (_alert("description: Payments fail.", _TOLD), "It fired once."),
-        (_GOOD, "It fired once."),
-    ),
-    _check(
-        "A107",
-        _alike,
-        (),
-        "Two alerts with one filter or query, one window and other thresholds fire together, and "
-        "are changed apart. One alert may have several rules, each with a priority of its own.",
-        (
-            f"{_GOOD}---\n{_alert(name='checkout-worse', remote_id=_OTHER_ID, threshold=500)}",
-            "Nothing need have happened.",
-        ),
-        (
-            f"{_GOOD}---\n"
-            + _alert(name="cart", remote_id=_OTHER_ID).replace("app:checkout", "app:cart"),
-            "Nothing need have happened.",
-        ),
-    ),
-    _check(
-        "A108",
-        _off_for_long,
-        (Rest.AGE,),
-        "What was switched off for a day and is off for a month is forgotten. Since when is told "
-        "by the journal's writes, or by the history of the file; else nothing is said. "
-        "Phantoms that flows are made of are not meant.",
-        (_alert(_DESCRIBED, _TOLD, "enabled: false"), "It was applied like that 31 days ago."),
-        (_alert(_DESCRIBED, _TOLD, "enabled: false"), "It was applied like that 29 days ago."),
-    ),
+    Check(code="A101", find=_never_fired, rests_on=(Rest.EVENTS, Rest.NAMES, Rest.SPAN)),
+    Check(code="A102", find=_daily, rests_on=_EVENTS),
+    Check(code="A103", find=_open_for_weeks, rests_on=(Rest.INCIDENTS,)),
+    Check(code="A104", find=_over_at_once, rests_on=_EVENTS),
+    Check(code="A105", find=_told_nobody, rests_on=_EVENTS),
+    Check(code="A106", find=_without_runbook, rests_on=_EVENTS),
+    Check(code="A107", find=_alike, rests_on=()),
+    Check(code="A108", find=_off_for_long, rests_on=(Rest.AGE,)),
 )

@@ -125,119 +125,14 @@ def off_for_good(spec: dict[str, Json]) -> Iterator[Found]:
             yield Found((flag,), f"{said}, and no day says until when", way_out)
 
 
-def _alert(*lines: str, priority: str = "P3") -> str:
-    head = f"""\
-apiVersion: reconciler/v1
-kind: AlertDefinition
-metadata: {{name: checkout-errors, id: 2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11}}
-spec:
-  name: Checkout errors
-  priority: ALERT_DEF_PRIORITY_{priority}
-"""
-    return head + "".join(f"  {line}\n" for line in (*lines, *_TYPE))
-
-
-_DESCRIBED = "description: 'Payments fail: https://runbooks.example.com/checkout'"
-_TYPE = ("type: ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED", "logsImmediate: {}")
-_COUNTED = ("LOGS_IMMEDIATE_OR_UNSPECIFIED", "LOGS_THRESHOLD")
-_LOGS = "LOGS_THRESHOLD_CONDITION_TYPE"
-_FIVE = "timeWindow: {logsTimeWindowSpecificValue: LOGS_TIME_WINDOW_VALUE_MINUTES_5_OR_UNSPECIFIED}"
-
-
-def _counted(condition: str, threshold: int, *, delay: int = 60_000, groups: str = "") -> str:
-    """Give an alert on a count of lines, told by region where it is grouped by anything."""
-    told = (f"groupByKeys: [{groups}]", "notificationGroup: {groupByKeys: [region], router: {}}")
-    whole = _alert(_DESCRIBED, *(told if groups else ())).replace(*_COUNTED)
-    part = (
-        f"logsThreshold:\n    evaluationDelayMs: {delay}\n    rules:\n      - condition:\n"
-        f"          conditionType: {_LOGS}_{condition}\n          threshold: {threshold}\n"
-        f"          {_FIVE}"
-    )
-    return whole.replace("logsImmediate: {}", part)
-
-
-_WEBHOOK = "webhooks: [{integration: {integrationId: 7}, minutes: %d}]"
-
 PRACTICES = (
-    Practice(
-        code="L201",
-        why="Whoever is woken knows the system less well than the author did on that day. A label "
-        "of `entityLabels` whose name has `runbook` in it will do too.",
-        find=undescribed,
-        wrong=_alert(),
-        right=_alert(_DESCRIBED),
-    ),
-    Practice(
-        code="L202",
-        asked=True,
-        why="A description says what is wrong, a runbook what to do. Off unless `checks:` says so, "
-        "as many teams keep runbooks where a link in the alert is not needed.",
-        find=without_runbook,
-        wrong=_alert("description: Payments fail."),
-        right=_alert(_DESCRIBED),
-    ),
-    Practice(
-        code="L203",
-        why="The most urgent priority says that somebody must come at once, and nobody is called. "
-        "Alerts that are disabled, or phantoms for flows, are not meant.",
-        find=_unheard,
-        wrong=_alert(_DESCRIBED, priority="P1"),
-        right=_alert(_DESCRIBED, "notificationGroup: {router: {}}", priority="P1"),
-    ),
-    Practice(
-        code="L204",
-        why="A notification is sent once for each group of the alert; by a label that the alert is "
-        "not grouped by there is nothing to part. Alerts on single lines or spans are not meant.",
-        find=_grouped_otherwise,
-        wrong=_counted("MORE_THAN_OR_UNSPECIFIED", 10, groups="service"),
-        right=_counted("MORE_THAN_OR_UNSPECIFIED", 10, groups="service, region"),
-    ),
-    Practice(
-        code="L205",
-        why="`incidentsSettings.minutes` is how long an incident is quiet before it is told again; "
-        "a webhook with fewer minutes has nothing to tell in between.",
-        find=_told_too_often,
-        wrong=_alert(
-            _DESCRIBED,
-            "incidentsSettings: {minutes: 60}",
-            f"notificationGroup: {{{_WEBHOOK % 10}}}",
-        ),
-        right=_alert(
-            _DESCRIBED,
-            "incidentsSettings: {minutes: 60}",
-            f"notificationGroup: {{{_WEBHOOK % 60}}}",
-        ),
-    ),
-    Practice(
-        code="L206",
-        why="An alert that cannot fire looks like safety. Only what is certain is told: counts are "
-        "never negative, and shares are at most 100 %.",
-        find=partial(crossings, outcome=NEVER),
-        wrong=_counted("LESS_THAN", 0),
-        right=_counted("LESS_THAN", 1),
-    ),
-    Practice(
-        code="L207",
-        why="An alert that always fires is switched off in people's heads.",
-        find=partial(crossings, outcome=ALWAYS),
-        wrong=_counted("MORE_THAN_OR_UNSPECIFIED", -1),
-        right=_counted("MORE_THAN_OR_UNSPECIFIED", 0),
-    ),
-    Practice(
-        code="L208",
-        why="`evaluationDelayMs` is how long the alert waits for late data. Where that is longer "
-        "than the window, the whole window is over before anyone is told.",
-        find=short_windows,
-        wrong=_counted("MORE_THAN_OR_UNSPECIFIED", 10, delay=600_000),
-        right=_counted("MORE_THAN_OR_UNSPECIFIED", 10, delay=60_000),
-    ),
-    Practice(
-        code="L209",
-        asked=True,
-        why="What is switched off for a day stays off for a year. Off unless `checks:` says so, as "
-        "no manifest tells since when; an exemption with `until` is the day that it comes back.",
-        find=off_for_good,
-        wrong=_alert(_DESCRIBED, "enabled: false"),
-        right=_alert(_DESCRIBED, "enabled: true"),
-    ),
+    Practice(code="L201", find=undescribed),
+    Practice(code="L202", asked=True, find=without_runbook),
+    Practice(code="L203", find=_unheard),
+    Practice(code="L204", find=_grouped_otherwise),
+    Practice(code="L205", find=_told_too_often),
+    Practice(code="L206", find=partial(crossings, outcome=NEVER)),
+    Practice(code="L207", find=partial(crossings, outcome=ALWAYS)),
+    Practice(code="L208", find=short_windows),
+    Practice(code="L209", asked=True, find=off_for_good),
 )

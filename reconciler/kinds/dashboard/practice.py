@@ -141,90 +141,10 @@ def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
             yield manifest, Found(("dashboard", "name"), said, way_out)
 
 
-def _board(*widgets: str, name: str = "shop", more: str = "") -> str:
-    head = f"""\
-apiVersion: reconciler/v1
-kind: Dashboard
-metadata: {{name: {name}}}
-spec:
-  dashboard:
-    name: Shop
-"""
-    layout = """\
-    layout:
-      sections:
-        - rows:
-            - appearance: {height: 19}
-              widgets:
-"""
-    return head + more + layout + "".join(f"                - {one}\n" for one in widgets)
-
-
-def _gauge(title: str, query: str) -> str:
-    return (
-        f"{{title: {title}, definition: {{gauge: {{query: {{metrics: {{promqlQuery: "
-        f"{{value: {query}}}}}}}}}}}}}"
-    )
-
-
-def _chart(*queries: str) -> str:
-    each = ", ".join(
-        f"{{id: q{nth}, query: {{metrics: {{promqlQuery: {{value: {query}}}}}}}}}"
-        for nth, query in enumerate(queries)
-    )
-    return f"{{title: Orders, definition: {{lineChart: {{queryDefinitions: [{each}]}}}}}}"
-
-
-_VARIABLE = """\
-    variablesV2:
-      - id: {value: 5b1c3f0a-0c7e-4d53-9a55-2b6b1d8f7a10}
-        name: region
-        source: {static: {values: [{value: eu}, {value: us}]}}
-"""
-
 PRACTICES = (
-    Practice(
-        code="L401",
-        why="Two widgets of one kind and one title in one section cannot be told apart, neither on "
-        "the screen nor when somebody says which one is wrong.",
-        find=_twin_titles,
-        wrong=_board(_gauge("Orders", "orders"), _gauge("Orders", "refunds")),
-        right=_board(_gauge("Orders", "orders"), _gauge("Refunds", "refunds")),
-    ),
-    Practice(
-        code="L402",
-        why="A metric query or a query language without text gives no data; an empty Lucene query "
-        "is all logs, and is not meant.",
-        find=_empty_queries,
-        wrong=_board(_gauge("Orders", "''")),
-        right=_board(_gauge("Orders", "orders")),
-    ),
-    Practice(
-        code="L403",
-        why="The second line lies exactly on the first, and costs as much. As a rule a copy was "
-        "meant to be changed.",
-        find=_twin_queries,
-        wrong=_board(_chart("orders", "orders")),
-        right=_board(_chart("orders", "refunds")),
-    ),
-    Practice(
-        code="L404",
-        why="A choice at the head of a dashboard that changes nothing on it is believed all the "
-        "same. A name that stands in any text of the dashboard counts as used.",
-        find=_unused_variables,
-        wrong=_board(_gauge("Orders", "orders"), more=_VARIABLE),
-        right=_board(_gauge("Orders", "'orders{region=\"$region\"}'"), more=_VARIABLE),
-    ),
-    Practice(
-        code="L405",
-        why="In the list of dashboards of a folder two of one name cannot be told apart, and one "
-        "of them is the copy that nobody maintains.",
-        among=_twin_names,
-        wrong=_board(_gauge("Orders", "orders"))
-        + "---\n"
-        + _board(_gauge("Refunds", "refunds"), name="shop-two"),
-        right=_board(_gauge("Orders", "orders"))
-        + "---\n"
-        + _board(_gauge("Refunds", "refunds"), name="shop-two").replace("Shop", "Refunds"),
-    ),
+    Practice(code="L401", find=_twin_titles),
+    Practice(code="L402", find=_empty_queries),
+    Practice(code="L403", find=_twin_queries),
+    Practice(code="L404", find=_unused_variables),
+    Practice(code="L405", among=_twin_names),
 )

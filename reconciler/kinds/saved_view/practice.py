@@ -18,25 +18,4 @@ def _fixed_time(spec: dict[str, Json]) -> Iterator[Found]:
             yield Found(path, said, way_out, at_key=True)
 
 
-_VIEW = """\
-apiVersion: reconciler/v1
-kind: SavedView
-metadata: {name: errors}
-spec:
-  name: Errors
-  timeSelection: {quickSelection: {seconds: 3600}}
-"""
-
-PRACTICES = (
-    Practice(
-        code="L601",
-        why="A view is opened again and again; one of a fixed time shows the same old logs, and "
-        "nothing once their retention is over.",
-        find=_fixed_time,
-        wrong=_VIEW.replace(
-            "quickSelection: {seconds: 3600}",
-            "customSelection: {fromTime: 2025-10-04T06:00:00Z, toTime: 2025-10-05T06:00:00Z}",
-        ),
-        right=_VIEW,
-    ),
-)
+PRACTICES = (Practice(code="L601", find=_fixed_time),)

@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
-from reconciler.explaining.explanation import Explanation
-from reconciler.explaining.families import explanations
+from reconciler.explaining.pages import explanation
 from reconciler.kinds import only_asked
 from reconciler.project.levels import PRACTICE, WARNED_OF
 from reconciler.report.changes.document import selection_document
@@ -135,7 +134,7 @@ def _rule(code: str, said: str, tag: str) -> dict[str, Json]:
 
 
 def _explained(code: str, said: str) -> dict[str, Json]:
-    one: Explanation | None = explanations().get(code)
+    one = explanation(code)
     if one is None:
         help_text = f"{code}: {said}. {OWN_RULE}."
         return {
