@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
@@ -34,11 +36,27 @@ class Here:
 
 _here: ContextVar[Here] = ContextVar("here")
 _NOWHERE = Here()
+_in_job: ContextVar[bool] = ContextVar("in_job", default=False)
 
 
 def lead_to(here: Here) -> None:
     """Note which environment this run is about, as soon as that is known."""
     _here.set(here)
+
+
+@contextmanager
+def in_job() -> Iterator[None]:
+    """Advise what is done in CI for a while: a merge, or a run by hand with an input."""
+    before = _in_job.set(True)
+    try:
+        yield
+    finally:
+        _in_job.reset(before)
+
+
+def is_in_job() -> bool:
+    """Return whether whoever reads what is advised acts by a merge or a workflow."""
+    return _in_job.get()
 
 
 def on_journal(command: str, rest: str = "", *, environment: str = "") -> str:

@@ -31,7 +31,6 @@ from reconciler.report.comment import (
     applied_comment,
     changed_since_review,
     changes_in,
-    consent_note,
     failed_comment,
     line_in,
     plan_comment,
@@ -210,7 +209,6 @@ class Conversation:
         if result.plan is None:
             return self._show_failure(result, note)
         plan, is_offline = result.plan, result.is_offline
-        note = "\n\n".join(filter(None, (note, consent_note(plan))))
         state: State = "planned" if has_work(plan) else "no-changes"
         marker = replace(
             self._marker(result.environment, "offline" if is_offline else state),
@@ -245,9 +243,7 @@ class Conversation:
         line = line_in(reviewed.comment.body)
         marker = self._after(reviewed, result.state)
         if result.applied is None or result.plan is None:
-            refused = result.failure is not None and result.failure.code == ExitCode.GUARDED
-            note = consent_note(result.plan) if refused and result.plan is not None else ""
-            body = refused_comment(result.plan, marker, result.errors, self.origin, line, said=note)
+            body = refused_comment(result.plan, marker, result.errors, self.origin, line)
         else:
             became = applied_result(result, result.plan, result.applied)
             body = applied_comment(became, marker, self.origin, line)

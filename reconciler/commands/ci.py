@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
+from reconciler.advice import in_job
 from reconciler.api.secret import Redaction
 from reconciler.ci.bench import asked_by, refuse_linked_inputs
 from reconciler.ci.conversation import conversation
@@ -102,7 +103,9 @@ def ci(
         with runner.log(), waiting(quiet=False) as waits, _own_folder() as kept:
             asked = asked_by(inputs, waits, kept)
             job = Job(talk=talk, asked=asked, has_key=bool(key.strip()))
-            result = _carried_out(job)
+            # What watch plans is the way back, which a person takes with `rollback`.
+            with in_job() if inputs.command in ("plan", "apply") else nullcontext():
+                result = _carried_out(job)
         result = job.tell(result)
     if result.code == ExitCode.DIFFERENT:
         return ExitCode.DIFFERENT if inputs.fail_on_changes else ExitCode.DONE

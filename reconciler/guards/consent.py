@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from reconciler.document import Json, digest
-from reconciler.guards.rules import ALERT_SILENCED, REVIEW, REVIEW_FILE, allowing
+from reconciler.guards.remedies import allowing, reviewing, reviewing_file
+from reconciler.guards.rules import ALERT_SILENCED
 from reconciler.project import Guards
 from reconciler.resource import Objection, Plan
 from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel, flag_of
@@ -44,7 +45,7 @@ def at_level(objection: Objection, level: GuardLevel, environment: str) -> Objec
     """Return an objection at a level, without the remedies that do not work at that level."""
     if level == objection.level:
         return objection
-    never = (REVIEW, REVIEW_FILE, allowing(objection.code, environment))
+    never = (reviewing(), reviewing_file(), allowing(objection.code, environment))
     ways_out = tuple(way for way in objection.ways_out if way not in never)
     return replace(objection, own_level=level, ways_out=ways_out)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from reconciler.document import digest
 from reconciler.foreign import quoted, quoted_pair
-from reconciler.guards.rules import MOST_NAMED, REVIEW, allowing, overriding
+from reconciler.guards.remedies import allowing, overriding, reviewing
+from reconciler.guards.rules import MOST_NAMED
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
 from reconciler.resource import Objection, Plan
@@ -28,7 +29,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
     ways_out = (
         "declare the policies in an order in which each sample meets the expected one",
         "if the sample is wrong by now, say in it which policy is meant",
-        REVIEW,
+        reviewing(),
         allowing(POLICY_SAMPLES, plan.environment),
         overriding(POLICY_SAMPLES),
     )

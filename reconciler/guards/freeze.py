@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reconciler.errors import ReconcilerError
 from reconciler.foreign import quoted
+from reconciler.guards.remedies import breaking_glass, waiting
 from reconciler.project.freeze import Freeze, Holding, holding
 from reconciler.resource import ClockUnchecked, FreezeUnknown, Objection, Plan, Remark
 
@@ -26,10 +27,6 @@ MOST_CLOCKS_DIFFER: Final = 300.0
 """Seconds by which the service's clock and ours may differ."""
 
 MOST_NAMED: Final = 5
-BREAK_GLASS: Final = (
-    "in an emergency, apply with `--break-glass REASON` (`break-glass` of the action), which the "
-    "journal keeps"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +108,13 @@ def _in_window(held: Holding, environment: str) -> Objection:
     reasons = "; ".join(dict.fromkeys(one.reason.strip() for one in held.windows))
     if held.until is None:
         said = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
-        waiting = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
-        return Objection(said=said, ways_out=(waiting, BREAK_GLASS), code=FROZEN)
+        later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
+        return Objection(said=said, ways_out=(later, breaking_glass()), code=FROZEN)
     until = moment_words(held.until, held.windows[0].zone, held.windows[0].timezone)
-    waiting = "apply again after that, or let the apply wait: `--wait-freeze DURATION`"
+    later = f"apply again after that, or {waiting()}"
     return Objection(
         said=f"`{environment}` is frozen until {until}: {reasons}",
-        ways_out=(waiting, BREAK_GLASS),
+        ways_out=(later, breaking_glass()),
         code=FROZEN,
         until=held.until.isoformat(),
     )
@@ -134,11 +131,9 @@ def _while_open(stopping: Sequence[Stopping], environment: str) -> list[Objectio
     more = f" and {len(stopping) - MOST_NAMED} more" if len(stopping) > MOST_NAMED else ""
     noun = "incident is" if len(stopping) == 1 else "incidents are"
     said = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
-    waiting = (
-        "apply again once they are closed (`reconciler incidents list --open`), or let the apply "
-        "wait: `--wait-freeze DURATION`"
-    )
-    return [Objection(said=said, ways_out=(waiting, BREAK_GLASS), code=FROZEN)]
+    closed = "apply again once they are closed (`reconciler incidents list --open`)"
+    later = f"{closed}, or {waiting()}"
+    return [Objection(said=said, ways_out=(later, breaking_glass()), code=FROZEN)]
 
 
 def _name(stopping: Stopping) -> str:
@@ -152,6 +147,10 @@ def _name(stopping: Stopping) -> str:
 
 def _untold(why: str, environment: str) -> Objection:
     setting = f"`freeze: {{onUnknown: allow}}` of `{environment}` in reconciler.yaml"
-    ways_out = ("mend that, and apply again", f"in an earlier merge, set {setting}", BREAK_GLASS)
+    ways_out = (
+        "mend that, and apply again",
+        f"in an earlier merge, set {setting}",
+        breaking_glass(),
+    )
     said = f"nobody can tell whether `{environment}` is frozen: {why}"
     return Objection(said=said, ways_out=ways_out, code=FROZEN)

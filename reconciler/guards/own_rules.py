@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from reconciler.guards.consent import at_level
-from reconciler.guards.rules import REVIEW, allowing, overriding, splitting
+from reconciler.guards.remedies import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
 from reconciler.project.rules import CHANGE, RESOURCE, Rule
 from reconciler.resource import Change, Objection, Plan, Ref, RuleWarns
@@ -80,7 +80,7 @@ def _objection(said: _Said, environment: str) -> Objection:
     ref, code = said.change.ref, said.rule.code
     ways_out = (
         f"declare {ref} so that the rule holds",
-        REVIEW,
+        reviewing(),
         splitting(ref),
         f"in an earlier merge, say why it may be: `metadata.exempt: {{{code}: REASON}}` of {ref}",
         allowing(code, environment),

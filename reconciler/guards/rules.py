@@ -13,6 +13,14 @@ from reconciler.advice import LOST_JOURNAL, on_journal, on_service
 from reconciler.document import value_at
 from reconciler.foreign import quoted
 from reconciler.guards.open_incidents import Incidents
+from reconciler.guards.remedies import (
+    allowing,
+    consenting,
+    overriding,
+    reviewing,
+    reviewing_file,
+    splitting,
+)
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Consent, Kind, Weakening
 from reconciler.project import Guards, Limits
@@ -142,7 +150,7 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
     )
     where = f"`guards: {{{setting}: N}}` of `{environment}` in reconciler.yaml"
     ways_out = (
-        REVIEW,
+        reviewing(),
         f"split the change, so that at most {allowed} change at once",
         f"in an earlier merge, set {where}",
         overriding(TOO_MANY),
@@ -157,30 +165,6 @@ NEW_JOURNAL = "new-journal"
 LOOKS_LIKE_RENAME = "looks-like-rename"
 
 MOST_NAMED = 5
-_FILE = "reconciler.yaml"
-REVIEW = (
-    "review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, "
-    "or answer `yes` on a terminal"
-)
-REVIEW_FILE = (
-    "review the plan, and apply just that: `--plan FILE`, or answer `yes` on a terminal; "
-    "`--expect DIGEST` is not enough, as the digest does not cover incidents"
-)
-
-
-def splitting(ref: Ref) -> str:
-    """Say how to apply all but one change."""
-    return f"split the change: leave {ref} as it is, and apply the rest"
-
-
-def overriding(code: str) -> str:
-    """Return how to override one guard once. A reason without a code would lift others too."""
-    return f"apply with `--override-guard {code}=REASON`, which the journal keeps"
-
-
-def allowing(code: str, environment: str) -> str:
-    """Say how to agree to a guard for good."""
-    return f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}"
 
 
 def needed_consents(
@@ -234,9 +218,9 @@ def without_memory(plan: Plan) -> Iterator[Objection]:
         if is_lost
         else f"bring back the newer one; {LOST_JOURNAL}",
         "give what exists its `metadata.id`",
-        f"if nothing was applied before: {init}, or apply with `--new-journal`"
+        f"if nothing was applied before: {init}, or {consenting('new-journal')}"
         if is_lost
-        else "if nothing was applied since: apply with `--new-journal`",
+        else f"if nothing was applied since: {consenting('new-journal')}",
     )
     yield Objection(said=said, ways_out=ways_out, code=NEW_JOURNAL)
 
@@ -289,7 +273,7 @@ def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment
     who = f" (live was last changed {edit})" if edit.told else ""
     adopt = on_service("adopt", str(change.ref))
     ways_out = (
-        REVIEW,
+        reviewing(),
         f"declare what is live, and plan again: `{adopt}`",
         allowing(code, environment),
         overriding(code),
@@ -320,7 +304,7 @@ def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> 
 
 def _weakened(change: Change, code: str, said: str, environment: str) -> Objection:
     ways_out = (
-        REVIEW_FILE if code == ALERT_SILENCED else REVIEW,
+        reviewing_file() if code == ALERT_SILENCED else reviewing(),
         splitting(change.ref),
         allowing(code, environment),
         overriding(code),
@@ -351,7 +335,7 @@ def _destroying(change: Change) -> Objection:
     ways_out = (
         "keep them: declare them in the list",
         splitting(change.ref),
-        "apply with `--allow-destroy`, which prints whole what is lost",
+        f"{consenting('allow-destroy')}, which prints whole what is lost",
     )
     return Objection(
         ref=change.ref,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from reconciler.document import value_at
 from reconciler.errors import ReconcilerError
 from reconciler.foreign import quoted
-from reconciler.guards.rules import MOST_NAMED, REVIEW, allowing, overriding
+from reconciler.guards.remedies import allowing, overriding, reviewing
+from reconciler.guards.rules import MOST_NAMED
 from reconciler.kinds import BY_NAME
 from reconciler.project import Guards
 from reconciler.project.settings import TAKES_OVER
@@ -124,7 +125,7 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[Objection]:
     if not taken or TAKES_OVER in guards.allow:
         return
     ways_out = (
-        REVIEW,
+        reviewing(),
         "where the id is that of another: correct `metadata.id`",
         "if the journal was lost or is kept elsewhere, bring it back: `journal:` says where it is",
         allowing(TAKES_OVER, plan.environment),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from reconciler.document import ABSENT, Json
-from reconciler.guards.rules import REVIEW, allowing, overriding, splitting
+from reconciler.guards.remedies import allowing, overriding, reviewing, splitting
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.taken_back import are_edited
 from reconciler.project import Guards
@@ -69,7 +69,7 @@ def _objection(change: Change, reason: UndoesRollback, environment: str) -> Obje
         ref=change.ref,
         said=f" would bring back what {who} rolled back at {reason.at}, in {fields}",
         ways_out=(
-            REVIEW,
+            reviewing(),
             _KEEP,
             splitting(change.ref),
             allowing(UNDOES_ROLLBACK, environment),

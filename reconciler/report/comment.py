@@ -21,7 +21,6 @@ from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.safe import safe
 from reconciler.resource import Action, Change, Plan
-from reconciler.resource.guard_levels import EXPLICIT_LEVEL, flag_of
 
 MOST_CHANGES = 100
 LARGEST_LINE = 8_000
@@ -162,25 +161,6 @@ def postponed_note(edits: Sequence[str]) -> str:
     )
 
 
-def consent_note(plan: Plan) -> str:
-    """Return which workflow gives the consent that no review gives, "" where none is needed."""
-    codes = sorted({one.code for one in plan.guarded if one.level == EXPLICIT_LEVEL})
-    if not codes:
-        return ""
-    inputs = (code(given, LONGEST_NAME) for given in dict.fromkeys(map(_input_for, codes)))
-    return (
-        f"> **No review consents to {', '.join(code(name, LONGEST_NAME) for name in codes)}.** "
-        "After the merge, start the workflow of `ci apply` by hand for one run "
-        f"(`workflow_dispatch` of `apply.yml`) with {', '.join(inputs)}."
-    )
-
-
-def _input_for(guard: str) -> str:
-    """Return the input of the action that consents to a guard."""
-    flag = flag_of(guard)
-    return f"{flag}: REASON" if flag else f"override-guard: {guard}=REASON"
-
-
 def failed_comment(
     marker: Marker, reason: str, errors: Sequence[str], origin: Origin, said: str = ""
 ) -> str:
@@ -197,12 +177,8 @@ def refused_comment(
     errors: Sequence[str],
     origin: Origin,
     reviewed: str,
-    *,
-    said: str = "",
 ) -> str:
     """Give the comment for an apply that refused to begin: why, and the plan as it is now.
-
-    `said` is on consent that is missing.
 
     The digest stays that of the reviewed plan, as `reviewed` stays the line that
     names what is in it: should live become what it was, it may still be applied.
@@ -211,7 +187,6 @@ def refused_comment(
     title = f"### Not applied to {code(marker.environment, LONGEST_NAME)}"
     why = fenced("text", list(_shown(errors)))
     head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + f"{title}\n\n{why}\n"
-    head += f"\n{said}\n" if said else ""
     foot = origin.foot(marker)
     room = COMMENT_BYTES - len((head + foot).encode())
     now = ""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
-from reconciler.advice import on_journal
+from reconciler.advice import is_in_job, on_journal
 from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
@@ -121,7 +121,8 @@ def _stale_words(
         lines.extend(f"  {line}" for line in changed_since(consent.reviewed, made))
     else:
         voice.show(made, verbose=verbose)
-        lines.append("  the plan as it is now stands above; review it, then apply its digest")
+        way = "review it in a change" if is_in_job() else "review it, then apply its digest"
+        lines.append(f"  the plan as it is now stands above; {way}")
     return "\n".join(lines)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
-from harness.jobs import Jobs
+from harness.jobs import JobRan, Jobs
 
 from reconciler.ci.refusing import Refusals, without
 from reconciler.ci.touched import lines_in, of_the_change
@@ -119,17 +120,36 @@ def test_overridden_for_one_run(applied: Jobs, given: str, code: int) -> None:
     assert told == [("asked Ann", ["protected"])] * (code == 0)
 
 
-@pytest.mark.promise("S16")
-def test_the_comment_names_the_workflow(applied: Jobs) -> None:
-    """Where no review consents, the comment names the workflow and its input, before and after."""
-    without_policy(applied)
-    applied.change()
-    planned = applied.comment
-    applied.merged()
+def shown(jobs: Jobs, ran: JobRan) -> list[str]:
+    """Return all that people read of a job, unwrapped."""
+    texts = (jobs.comment, ran.summary, ran.log.replace("\n|", " "))
+    return [" ".join(text.replace("``", "`").split()) for text in texts]
 
-    for comment in (planned, applied.comment):
-        assert "`workflow_dispatch` of `apply.yml`" in comment
-        assert "`allow-destroy: REASON`" in comment
+
+@pytest.mark.promise("S16")
+def test_a_job_names_the_workflow(applied: Jobs) -> None:
+    """Where no review consents, comment, summary and log name the workflow and its input."""
+    without_policy(applied)
+    planned = shown(applied, applied.change())
+    refused = shown(applied, applied.merged())
+
+    for text in (*planned, *refused):
+        assert "`workflow_dispatch` of `apply.yml`" in text
+        assert "`allow-destroy: REASON`" in text
+
+
+@pytest.mark.promise("S16")
+def test_a_job_names_no_flags(applied: Jobs) -> None:
+    """No remedy of a job is one of a laptop: a review consents by the merge."""
+    applied.edit(*LOWERED)
+    without_policy(applied)
+    planned = shown(applied, applied.change(on_refusal="warn"))
+    refused = shown(applied, applied.merged())
+
+    for text in planned:
+        assert "merge: the review" in text
+    for text in (*planned, *refused):
+        assert not re.search(r"--(override-guard|allow-destroy|expect|plan)\b", text)
 
 
 @pytest.mark.promise("S16")

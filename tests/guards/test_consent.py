@@ -23,7 +23,7 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.rules import REVIEW
+from reconciler.guards.remedies import reviewing
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.project_file import consents_known
 from reconciler.project import Guards
@@ -53,7 +53,7 @@ def test_lowered_target(site: Site, golden: Golden) -> None:
     assert objection.code == "slo-target-lowered"
     golden(objection.message)
     assert objection.ways_out == (
-        REVIEW,
+        reviewing(),
         "split the change: leave SLO/checkout as it is, and apply the rest",
         f"in an earlier merge, set `guards: {{allow: [{objection.code}]}}` of `local` in {FILE}",
         "apply with `--override-guard slo-target-lowered=REASON`, which the journal keeps",

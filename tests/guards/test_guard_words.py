@@ -10,7 +10,7 @@ from harness.golden import Golden
 from reconciler.document import ABSENT, Difference, Json, Operation
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.open_incidents import Incidents
-from reconciler.guards.rules import REVIEW, REVIEW_FILE
+from reconciler.guards.remedies import reviewing, reviewing_file
 from reconciler.project import Guards
 from reconciler.resource import (
     Action,
@@ -150,7 +150,7 @@ def test_too_many(
             said=f"{changed} of {known} known Dashboard resources would change ({figures}): "
             f"{changed} updated; the guard allows {limit} in one apply",
             ways_out=(
-                REVIEW,
+                reviewing(),
                 f"split the change, so that at most {allowed} change at once",
                 f"in an earlier merge, set {wanted} of `local` in reconciler.yaml",
                 OVERRIDE.format("too-many-changes"),
@@ -236,7 +236,7 @@ def test_silenced(ids: list[str], golden: Golden) -> None:
     assert found.ref == ALERT
     golden(found.message)
     assert found.ways_out == (
-        REVIEW_FILE,
+        reviewing_file(),
         f"split the change: leave {ALERT} as it is, and apply the rest",
         f"in an earlier merge, set {setting} of `local` in reconciler.yaml",
         OVERRIDE.format("alert-silenced"),

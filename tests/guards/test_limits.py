@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from reconciler.document import Difference, Json
 from reconciler.emulator import create_app
 from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.rules import REVIEW, exceeded_limits
+from reconciler.guards.remedies import reviewing
+from reconciler.guards.rules import exceeded_limits
 from reconciler.project import Guards
 from reconciler.resource import (
     Absent,
@@ -162,7 +163,7 @@ def test_ways_of_losing_an_alert(tmp_path: Path, fields: dict[str, Json], word: 
     assert beyond.code == "too-many-changes"
     assert f" (40 %): 4 {word}; " in beyond.message
     assert beyond.ways_out == (
-        REVIEW,
+        reviewing(),
         "split the change, so that at most 3 change at once",
         "in an earlier merge, set `guards: {maxChangePercent: N}` of `local` in reconciler.yaml",
         "apply with `--override-guard too-many-changes=REASON`, which the journal keeps",
