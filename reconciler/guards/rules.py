@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from reconciler.advice import LOST_JOURNAL, on_journal, on_service
 from reconciler.document import value_at
@@ -30,9 +31,11 @@ from reconciler.project.settings import (
 )
 from reconciler.resource import (
     Action,
+    AnotherObject,
     Change,
-    LastEdit,
+    CreateLost,
     LooksLike,
+    NeverSeen,
     NoJournal,
     Objection,
     OldJournal,
@@ -41,12 +44,17 @@ from reconciler.resource import (
     Plan,
     Ref,
     Remembered,
+    RenamedFrom,
     Seen,
     TakesOver,
+    WriteLost,
 )
+from reconciler.sealed import holds_seal
 
 TOO_MANY = "too-many-changes"
 ALERT_SILENCED = "alert-silenced"
+_OfOthers: TypeAlias = OverwritesEdit | OverwrittenSince | TakesOver
+_NOT_ADOPTED = (AnotherObject, CreateLost, NeverSeen, RenamedFrom, WriteLost)
 
 
 @dataclass(slots=True)
@@ -231,24 +239,24 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Obj
         match reason:
             case LooksLike(refs=refs):
                 yield _like_a_rename(change, refs, environment)
-            case OverwritesEdit(paths=paths, edit=edit) if OVERWRITES_EDIT not in guards.allow:
+            case OverwritesEdit(paths=paths) if OVERWRITES_EDIT not in guards.allow:
                 fields = "1 field" if len(paths) == 1 else f"{len(paths)} fields"
                 said = f"{fields} that someone changed since our last write would be undone"
-                yield _seen_live(change, OVERWRITES_EDIT, said, edit, environment)
-            case OverwrittenSince(paths=paths, edit=edit) if OVERWRITES_EDIT not in guards.allow:
+                yield _seen_live(change, OVERWRITES_EDIT, said, reason, environment)
+            case OverwrittenSince(paths=paths) if OVERWRITES_EDIT not in guards.allow:
                 names = ", ".join(sorted({str(path[-1]) for path in paths}))
                 said = (
                     f"someone overwrote it since our last write, and {names}, which cannot be "
                     "seen, would be sent over whatever is there by now"
                 )
-                yield _seen_live(change, OVERWRITES_EDIT, said, edit, environment)
-            case TakesOver(edit=edit, differs=differs) if TAKES_OVER not in guards.allow:
+                yield _seen_live(change, OVERWRITES_EDIT, said, reason, environment)
+            case TakesOver(differs=differs) if TAKES_OVER not in guards.allow:
                 said = "it is there, differs, and this journal never wrote it"
                 if not differs:
                     said = (
                         "it is there, this journal never wrote it, and what it has cannot be seen"
                     )
-                yield _seen_live(change, TAKES_OVER, said, edit, environment)
+                yield _seen_live(change, TAKES_OVER, said, reason, environment)
             case _:
                 pass
 
@@ -269,12 +277,13 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Obj
     return Objection(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
 
 
-def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment: str) -> Objection:
-    who = f" (live was last changed {edit})" if edit.told else ""
-    adopt = on_service("adopt", str(change.ref))
+def _seen_live(
+    change: Change, code: str, said: str, reason: _OfOthers, environment: str
+) -> Objection:
+    who = f" (live was last changed {reason.edit})" if reason.edit.told else ""
     ways_out = (
         reviewing(),
-        f"declare what is live, and plan again: `{adopt}`",
+        *_adopting(change, reason),
         allowing(code, environment),
         overriding(code),
     )
@@ -282,6 +291,21 @@ def _seen_live(change: Change, code: str, said: str, edit: LastEdit, environment
     return Objection(
         ref=change.ref, said=f": {said}{who}", ways_out=ways_out, code=code, figures=f": {said}"
     )
+
+
+def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
+    """Yield how to declare what is live, unless `adopt` cannot see it or would refuse.
+
+    Without a side it refuses a field that differs in both, as all of what was never written does.
+    """
+    unseen = isinstance(reason, OverwrittenSince) or (
+        isinstance(reason, TakesOver) and not reason.differs
+    )
+    in_doubt = any(isinstance(told, _NOT_ADOPTED) for told in change.reasons)
+    secret = any(holds_seal(one.after) for one in change.differences)
+    if not (unseen or in_doubt or secret):
+        adopt = on_service("adopt", f"{change.ref} --theirs")
+        yield f"declare what is live, and plan again: `{adopt}`"
 
 
 def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> str:

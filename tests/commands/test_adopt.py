@@ -309,6 +309,45 @@ def test_conflict(shop: Workspace, side: str) -> None:
     assert shop.apply().code == 0
 
 
+def edited_live(shop: Workspace) -> None:
+    edit_live(shop, rename)
+
+
+def edited_in_both(shop: Workspace) -> None:
+    shop.write("board.yaml", BOARD.replace("'Checkout'", "'Git'"))
+    edit_live(shop, rename)
+
+
+def never_written(shop: Workspace) -> None:
+    edit_live(shop, rename)
+    (shop.root / ".reconciler" / "local.journal.jsonl").unlink()
+    assert typed("journal", "init", "--project", str(shop.root / "reconciler.yaml")).code == 0
+
+
+@pytest.mark.parametrize(
+    ("happened", "code"),
+    [
+        (edited_live, "overwrites-edit"),
+        (edited_in_both, "overwrites-edit"),
+        (never_written, "takes-over"),
+    ],
+)
+def test_adopt_as_a_remedy(
+    shop: Workspace, happened: Callable[[Workspace], None], code: str
+) -> None:
+    """A guard that names `adopt` names the flag that it takes, and is gone after it."""
+    happened(shop)
+    (guard,) = shop.plan()["guards"]
+    (way,) = (one for one in guard["waysOut"] if "reconciler adopt" in one)
+    command = shlex.split(way.split("`")[1])
+
+    ran = typed(*command[1:])
+
+    assert (guard["code"], ran.code) == (code, 0), ran.err
+    assert shop.plan()["guards"] == []
+    assert "'Live'" in text_of(shop)
+
+
 def test_one_conflict_stops_no_other(shop: Workspace) -> None:
     """A conflict of one resource leaves the others of its file to be adopted."""
     other = BOARD.replace("name: checkout ", "name: other ").replace("'Checkout'", "'Other'")
