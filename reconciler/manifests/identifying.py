@@ -17,6 +17,8 @@ from reconciler.manifests.repeating import FOR_EACH, keys_named, written_items
 from reconciler.resource import Manifest, RemoteId
 
 KEY = "id"
+_NO_KEY = re.compile(r"[^A-Za-z0-9]")
+_EXPRESSIONS = re.compile(r"\$\{[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _edit(value: Json, given: Sequence[Given], place: Place) -> Edit | None:
     }
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return None
-    named = expression(Word.EACH, _free_key(value, items, place))
+    named = expression(Word.EACH, _free_key(KEY, value, items, place))
     edit = _metadata_edit(metadata, named, place)
     # An expression that names a key of the items needs it in every item.
     if edit is None or known.keys() != set(range(len(items))):
@@ -116,16 +118,24 @@ def _metadata_edit(metadata: Mapping[str, Json], written: RemoteId, place: Place
     return Within(fields)
 
 
-def _free_key(value: Mapping[str, Json], items: Sequence[Json], place: Place) -> str:
-    """Return a key that no item has and no manifest names: `id`, or one with the environment."""
+def _free_key(key: str, value: Mapping[str, Json], items: Sequence[Json], place: Place) -> str:
+    """Return a key that no item has and no manifest names: as given, or with the environment."""
     rest = {key: inner for key, inner in value.items() if key != FOR_EACH}
     taken = {key for item in items if isinstance(item, dict) for key in item} | {*keys_named(rest)}
-    wanted = KEY if KEY not in taken else f"{KEY}_{re.sub(r'[^A-Za-z0-9]', '_', place.environment)}"
+    wanted = key if key not in taken else f"{key}_{_NO_KEY.sub('_', place.environment)}"
     name, number = wanted, 1
     while name in taken:
         number += 1
         name = f"{wanted}{number}"
     return name
+
+
+def _own_key(value: Json, given: Sequence[Given]) -> str:
+    """Return a key for ids among items that other manifests may have too, of other kind or name."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else ""
+    told = _NO_KEY.sub("_", _EXPRESSIONS.sub("", str(name))).strip("_")
+    return "_".join(filter(None, (given[0].manifest.ref.kind, told, KEY)))
 
 
 def _by_hand(value: Json, given: Sequence[Given], place: Place) -> str:
@@ -138,7 +148,8 @@ def _by_hand(value: Json, given: Sequence[Given], place: Place) -> str:
         return f"{where}: write `{said}` under `metadata` of {given[0].manifest.ref} by hand"
     items = written_items(value[FOR_EACH]) if isinstance(value, dict) else None
     listed = items if isinstance(items, list) else []
-    key = _free_key(value if isinstance(value, dict) else {}, listed, place)
+    wanted = _own_key(value, given) if isinstance(items, str) else KEY
+    key = _free_key(wanted, value if isinstance(value, dict) else {}, listed, place)
     named = expression(Word.EACH, key)
     said = f"id: {named}" if place.alone else f"ids: {{{place.environment}: {named}}}"
     head = f"{where}: {_why(items, given)}: once all have an id, write `{said}` under `metadata`"

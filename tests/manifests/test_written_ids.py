@@ -100,6 +100,9 @@ forEach:
 """
 
 
+FROM_FILE = "forEach: ${file:views.yaml}\n"
+
+
 def test_items() -> None:
     """Ids of items go into the items, and `metadata` names them."""
     made = with_ids(ITEMS, 0, 7, 8, alone=False, of=2)
@@ -121,21 +124,32 @@ def test_items_of_another_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "ids"),
+    ("before", "ids", "key"),
     [
-        (ITEMS, (7,)),
-        (ITEMS[: ITEMS.index("forEach")] + "forEach: {var: views}\n", (7, 8)),
-        (ITEMS[: ITEMS.index("forEach")] + "forEach: ${file:views.yaml}\n", (7, 8)),
+        (ITEMS, (7,), "id"),
+        (ITEMS[: ITEMS.index("forEach")] + "forEach: {var: views}\n", (7, 8), "SavedView_id"),
+        (ITEMS[: ITEMS.index("forEach")] + FROM_FILE, (7, 8), "SavedView_id"),
     ],
 )
-def test_items_elsewhere(before: str, ids: tuple[int, ...]) -> None:
+def test_items_elsewhere(before: str, ids: tuple[int, ...], key: str) -> None:
     """Where ids of items cannot be written without a guess, each is said, and what names it."""
     made = with_ids(before, 0, *ids, alone=False, of=2)
 
     (said,) = made.by_hand
     assert made.text == before
-    assert "ids: {local: ${each:id}}" in said
-    assert all(f"`id: {one}`" in said for one in ids)
+    assert f"ids: {{local: ${{each:{key}}}}}" in said
+    assert all(f"`{key}: {one}`" in said for one in ids)
+
+
+def test_items_of_two_manifests() -> None:
+    """Two manifests that are made of the same items of a file have a key each for their ids."""
+    errors = ITEMS[: ITEMS.index("forEach")].replace("each:name}", "each:name}-errors") + FROM_FILE
+    both = f"{errors}---\n{errors.replace('-errors', '-slow')}"
+
+    said = [with_ids(both, nth, 7 + nth, alone=True, of=1).by_hand[0] for nth in range(2)]
+
+    assert "`SavedView_errors_id: 7`" in said[0]
+    assert "`SavedView_slow_id: 8`" in said[1]
 
 
 def test_metadata_elsewhere() -> None:
