@@ -81,10 +81,11 @@ def on_manifests(command: str, rest: str = "", *, whole: bool = False) -> str:
     return _line(command, here.environment, place, rest)
 
 
-def on_file(command: str, file: str) -> str:
-    """Give a command that reads one file of manifests, named as in the project's folder."""
+def on_files(command: str, *files: str, rest: str = "") -> str:
+    """Return a command that reads files of manifests, named as in the project's folder."""
     here = _here.get(_NOWHERE)
-    return _line(command, here.environment, here.to_project, _typed(file, here))
+    named = " ".join(filter(None, (*(_typed(file, here) for file in files), rest)))
+    return _line(command, here.environment, here.to_project, named)
 
 
 def from_export(file: str) -> str:

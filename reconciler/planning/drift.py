@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from reconciler.advice import on_file, on_journal, on_manifests, on_service
+from reconciler.advice import on_files, on_journal, on_manifests, on_service
 from reconciler.api.client import Api
 from reconciler.concealing import conceal, shown, veiled
 from reconciler.document import (
@@ -239,7 +239,7 @@ def _with_ways_out(drift: Drift, manifest: Manifest) -> Drift:
     if not drift.drifted:
         return drift
     # What it refers to has to be read with it.
-    apply = on_manifests("apply") if manifest.references else on_file("apply", drift.source.file)
+    apply = on_manifests("apply") if manifest.references else on_files("apply", drift.source.file)
     ways = _of_gone(manifest, apply) if drift.state == "gone" else _of_edited(drift, apply)
     return replace(drift, ways_out=tuple(ways))
 

@@ -220,6 +220,9 @@ class Plan:
     selected: Selected | None = None
     """What the plan was limited to; None for all that is declared."""
 
+    paths: tuple[str, ...] = ()
+    """The paths that it is of, as seen from the project's folder; none for all manifests."""
+
     against: Against | None = None
     """What stood for the service, which was not asked; None where it was."""
 

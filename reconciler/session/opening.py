@@ -46,6 +46,7 @@ from reconciler.session.projects import (
     loaded,
     manifest_paths,
     open_project,
+    paths_of,
     today,
 )
 from reconciler.session.secrets import Allowed, Secrets, named_secrets, secrets_of
@@ -165,6 +166,7 @@ class Bench:
     whole: bool
     others: tuple[Manifest, ...] = ()
     selected: Selected | None = None
+    paths: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()
     secrets: Secrets | None = None
     early: Callable[[], Journal] | None = None
@@ -329,6 +331,7 @@ def bench_of(
         whole=whole,
         others=others,
         selected=asked.selection.leaving_out(len(workspace.left_out)),
+        paths=paths_of(asked, project),
         secrets=secrets,
         early=journal,
         waits=asked.waits,

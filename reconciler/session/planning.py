@@ -233,7 +233,8 @@ async def plan_now(
         )
     if decided is not None and (news := decided.text(whole=bench.whole)) is not None:
         cache.put(key, news)
-    return with_levels(_ruled(bench, guarded), bench.environment.guards)
+    ruled = replace(_ruled(bench, guarded), paths=bench.paths)
+    return with_levels(ruled, bench.environment.guards)
 
 
 def _may_keep(bench: Bench) -> bool:

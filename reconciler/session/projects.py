@@ -213,6 +213,14 @@ def is_whole(asked: Asked, project: Project) -> bool:
     return not given or all(any(one.is_relative_to(path) for path in given) for one in wanted)
 
 
+def paths_of(asked: Asked, project: Project) -> tuple[str, ...]:
+    """Return the paths that were asked for, seen from the project's folder; none for all."""
+    if is_whole(asked, project):
+        return ()
+    root = os.path.realpath(project.root)
+    return tuple(os.path.relpath(os.path.realpath(path), root) for path in asked.paths)
+
+
 def loaded(journal: Journal, waits: Waits, voice: Voice, cache: Cache = NO_CACHE) -> Journal:
     """Give a journal, read; warn of an old copy, or one that is gone.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,27 @@ def reviewed(made: Workspace, tmp_path: Path) -> list[str]:
     plan = tmp_path / "all.plan"
     made.plan("--out", str(plan))
     return ["--plan", str(plan), "--format", "json"]
+
+
+@pytest.mark.promise("S24")
+@pytest.mark.parametrize("paths", [["slo.yaml", "board.yaml"], []])
+def test_a_plan_of_other_paths(made: Workspace, tmp_path: Path, paths: list[str]) -> None:
+    """A plan file of other paths is refused in one line, which names them and what applies it."""
+    (made.root / "secret.yaml").unlink()
+    plan, others = tmp_path / "part.plan", [] if paths else ["slo.yaml"]
+    given, instead = ([str(made.root / path) for path in one] for one in (paths, others))
+    project = ["--project", str(made.root / "reconciler.yaml")]
+    assert typed("plan", *project, *given, "--out", str(plan)).code == 0
+
+    ran = typed("apply", *project, *instead, "--plan", str(plan))
+    (line,) = (line for line in ran.err.splitlines() if "the reviewed plan was of" in line)
+    command = shlex.split(line.split("`")[1].replace("FILE", str(plan)))
+
+    assert ran.code == 6
+    assert "since the review" not in ran.err
+    assert "longer declared" not in ran.err
+    assert all(path in line for path in paths)
+    assert typed(*command[1:]).code == 0
 
 
 @pytest.mark.promise("S24")

@@ -190,6 +190,15 @@ class PlanHead(TypedDict):
         SelectionDocument | None,
         Field(default=None, description="What the plan is limited to; null for all manifests."),
     ]
+    paths: NotRequired[
+        Annotated[
+            list[str],
+            Field(
+                description="The paths that the plan is of, as seen from the project's folder; "
+                "left out for all manifests."
+            ),
+        ]
+    ]
     policyImpact: NotRequired[PolicyImpactDocument]
 
 
@@ -252,6 +261,8 @@ def plan_document(plan: Plan) -> PlanDocument:
         "selection": selection_document(plan.selected) if plan.selected is not None else None,
         "sum": "",
     }
+    if plan.paths:
+        document["paths"] = [*plan.paths]
     if plan.signals.policies is not None:
         document["policyImpact"] = policy_impact_document(plan.signals.policies)
     document["sum"] = _sum_of(document)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from reconciler.advice import on_files
 from reconciler.document import Path
 from reconciler.report.changes.document import (
     FieldDocument,
@@ -26,7 +27,7 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
 
     The digest has decided that the plan is stale; this only explains.
     """
-    names = [*elsewhere(reviewed, now), *changes_since(reviewed, now).values()]
+    names = [*elsewhere(reviewed, now), *_of_paths(reviewed, now).values()]
     listed = listed_in(reviewed)
     names += unlisted(now, listed)
     if listed - {guard.key for guard in now.guarded}:
@@ -37,6 +38,21 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
         samples = ", or the samples of logs did" if now.signals.policies is not None else ""
         return [f"{told}{samples}"]
     return names
+
+
+def _of_paths(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
+    """Return what is not as reviewed; of a plan of other paths, one line for all they leave out."""
+    found = changes_since(reviewed, now)
+    was = reviewed.get("paths", [])
+    apart = {change["ref"] for change in reviewed["changes"]} ^ {
+        str(change.ref) for change in now.changes
+    }
+    if not apart or was == [*now.paths]:
+        return found
+    what = ", ".join(was) or "all manifests"
+    way = on_files("apply", *was, rest="--plan FILE")
+    said = f"the reviewed plan was of {what}: `{way}` applies just that"
+    return {"": said} | {ref: told for ref, told in found.items() if ref not in apart}
 
 
 def elsewhere(reviewed: PlanDocument, now: Plan) -> list[str]:
