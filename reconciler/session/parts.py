@@ -13,6 +13,7 @@ from reconciler.guards.parts import guards_of_part
 from reconciler.manifests.selection import Selection
 from reconciler.project import Guards
 from reconciler.report.plan.document import PlanDocument
+from reconciler.report.plan.done import with_done
 from reconciler.report.plan.stale import changes_since, elsewhere
 from reconciler.report.words import plural
 from reconciler.resource import Change, Plan, Ref
@@ -33,7 +34,7 @@ def part_of_reviewed(
     refs = {change.ref for change in chosen}
     if waiting := [*_waiting(chosen, refs)]:
         raise UsageError("\n".join((*waiting, "select what they wait for too")))
-    other = changes_since(reviewed, made)
+    other = changes_since(with_done(reviewed, made), made)
     needed = {*map(str, _with_targets(made, refs))}
     stale = [*elsewhere(reviewed, made), *(said for ref, said in other.items() if ref in needed)]
     if stale:

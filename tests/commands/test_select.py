@@ -205,6 +205,58 @@ def test_what_a_part_refers_to(made: Workspace, tmp_path: Path) -> None:
 
 
 @pytest.mark.promise("S24")
+def test_what_of_a_part_is_done(made: Workspace, reviewed: list[str]) -> None:
+    """What was applied as reviewed is no difference for the rest, nor for what waited for it."""
+    assert made.run("apply", *reviewed, "--select", "SLO/checkout").code == 0
+
+    rest = made.run("apply", *reviewed, "--select", "SLO/*", "--select", "SavedView/*")
+    last = made.run("apply", *reviewed, "--select", "Dashboard/*")
+
+    assert rest.code == last.code == 0, rest.err + last.err
+    assert [one["ref"] for one in rest.json["outcomes"]] == ["SavedView/linked"]
+    assert "not as reviewed" not in rest.err + last.err
+
+
+@pytest.mark.promise("S24")
+@pytest.mark.parametrize("field", ["description", "title"])
+def test_what_of_a_part_is_done_otherwise(made: Workspace, tmp_path: Path, field: str) -> None:
+    """What was applied since with another value, or with more than was reviewed, is not done."""
+    (made.root / "secret.yaml").unlink()
+    text = (made.root / "slo.yaml").read_text("utf-8")
+    plan = tmp_path / "all.plan"
+    made.plan("--out", str(plan))
+    other = {"description": text + "  description: more\n", "title": text.replace("99.9", "99.95")}
+    made.write("slo.yaml", other[field])
+    assert made.apply("--select", "SLO/checkout").code == 0
+
+    ran = made.run("apply", "--plan", str(plan), "--select", "SavedView/*")
+
+    assert ran.code == 6
+    assert "SLO/checkout" in ran.err
+
+
+@pytest.mark.promise("S24")
+def test_updates_of_a_part_that_are_done(made: Workspace, tmp_path: Path) -> None:
+    """An update that was applied as reviewed counts as done, one of a value that moved does not."""
+    (made.root / "secret.yaml").unlink()
+    assert made.apply().code == 0
+    made.write("board.yaml", LABELLED.replace("description: ", "description: new "))
+    made.write("slo.yaml", SLO.replace("99.9", "99.95"))
+    plan = tmp_path / "all.plan"
+    made.plan("--out", str(plan))
+    flags = ["--plan", str(plan), "--select", "Dashboard/*", "--select", "SLO/*"]
+    assert made.run("apply", *flags[:4]).code == 0
+    done = made.plan("--select", "Dashboard/*")["summary"]["keep"]
+
+    ran = made.run("apply", *flags)
+
+    assert (done, ran.code) == (1, 0), ran.err
+    made.write("board.yaml", LABELLED.replace("description: ", "description: newer "))
+    assert made.apply().code == 0
+    assert made.run("apply", *flags).code == 6
+
+
+@pytest.mark.promise("S24")
 def test_a_part_that_waits(made: Workspace, reviewed: list[str]) -> None:
     """A selected change that waits for the id of one that is not selected is a usage error."""
     ran = made.run("apply", *reviewed, "--select", "SavedView/linked")

@@ -1,0 +1,102 @@
+"""What of a reviewed plan was done since: it is kept now, and is as it was to become. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from reconciler.document import (
+    ABSENT,
+    Json,
+    Missing,
+    Path,
+    Shape,
+    by_identity,
+    canonical_text,
+)
+from reconciler.expressions import Word, expression
+from reconciler.kinds import BY_NAME
+from reconciler.report.changes.document import FieldDocument
+from reconciler.report.plan.document import ChangeDocument, PlanDocument, change_document
+from reconciler.resource import Action, Change, Plan
+
+
+def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:
+    """Return a reviewed plan as a new one has it where that was done since, and nothing else.
+
+    What waited for the id of something that was created since has that id.
+    """
+    changes = {str(change.ref): change for change in now.changes}
+    ids = {
+        expression(Word.REFERENCE, ref): str(change.remote_id)
+        for ref, change in changes.items()
+        if change.remote_id is not None
+    }
+    told = []
+    for one in reviewed["changes"]:
+        change, known = changes.get(one["ref"]), _with_ids(one, ids)
+        if change is not None and _is_done(known, change):
+            known = change_document(change)
+        told.append(known)
+    return cast("PlanDocument", {**reviewed, "changes": told})
+
+
+def _is_done(reviewed: ChangeDocument, now: Change) -> bool:
+    """Return whether something is kept now, and declared as the reviewed change was to write it."""
+    was = reviewed["action"]
+    if now.action is not Action.KEEP or was in (Action.KEEP.word, Action.BLOCKED.word):
+        return False
+    if reviewed["remoteId"] not in (None, now.remote_id):
+        return False
+    shape = BY_NAME[now.ref.kind].shape
+    fields = [field for field in reviewed["fields"] if field["operation"] != "move"]
+    if was == Action.CREATE.word and {field["path"][0] for field in fields} != {*now.declared}:
+        return False
+    return all(_is_there(field, now, shape) for field in fields)
+
+
+def _is_there(field: FieldDocument, now: Change, shape: Shape) -> bool:
+    """Return whether a field is declared as it was to become; items may have names only live."""
+    path, after = tuple(field["path"]), field.get("after", ABSENT)
+    found = [_at(document, path, shape) for document in (now.declared, now.body)]
+    return found == [ABSENT, ABSENT] if after is ABSENT else after in found
+
+
+def _at(document: Json | Missing, path: Path, shape: Shape) -> Json | Missing:
+    """Return the value at a path that names items; ABSENT where there is none."""
+    for step in path:
+        if isinstance(document, list):
+            named: Mapping[Any, Json] = by_identity(document, shape) or dict(enumerate(document))
+            document, shape = named.get(step, ABSENT), shape.item
+        elif isinstance(document, dict):
+            document, shape = document.get(str(step), ABSENT), shape.at(str(step))
+        else:
+            return ABSENT
+    return document
+
+
+def _with_ids(reviewed: ChangeDocument, ids: Mapping[str, str]) -> ChangeDocument:
+    """Return a reviewed change with ids in place of the references that waited for them."""
+    return {**reviewed, "fields": [_with_id(field, ids) for field in reviewed["fields"]]}
+
+
+def _with_id(field: FieldDocument, ids: Mapping[str, str]) -> FieldDocument:
+    if not field.get("knownAfterApply") or "after" not in field:
+        return field
+    known: FieldDocument = {**field, "after": _filled(field["after"], ids)}
+    if expression(Word.REFERENCE, "").rstrip("}") not in canonical_text(known["after"]):
+        del known["knownAfterApply"]
+    return known
+
+
+def _filled(value: JsonValue, ids: Mapping[str, str]) -> JsonValue:
+    if isinstance(value, dict):
+        return {key: _filled(one, ids) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, ids) for one in value]
+    if isinstance(value, str):
+        for reference, known in ids.items():
+            value = value.replace(reference, known)
+    return value
