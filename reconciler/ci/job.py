@@ -214,10 +214,10 @@ class Job:
                 words(safe(untold))
             return consent
 
-        def begin() -> None:
-            comments.extend(
-                self.talk.show_applying(review.comment, one) for one in plans if has_work(one)
-            )
+        def begin(made: Plan) -> None:
+            plans.append(made)
+            if has_work(made):
+                comments.append(self.talk.show_applying(review.comment, made))
 
         try:
             made, applied = plan_and_apply(

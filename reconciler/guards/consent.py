@@ -72,6 +72,11 @@ def is_covered(objection: Objection) -> bool:
     return objection.level == REVIEW_LEVEL and objection.code != ALERT_SILENCED
 
 
+def consented(plan: Plan) -> Plan:
+    """Return a plan to which consent was given, which nothing asks for any more."""
+    return replace(plan, guarded=tuple(replace(one, is_met=True) for one in plan.guarded))
+
+
 def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
     """Return the objections that nothing lifts."""
     return tuple(objection for objection in guarded if not agreed.to(objection))

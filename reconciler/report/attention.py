@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reconciler.advice import on_journal
@@ -11,7 +11,8 @@ from reconciler.report.counts import selection_words
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, Plan, Ref, RenamedFrom
+from reconciler.resource import Action, Change, Objection, Plan, Ref, RenamedFrom
+from reconciler.resource.guard_levels import REVIEW_LEVEL
 
 MOST_NAMED = 5
 
@@ -39,9 +40,10 @@ def notices(plan: Plan) -> Iterator[Notice]:
     yield from _parts(plan)
     for remark in plan.remarks:
         yield Notice("note", said=remark_words(remark))
-    for guard in plan.guarded:
+    for guard in by_consent(plan.guarded):
         refs = (guard.ref,) if guard.ref else ()
-        yield Notice("needs consent", "", refs, guard.said, ways=guard.ways_out, code=guard.code)
+        ways = () if guard.is_met else guard.ways_out
+        yield Notice(consent_words(guard), "", refs, guard.said, ways=ways, code=guard.code)
     for change in plan.changes:
         if change.destroys and not _told_by_guard(change, plan):
             yield Notice("destroys for good", "", (change.ref,), names=change.destroys)
@@ -64,6 +66,19 @@ def notices(plan: Plan) -> Iterator[Notice]:
     if plan.orphans:
         words = "stays where it is, as the API has no delete"
         yield Notice("no longer declared", words, tuple(one.ref for one in plan.orphans))
+
+
+def by_consent(guarded: Sequence[Objection]) -> list[Objection]:
+    """Return guards in the order of who may consent to them, first those of which no review is."""
+    return sorted(guarded, key=lambda guard: guard.level == REVIEW_LEVEL)
+
+
+def consent_words(guard: Objection) -> str:
+    """Return which consent a guard needs, or that it was given."""
+    if guard.is_met:
+        return "consented to"
+    by_review = guard.level == REVIEW_LEVEL
+    return "needs consent of a review" if by_review else "needs consent of its own"
 
 
 def _parts(plan: Plan) -> Iterator[Notice]:

@@ -145,7 +145,7 @@ class Objection:
     ISO 8601 time, "" where nobody knows. `code` names the guard for good: docs/guards.md.
     `destroys` are all that it says would be gone. `figures` is what has to be the same for a
     review to consent to it, where that is not `said`. `own_level` is its level where that
-    is not the level of its code.
+    is not the level of its code, and `is_met` whether consent was given.
     """
 
     ref: Ref | None = None
@@ -156,6 +156,7 @@ class Objection:
     until: str = ""
     figures: str = ""
     own_level: GuardLevel | None = None
+    is_met: bool = False
 
     @property
     def level(self) -> GuardLevel:

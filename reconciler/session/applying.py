@@ -13,7 +13,7 @@ from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import FROZEN, Agreed, unmet
-from reconciler.guards.consent import is_covered
+from reconciler.guards.consent import consented, is_covered
 from reconciler.guards.listing import listed_of
 from reconciler.guards.overriding import NOTHING_OVERRIDDEN, Overridden
 from reconciler.journal.entries import Override, RunEntry, Unfrozen
@@ -133,14 +133,14 @@ def plan_and_apply(
     *,
     verbose: bool,
     quiet: bool,
-    begin: Callable[[], None] = lambda: None,
+    begin: Callable[[Plan], None] = lambda _: None,
     patience: Patience | None = None,
 ) -> tuple[Plan, Applied | None]:
     """Plan, check what was agreed to, ask where nothing was, and apply, all under the lock.
 
     A plan that nobody would see is shown, unless `quiet`. Where a person who was asked says no,
     nothing was applied, which is None.
-    `agree` is shown the plan before that, and `begin` is called when nothing
+    `agree` is shown the plan before that, and `begin` when nothing
     stands in the way any more. `command` is what the journal calls it. Raises
     Locked, and what planning, `agree` and `check` raise; nothing was applied then.
     """
@@ -160,6 +160,8 @@ def plan_and_apply(
                     bench.voice.say(not_as_reviewed(others))
             check(made, consent, bench.voice, verbose=verbose)
             does_work = made.has_changes or made.is_noted
+            if consent.given:
+                made = consented(made)
             if does_work and consent.given and not (consent.is_reviewed or quiet):
                 bench.voice.show(made, verbose=verbose)
             if not consent.given and does_work and not bench.voice.confirm(made, verbose=verbose):
@@ -167,7 +169,7 @@ def plan_and_apply(
         except KeyboardInterrupt:
             bench.voice.say("\nnothing was applied")
             raise
-        begin()
+        begin(made)
         journal.begin(_run_entry(bench, journal, name, made, command))
         _note_lifted(bench, journal, made, consent)
         return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))

@@ -127,6 +127,18 @@ def shown(jobs: Jobs, ran: JobRan) -> list[str]:
 
 
 @pytest.mark.promise("S16")
+def test_what_was_consented_to(applied: Jobs) -> None:
+    """After an apply no consent is missing: comment and summary say that it was given."""
+    applied.edit(*LOWERED)
+    planned = shown(applied, applied.change())
+    merged = shown(applied, applied.merged())
+
+    assert all("eeds consent" in text for text in planned)
+    assert not any("eeds consent" in text or "merge:" in text for text in merged)
+    assert all("consented to" in text for text in merged[:2])
+
+
+@pytest.mark.promise("S16")
 def test_a_job_names_the_workflow(applied: Jobs) -> None:
     """Where no review consents, comment, summary and log name the workflow and its input."""
     without_policy(applied)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.advice import on_journal
-from reconciler.report.attention import emptiness, partial_words
+from reconciler.report.attention import by_consent, consent_words, emptiness, partial_words
 from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, evidence, heading, kept_words, summary
@@ -47,6 +47,11 @@ class _Room:
 
 
 FEW = _Room(fields=12, lines=6, listed=25)
+_CONSENTS = {
+    "needs consent of its own": "Needs consent of its own: no review of this plan gives it",
+    "needs consent of a review": "Needs consent: a review of this plan gives it",
+    "consented to": "Consented to",
+}
 MANY = _Room(fields=4, lines=1, listed=15)
 
 
@@ -202,17 +207,16 @@ def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[
 
 
 def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
-    if not plan.guarded:
-        return
-    yield style.paint("Needs consent: an apply refuses this", Colour.RED, Colour.BOLD)
-    for one in plan.guarded:
-        yield from _wrapped_guard(one, style)
-    yield ""
+    for words, guards in groupby(by_consent(plan.guarded), key=consent_words):
+        yield style.paint(_CONSENTS[words], Colour.RED, Colour.BOLD)
+        for guard in guards:
+            yield from _wrapped_guard(guard, style)
+        yield ""
 
 
 def _wrapped_guard(one: Objection, style: Style) -> Iterator[str]:
     yield from wrapped(f"{one.message} [{one.code}]", style, Colour.RED, margin="  ", hang="  ")
-    for way in one.ways_out:
+    for way in () if one.is_met else one.ways_out:
         yield from wrapped(f"- {way}", style, Colour.CYAN, margin=INDENT, hang="  ")
 
 
