@@ -31,11 +31,15 @@ DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """What an apply would refuse after any review; `of_base` counts those of the base branch."""
+    """What an apply would refuse after any review.
+
+    `of_base` counts the refusals of the base branch; `is_base` where the plan is the base's own.
+    """
 
     guards: Sequence[Objection] = ()
     blocked: Sequence[Change] = ()
     of_base: int = 0
+    is_base: bool = False
 
     @property
     def codes(self) -> set[int]:
@@ -56,7 +60,10 @@ class Refusals:
         """The line that counts what the base branch has too, "" for nothing."""
         if not self.of_base:
             return ""
-        return f"{plural(self.of_base, 'refusal')} in the plan of the base branch too"
+        where = (
+            "this plan, and no change brings it" if self.is_base else "the base branch's plan too"
+        )
+        return f"{plural(self.of_base, 'refusal')} in {where}"
 
 
 NO_REFUSALS: Final = Refusals()
@@ -73,7 +80,7 @@ def refusals_of(made: Plan, bench: Bench, event: Event) -> Refusals:
     if bench.base is not None:
         base = _plan_of(bench.base(), bench)
         return without(found, _refusals_in(base)) if base is not None else found
-    return without(found, found) if event.name else found
+    return replace(without(found, found), is_base=True) if event.name else found
 
 
 def without(found: Refusals, base: Refusals) -> Refusals:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from reconciler.advice import on_journal
 from reconciler.foreign import quoted
@@ -12,9 +13,15 @@ from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Action, Change, Objection, Plan, Ref, RenamedFrom
-from reconciler.resource.guard_levels import REVIEW_LEVEL
+from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel
 
 MOST_NAMED = 5
+ConsentState: TypeAlias = GuardLevel | Literal["given"]
+_CONSENT_WORDS: Mapping[ConsentState, str] = {
+    "explicit": "needs consent of its own",
+    "review": "needs consent of a review",
+    "given": "consented to",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,8 @@ def notices(plan: Plan) -> Iterator[Notice]:
     for guard in by_consent(plan.guarded):
         refs = (guard.ref,) if guard.ref else ()
         ways = () if guard.is_met else guard.ways_out
-        yield Notice(consent_words(guard), "", refs, guard.said, ways=ways, code=guard.code)
+        title = _CONSENT_WORDS[consent_of(guard)]
+        yield Notice(title, "", refs, guard.said, ways=ways, code=guard.code)
     for change in plan.changes:
         if change.destroys and not _told_by_guard(change, plan):
             yield Notice("destroys for good", "", (change.ref,), names=change.destroys)
@@ -69,16 +77,13 @@ def notices(plan: Plan) -> Iterator[Notice]:
 
 
 def by_consent(guarded: Sequence[Objection]) -> list[Objection]:
-    """Return guards in the order of who may consent to them, first those of which no review is."""
+    """Return guards in the order of who may consent; those that no review lifts come first."""
     return sorted(guarded, key=lambda guard: guard.level == REVIEW_LEVEL)
 
 
-def consent_words(guard: Objection) -> str:
-    """Return which consent a guard needs, or that it was given."""
-    if guard.is_met:
-        return "consented to"
-    by_review = guard.level == REVIEW_LEVEL
-    return "needs consent of a review" if by_review else "needs consent of its own"
+def consent_of(guard: Objection) -> ConsentState:
+    """Return who may still consent to a guard."""
+    return "given" if guard.is_met else guard.level
 
 
 def _parts(plan: Plan) -> Iterator[Notice]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -109,10 +110,19 @@ def project_file(asked: Asked) -> Path | None:
     Raises UsageError for a file that is not there.
     """
     if asked.project is not None and not _is_there(asked.project):
-        if asked.project.is_fifo() or asked.project.is_char_device():
+        if _is_odd(asked.project):
             raise UsageError(f"cannot read the project file {asked.project}: {NOT_REGULAR}")
         raise UsageError(f"there is no project file {asked.project}")
     return asked.project or _find_project(asked.paths)
+
+
+def _is_odd(file: Path) -> bool:
+    """Return whether something is there that is neither a file nor a folder."""
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _find_project(paths: Sequence[Path]) -> Path | None:

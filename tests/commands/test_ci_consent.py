@@ -178,6 +178,18 @@ def test_what_the_base_branch_has_too(applied: Jobs) -> None:
 
 
 @pytest.mark.promise("S16")
+def test_what_the_default_branch_has(applied: Jobs) -> None:
+    """On the default branch no change brings a guard, and no other branch has it too."""
+    without_policy(applied)
+
+    planned = applied.merged("plan")
+
+    assert planned.code == 0
+    assert "1 refusal in this" in planned.log
+    assert "base branch" not in planned.log
+
+
+@pytest.mark.promise("S16")
 def test_a_dispatched_apply(applied: Jobs) -> None:
     """A run by hand applies the newest commit by the review of its pull request."""
     without_policy(applied)

@@ -149,13 +149,14 @@ def test_forgotten(folder: Path, service: Served) -> None:
 
     assert [one["ref"] for one in before["orphans"]] == ["SavedView/errors"]
     assert (ended.code, "(1)" in ended.err) == (0, True), ended.err
+    assert "no guard remembers" in ended.err
     assert planned(folder, service)["orphans"] == []
     assert service.rows("SELECT count(*) FROM saved_views") == [(1,)]
 
 
 @pytest.mark.parametrize("then", [[], ["compact"]])
 def test_forgotten_and_declared(folder: Path, service: Served, then: list[str]) -> None:
-    """What is declared and forgotten begins anew, in a compacted journal too."""
+    """What is declared and forgotten begins again, in a compacted journal too."""
     run(folder, service, "journal", "forget", "SavedView/errors")
     for command in then:
         run(folder, service, "journal", command)

@@ -85,8 +85,9 @@ def forget(*, ref: str, asked: Asked, patience: Patience) -> int:
         opened.append([Forgotten(at=opened.now(), ref=wanted)])
     if not asked.quiet:
         which = f" ({known})" if known is not None else ""
-        said = "is forgotten: a manifest that still declares it begins anew"
-        words(safe(f"{wanted}{which} {said}"))
+        said = "is forgotten: a manifest that still declares it begins again"
+        lost = "no guard remembers what was written to it or rolled back"
+        words(safe(f"{wanted}{which} {said}, and {lost}"))
     return 0
 
 

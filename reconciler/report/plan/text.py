@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.advice import on_journal
-from reconciler.report.attention import by_consent, consent_words, emptiness, partial_words
+from reconciler.report.attention import (
+    ConsentState,
+    by_consent,
+    consent_of,
+    emptiness,
+    partial_words,
+)
 from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, evidence, heading, kept_words, summary
@@ -47,10 +53,10 @@ class _Room:
 
 
 FEW = _Room(fields=12, lines=6, listed=25)
-_CONSENTS = {
-    "needs consent of its own": "Needs consent of its own: no review of this plan gives it",
-    "needs consent of a review": "Needs consent: a review of this plan gives it",
-    "consented to": "Consented to",
+_CONSENTS: Mapping[ConsentState, str] = {
+    "explicit": "Needs consent of its own: no review of this plan gives it",
+    "review": "Needs consent: a review of this plan gives it",
+    "given": "Consented to",
 }
 MANY = _Room(fields=4, lines=1, listed=15)
 
@@ -207,8 +213,8 @@ def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[
 
 
 def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
-    for words, guards in groupby(by_consent(plan.guarded), key=consent_words):
-        yield style.paint(_CONSENTS[words], Colour.RED, Colour.BOLD)
+    for consent, guards in groupby(by_consent(plan.guarded), key=consent_of):
+        yield style.paint(_CONSENTS[consent], Colour.RED, Colour.BOLD)
         for guard in guards:
             yield from _wrapped_guard(guard, style)
         yield ""
