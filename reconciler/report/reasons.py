@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias, assert_never
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from string import Formatter
+from typing import Any, TypeAlias
 
 from reconciler.advice import on_journal
 from reconciler.document import Path
@@ -13,51 +15,16 @@ from reconciler.report.counts import selection_words
 from reconciler.report.spoken import Lists, Place, facts_of_kind, places_in, spoken_place
 from reconciler.resource import (
     Action,
-    AnotherId,
-    AnotherObject,
     CannotBeAsked,
-    CannotBeCreated,
     Change,
-    CouldNotBeRead,
-    CreateLost,
-    DependsOn,
     Drift,
-    EditedBy,
-    FailsChecks,
-    GoneSince,
-    Imported,
-    IncidentsUnread,
-    LastEdit,
     Look,
-    LooksLike,
-    LostUnseen,
-    MadeAnew,
-    MadeByRun,
-    NeededUnseen,
-    NeverSeen,
     NeverWritten,
-    NothingBefore,
-    NotInAnswer,
-    NotSeenThen,
-    NotSelected,
-    Objected,
     Outcome,
-    OverwritesEdit,
-    OverwrittenSince,
-    ProtectionTurns,
-    PutBack,
     Reason,
-    Recalled,
     Ref,
     Refused,
-    RenamedFrom,
-    RuleWarns,
-    SameObject,
-    SecretsLost,
-    TakesOver,
-    UndoesRollback,
     WayOut,
-    WriteLost,
 )
 
 MOST_NAMED = 4
@@ -147,182 +114,27 @@ def ways_out_of(outcome: Outcome) -> tuple[str, ...]:
     return outcome.ways_out if isinstance(outcome, Refused) else ()
 
 
-def words_of(  # noqa: C901, PLR0911, PLR0912 - one case a reason
-    reason: Reason, ref: Ref, where: Places = spoken_place
-) -> str:
-    """Say one reason of a change."""
-    match reason:
-        case CannotBeAsked(said=said) | CannotBeCreated(said=said) | Objected(said=said):
-            return said
-        case CouldNotBeRead(said=said):
-            return f"it could not be read: {said}"
-        case DependsOn(refs=refs):
-            return f"depends on {listed(refs)}, which is blocked"
-        case NotSelected(refs=refs):
-            return (
-                f"refers to {listed(refs)}, which is not selected and has no id yet: "
-                "it must exist or be selected"
-            )
-        case CreateLost():
-            return _lost(reason, ref)
-        case WriteLost(at=at):
-            return f"the answer to an earlier write ({at}) was lost, or no read showed what it did"
-        case GoneSince(at=at):
-            return f"written {at} and gone since: it will be created again"
-        case NeverSeen(at=at):
-            return f"sent {at} and never seen since: it will be created again"
-        case EditedBy(edit=edit):
-            return f"live was last changed {edit}"
-        case OverwritesEdit(paths=paths, edit=edit):
-            undone = fields(paths, where)
-            return f"undoes what someone changed since our last write{_by(edit)}: {undone}"
-        case OverwrittenSince(paths=paths, edit=edit):
-            return (
-                f"overwritten by someone since our last write{_by(edit)}: "
-                f"{last_steps(paths, where)} cannot be seen, and are sent again"
-            )
-        case TakesOver(edit=edit, differs=True):
-            return f"it is there, differs, and this journal never wrote it{_last(edit)}"
-        case TakesOver(edit=edit):
-            return (
-                "it is there, and this journal never wrote it; "
-                f"whether it differs cannot be seen{_last(edit)}"
-            )
-        case NeverWritten():
-            return _never_written(reason)
-        case UndoesRollback(paths=paths, actor=actor, at=at):
-            who = actor or "someone"
-            return f"would bring back what {who} rolled back at {at}: {fields(paths, where)}"
-        case Recalled(paths=paths):
-            return f"{last_steps(paths, where)}: not in the answer, compared with the journal"
-        case Imported(at=at):
-            return f"compared with what was imported at {at}; it cannot be asked for"
-        case NotInAnswer(paths=paths):
-            return f"{last_steps(paths, where)}: not in the answer, and the journal has none"
-        case NeededUnseen(paths=paths):
-            return (
-                "every write needs these, and the manifest leaves them out: declare "
-                f"them in the manifest: {fields(paths, where)}"
-            )
-        case LostUnseen(names=names, fields=unseen):
-            return (
-                f"{', '.join(unseen)} of what is destroyed: not in the answer, and the journal "
-                f"has none, so they cannot be restored: {', '.join(names)}"
-            )
-        case RenamedFrom(ref=was):
-            return f"renamed: until its last apply it was {was}"
-        case LooksLike(refs=refs):
-            return f"much like what was {listed(refs)} at its last apply"
-        case AnotherObject(remote_id=was):
-            return f"until now this was about {was}"
-        case AnotherId(declared=declared, found=found):
-            return (
-                f"the service has nothing with the declared id {declared}, and the journal or the "
-                f"slug leads to {found}: declare that id, or correct or remove the declared one"
-            )
-        case SameObject():
-            return _same(reason)
-        case ProtectionTurns(begins=True):
-            return "it is protected from this apply on"
-        case ProtectionTurns():
-            return "its protection ends with this apply; from the next one on it may be changed"
-        case IncidentsUnread(said=said):
-            return f"its incidents could not be listed ({said}): it may have open ones"
-        case RuleWarns(rule=rule, said=said):
-            return f"{said} [{rule}]"
-        case NotSeenThen(paths=paths):
-            return (
-                f"{last_steps(paths, where)}: not in the answer then, and the journal had none, so "
-                "what was live is not known whole: make it by hand"
-            )
-        case FailsChecks(said=said):
-            more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
-            return (
-                f"what it was has errors, as `reconciler validate` finds them in a manifest: "
-                f"{'; '.join(said[:MOST_NAMED])}{more}: declare it without them, and apply"
-            )
-        case PutBack() | MadeByRun() | NothingBefore() | SecretsLost() | MadeAnew():
-            return _rolled_back(reason)
-        case _:
-            assert_never(reason)
+def words_of(reason: Reason, ref: Ref, where: Places = spoken_place) -> str:
+    """Return one reason of a change as a sentence."""
+    values = {field.name: getattr(reason, field.name) for field in dataclasses.fields(reason)}
+    settle = on_journal("settle", f"{ref} --id ID")
+    return _Words(where).format(reason.words, settle=settle, **values)
 
 
-def _never_written(reason: NeverWritten) -> str:
-    said = "this journal neither wrote nor imported what has its id"
-    if reason.is_another:
-        names = " and ".join(map(quoted, reason.names))
-        return (
-            f"{said}: incidents and events call that {names}, and the manifest "
-            f"{quoted(reason.declared)}: make sure that the id is the right one"
-        )
-    known = ", and incidents and events call that by the declared name" if reason.names else ""
-    return f"{said}{known}"
+class _Words(Formatter):
+    """Fills in the template of a reason: `{field}`, or `{field:form}`."""
+
+    def __init__(self, where: Places) -> None:
+        self._where = where
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return a field in one of the forms."""
+        return _FORMS[format_spec](value, self._where)
 
 
-def _rolled_back(reason: PutBack | MadeByRun | NothingBefore | SecretsLost | MadeAnew) -> str:
-    match reason:
-        case PutBack(state=state, at=at, later=later):
-            was = "declared" if state == "declared" else "live, right before the run wrote it,"
-            runs = ", ".join(one[:SHORT_RUN] for one in later)
-            word = "run" if len(later) == 1 else "runs"
-            more = f"; what was written since goes too ({word} {runs})" if later else ""
-            return f"as it was {was} {at}{more}"
-        case MadeByRun(remote_id=remote_id):
-            known = "" if remote_id is None else f" as {remote_id}"
-            return f"the run created it{known}, and the API has no delete: remove it by hand"
-        case NothingBefore(compacted=compacted, live=live):
-            said = (
-                "the journal was compacted since, so what was declared before the run is not known"
-                if compacted
-                else "nothing was declared before the run, which took it over"
-            )
-            return f"{said}; --live puts back what was live then" if live else said
-        case SecretsLost(names=()):
-            return "it held a secret that no manifest declared, which is not kept"
-        case SecretsLost(names=names):
-            return (
-                f"it held other values of {', '.join(names)}, which are not kept: set those in the "
-                "environment, where they are known"
-            )
-        case MadeAnew(names=names):
-            return f"gone, and made anew with other ids: {', '.join(names)}"
-
-
-def _lost(reason: CreateLost, ref: Ref) -> str:
-    lost = f"the answer to its create ({reason.at}) was lost"
-    settle = f"`{on_journal('settle', f'{ref} --id ID')}`"
-    match reason.became:
-        case "happened":
-            return f"{lost}; it did happen"
-        case "never-happened":
-            return f"{lost}; it did not happen"
-        case "another":
-            return (
-                f"{lost}, and what is live now is not what was sent: look at it, then run {settle}"
-            )
-        case "unknown":
-            return (
-                f"{lost}, and the API cannot be asked: look for it, then run {settle} "
-                "or `--never-happened`"
-            )
-
-
-def _same(reason: SameObject) -> str:
-    thing = "list" if reason.remote_id is None else f"object {reason.remote_id}"
-    return f"about the same {thing} as {listed(reason.refs)}: declare it once"
-
-
-def _by(edit: LastEdit) -> str:
-    return f", last {edit}" if edit.told else ""
-
-
-def _last(edit: LastEdit) -> str:
-    return f"; last changed {edit}" if edit.told else ""
-
-
-def listed(refs: Iterable[Ref]) -> str:
-    """Give names, joined by commas."""
-    return ", ".join(map(str, refs))
+def listed(names: Iterable[object]) -> str:
+    """Return names, joined by commas."""
+    return ", ".join(map(str, names))
 
 
 def last_steps(paths: Iterable[Path], where: Places) -> str:
@@ -333,6 +145,24 @@ def last_steps(paths: Iterable[Path], where: Places) -> str:
 
 def fields(paths: Iterable[Path], where: Places) -> str:
     """Name places, each once, and say how many more there are."""
-    named = list(dict.fromkeys(where(path).words for path in paths))
+    return _first(list(dict.fromkeys(where(path).words for path in paths)), ", ")
+
+
+def _first(named: Sequence[str], separator: str) -> str:
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    return ", ".join(named[:MOST_NAMED]) + more
+    return separator.join(named[:MOST_NAMED]) + more
+
+
+_FORMS: Mapping[str, Callable[[Any, Places], str]] = {
+    "": lambda value, _: str(value),
+    "listed": lambda values, _: listed(values),
+    "first": lambda values, _: _first(values, "; "),
+    "short": lambda runs, _: ", ".join(run[:SHORT_RUN] for run in runs),
+    "quoted": lambda said, _: " and ".join(map(quoted, [said] if isinstance(said, str) else said)),
+    "someone": lambda actor, _: actor or "someone",
+    "places": fields,
+    "fields": last_steps,
+    "by": lambda edit, _: f", last {edit}" if edit.told else "",
+    "last": lambda edit, _: f"; last changed {edit}" if edit.told else "",
+}
+"""How a field is written in the words of a reason, by the form that its template names."""

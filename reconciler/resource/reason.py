@@ -1,4 +1,8 @@
-"""Why a change is as it is: values with a code. Their words are made in `report`. Pure."""
+"""Why a change is as it is: values with a code, and with words. Pure.
+
+`words` is a template over the fields of a reason; how fields are written, as `{paths:places}`,
+is decided in reconciler/report/reasons.py.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ class CannotBeAsked:
     """The API has no way to ask for it; `said` is what the kind knows of that."""
 
     code: ClassVar[str] = "cannot-be-asked"
+    words: ClassVar[str] = "{said}"
     said: str
 
 
@@ -23,6 +28,7 @@ class CouldNotBeRead:
     """It was asked for, and the answer is of no use."""
 
     code: ClassVar[str] = "unread"
+    words: ClassVar[str] = "it could not be read: {said}"
     said: str
     exit_code: int
 
@@ -32,6 +38,7 @@ class CannotBeCreated:
     """It is not there, and creating it is no way to make it so."""
 
     code: ClassVar[str] = "cannot-be-created"
+    words: ClassVar[str] = "{said}"
     said: str
 
 
@@ -40,6 +47,7 @@ class Objected:
     """The service was asked about the write, and this is what it objects to."""
 
     code: ClassVar[str] = "objected"
+    words: ClassVar[str] = "{said}"
     said: str
 
 
@@ -48,6 +56,7 @@ class DependsOn:
     """What it refers to is blocked."""
 
     code: ClassVar[str] = "depends-on"
+    words: ClassVar[str] = "depends on {refs:listed}, which is blocked"
     refs: tuple[Ref, ...]
 
 
@@ -56,6 +65,10 @@ class NotSelected:
     """What it refers to was left out by `--select` or `--exclude`, and nobody knows its id yet."""
 
     code: ClassVar[str] = "not-selected"
+    words: ClassVar[str] = (
+        "refers to {refs:listed}, which is not selected and has no id yet: "
+        "it must exist or be selected"
+    )
     refs: tuple[Ref, ...]
 
 
@@ -70,12 +83,35 @@ class CreateLost:
     at: str
     became: Literal["happened", "never-happened", "unknown", "another"]
 
+    @property
+    def words(self) -> str:
+        """What is known of it by now, and how to settle it."""
+        lost = "the answer to its create ({at}) was lost"
+        match self.became:
+            case "happened":
+                return f"{lost}; it did happen"
+            case "never-happened":
+                return f"{lost}; it did not happen"
+            case "another":
+                return (
+                    f"{lost}, and what is live now is not what was sent: look at it, "
+                    "then run `{settle}`"
+                )
+            case "unknown":
+                return (
+                    f"{lost}, and the API cannot be asked: look for it, then run `{{settle}}` "
+                    "or `--never-happened`"
+                )
+
 
 @dataclass(frozen=True, slots=True)
 class WriteLost:
     """The answer to an earlier write was lost."""
 
     code: ClassVar[str] = "write-lost"
+    words: ClassVar[str] = (
+        "the answer to an earlier write ({at}) was lost, or no read showed what it did"
+    )
     at: str
 
 
@@ -84,6 +120,7 @@ class GoneSince:
     """It was written, and is there no longer."""
 
     code: ClassVar[str] = "gone-since"
+    words: ClassVar[str] = "written {at} and gone since: it will be created again"
     at: str
 
 
@@ -92,6 +129,7 @@ class NeverSeen:
     """It was sent, be it acknowledged or not, and no read has shown it."""
 
     code: ClassVar[str] = "never-seen"
+    words: ClassVar[str] = "sent {at} and never seen since: it will be created again"
     at: str
 
 
@@ -100,6 +138,7 @@ class EditedBy:
     """Someone else changed it after our last write."""
 
     code: ClassVar[str] = "edited-by"
+    words: ClassVar[str] = "live was last changed {edit}"
     edit: LastEdit
 
 
@@ -108,6 +147,9 @@ class OverwritesEdit:
     """The write would undo what someone else changed in these fields since our last write."""
 
     code: ClassVar[str] = "overwrites-edit"
+    words: ClassVar[str] = (
+        "undoes what someone changed since our last write{edit:by}: {paths:places}"
+    )
     paths: tuple[Path, ...]
     edit: LastEdit
 
@@ -117,6 +159,10 @@ class OverwrittenSince:
     """Someone wrote it again since our last write, and these fields are not in the answer."""
 
     code: ClassVar[str] = "overwritten-since"
+    words: ClassVar[str] = (
+        "overwritten by someone since our last write{edit:by}: "
+        "{paths:fields} cannot be seen, and are sent again"
+    )
     paths: tuple[Path, ...]
     edit: LastEdit
 
@@ -128,6 +174,16 @@ class TakesOver:
     code: ClassVar[str] = "takes-over"
     edit: LastEdit
     differs: bool = True
+
+    @property
+    def words(self) -> str:
+        """That it was not ours, and whether it differs."""
+        if self.differs:
+            return "it is there, differs, and this journal never wrote it{edit:last}"
+        return (
+            "it is there, and this journal never wrote it; "
+            "whether it differs cannot be seen{edit:last}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +203,27 @@ class NeverWritten:
         """Whether what has the id bears another name than the declared one."""
         return bool(self.names) and self.declared not in self.names
 
+    @property
+    def words(self) -> str:
+        """That it was not ours, and what incidents and events call it."""
+        said = "this journal neither wrote nor imported what has its id"
+        if self.is_another:
+            return (
+                f"{said}: incidents and events call that {{names:quoted}}, and the manifest "
+                "{declared:quoted}: make sure that the id is the right one"
+            )
+        known = ", and incidents and events call that by the declared name" if self.names else ""
+        return f"{said}{known}"
+
 
 @dataclass(frozen=True, slots=True)
 class UndoesRollback:
     """These fields are declared as they were before `actor` rolled them back at that time."""
 
     code: ClassVar[str] = "undoes-rollback"
+    words: ClassVar[str] = (
+        "would bring back what {actor:someone} rolled back at {at}: {paths:places}"
+    )
     paths: tuple[Path, ...]
     actor: str
     at: str
@@ -163,6 +234,7 @@ class Recalled:
     """These fields are not in the answer, and are compared with the journal."""
 
     code: ClassVar[str] = "recalled"
+    words: ClassVar[str] = "{paths:fields}: not in the answer, compared with the journal"
     paths: tuple[Path, ...]
 
 
@@ -171,6 +243,7 @@ class Imported:
     """It cannot be asked for, and is compared with what an import took for it at that time."""
 
     code: ClassVar[str] = "imported"
+    words: ClassVar[str] = "compared with what was imported at {at}; it cannot be asked for"
     at: str
 
 
@@ -179,6 +252,7 @@ class NotInAnswer:
     """These fields are not in the answer, and the journal has nothing of them either."""
 
     code: ClassVar[str] = "not-in-answer"
+    words: ClassVar[str] = "{paths:fields}: not in the answer, and the journal has none"
     paths: tuple[Path, ...]
 
 
@@ -187,6 +261,10 @@ class NeededUnseen:
     """Every write has to send these fields, and the one that is planned would not."""
 
     code: ClassVar[str] = "needed-unseen"
+    words: ClassVar[str] = (
+        "every write needs these, and the manifest leaves them out: declare "
+        "them in the manifest: {paths:places}"
+    )
     paths: tuple[Path, ...]
 
 
@@ -195,6 +273,10 @@ class LostUnseen:
     """It destroys what nobody can keep whole: these fields of these members cannot be seen."""
 
     code: ClassVar[str] = "lost-unseen"
+    words: ClassVar[str] = (
+        "{fields:listed} of what is destroyed: not in the answer, and the journal "
+        "has none, so they cannot be restored: {names:listed}"
+    )
     names: tuple[str, ...]
     fields: tuple[str, ...]
 
@@ -204,6 +286,7 @@ class RenamedFrom:
     """The same object was declared under another name at its last apply."""
 
     code: ClassVar[str] = "renamed-from"
+    words: ClassVar[str] = "renamed: until its last apply it was {ref}"
     ref: Ref
 
 
@@ -212,6 +295,7 @@ class LooksLike:
     """It would be created, and is much like what is no longer declared."""
 
     code: ClassVar[str] = "looks-like"
+    words: ClassVar[str] = "much like what was {refs:listed} at its last apply"
     refs: tuple[Ref, ...]
 
 
@@ -220,6 +304,7 @@ class AnotherObject:
     """Until now the manifest was about the object of this id."""
 
     code: ClassVar[str] = "another-object"
+    words: ClassVar[str] = "until now this was about {remote_id}"
     remote_id: RemoteId
 
 
@@ -228,6 +313,10 @@ class AnotherId:
     """There is nothing with the declared id, and the journal or a slug leads to another object."""
 
     code: ClassVar[str] = "another-id"
+    words: ClassVar[str] = (
+        "the service has nothing with the declared id {declared}, and the journal or the "
+        "slug leads to {found}: declare that id, or correct or remove the declared one"
+    )
     declared: RemoteId
     found: RemoteId
 
@@ -240,6 +329,12 @@ class SameObject:
     refs: tuple[Ref, ...]
     remote_id: RemoteId | None
 
+    @property
+    def words(self) -> str:
+        """What the manifests are about."""
+        thing = "list" if self.remote_id is None else "object {remote_id}"
+        return f"about the same {thing} as {{refs:listed}}: declare it once"
+
 
 @dataclass(frozen=True, slots=True)
 class ProtectionTurns:
@@ -248,12 +343,20 @@ class ProtectionTurns:
     code: ClassVar[str] = "protection"
     begins: bool
 
+    @property
+    def words(self) -> str:
+        """From when on it is protected, or no longer."""
+        if self.begins:
+            return "it is protected from this apply on"
+        return "its protection ends with this apply; from the next one on it may be changed"
+
 
 @dataclass(frozen=True, slots=True)
 class IncidentsUnread:
     """It would be silenced, and whether it has open incidents could not be found out."""
 
     code: ClassVar[str] = "incidents-unread"
+    words: ClassVar[str] = "its incidents could not be listed ({said}): it may have open ones"
     said: str
 
 
@@ -262,6 +365,7 @@ class RuleWarns:
     """A rule of the team's own, by its code, has something against the change that stops none."""
 
     code: ClassVar[str] = "rule-warns"
+    words: ClassVar[str] = "{said} [{rule}]"
     rule: str
     said: str
 
@@ -278,6 +382,14 @@ class PutBack:
     at: str
     later: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> str:
+        """As what it is put back, and what goes with it."""
+        was = "declared" if self.state == "declared" else "live, right before the run wrote it,"
+        runs = "run" if len(self.later) == 1 else "runs"
+        more = f"; what was written since goes too ({runs} {{later:short}})" if self.later else ""
+        return f"as it was {was} {{at}}{more}"
+
 
 @dataclass(frozen=True, slots=True)
 class MadeByRun:
@@ -285,6 +397,12 @@ class MadeByRun:
 
     code: ClassVar[str] = "made-by-run"
     remote_id: RemoteId | None
+
+    @property
+    def words(self) -> str:
+        """How to remove it."""
+        known = "" if self.remote_id is None else " as {remote_id}"
+        return f"the run created it{known}, and the API has no delete: remove it by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +417,16 @@ class NothingBefore:
     compacted: bool
     live: bool
 
+    @property
+    def words(self) -> str:
+        """Why nothing is known, and what can be put back."""
+        said = (
+            "the journal was compacted since, so what was declared before the run is not known"
+            if self.compacted
+            else "nothing was declared before the run, which took it over"
+        )
+        return f"{said}; --live puts back what was live then" if self.live else said
+
 
 @dataclass(frozen=True, slots=True)
 class SecretsLost:
@@ -310,12 +438,26 @@ class SecretsLost:
     code: ClassVar[str] = "secrets-lost"
     names: tuple[str, ...]
 
+    @property
+    def words(self) -> str:
+        """Which secrets, and where to set them."""
+        if not self.names:
+            return "it held a secret that no manifest declared, which is not kept"
+        return (
+            "it held other values of {names:listed}, which are not kept: set those in the "
+            "environment, where they are known"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class NotSeenThen:
     """What was live is kept without these fields: no answer had them, and nobody knew them."""
 
     code: ClassVar[str] = "not-seen-then"
+    words: ClassVar[str] = (
+        "{paths:fields}: not in the answer then, and the journal had none, so "
+        "what was live is not known whole: make it by hand"
+    )
     paths: tuple[Path, ...]
 
 
@@ -324,6 +466,10 @@ class FailsChecks:
     """What it was has errors at these paths, with which no manifest is accepted."""
 
     code: ClassVar[str] = "fails-checks"
+    words: ClassVar[str] = (
+        "what it was has errors, as `reconciler validate` finds them in a manifest: "
+        "{said:first}: declare it without them, and apply"
+    )
     paths: tuple[Path, ...]
     said: tuple[str, ...]
 
@@ -333,6 +479,7 @@ class MadeAnew:
     """These members are gone, and come back as others with the same content: with other ids."""
 
     code: ClassVar[str] = "made-anew"
+    words: ClassVar[str] = "gone, and made anew with other ids: {names:listed}"
     names: tuple[str, ...]
 
 

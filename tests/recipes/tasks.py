@@ -212,14 +212,15 @@ def reason(bench: Workbench) -> None:
         "@dataclass(frozen=True, slots=True)\n"
         "class FirstOfAll:\n"
         '    """It is called the first."""\n\n'
-        '    code: ClassVar[str] = "called-first"\n\n\n'
+        '    code: ClassVar[str] = "called-first"\n'
+        '    words: ClassVar[str] = "it is called the first"\n\n\n'
         "Reason: TypeAlias = (",
     )
     bench.after(reasons, "    | IncidentsUnread", "    | FirstOfAll")
     resource = "reconciler/resource/__init__.py"
     bench.after(resource, "        EditedBy,", "        FirstOfAll,")
     bench.after(resource, '    "EditedBy",', '    "FirstOfAll",')
-    deciding, words = "reconciler/planning/deciding.py", "reconciler/report/reasons.py"
+    deciding = "reconciler/planning/deciding.py"
     bench.after(deciding, "    Evidence,", "    FirstOfAll,")
     bench.replace(
         deciding,
@@ -227,14 +228,6 @@ def reason(bench: Workbench) -> None:
         '    if manifest.ref.name == "first":\n'
         "        change = replace(change, reasons=(*change.reasons, FirstOfAll()))\n"
         "    if not change.action.writes:\n        return change\n    return replace(",
-    )
-    bench.after(words, "    EditedBy,", "    FirstOfAll,")
-    bench.replace(
-        words,
-        "        case IncidentsUnread(said=said):\n",
-        "        case FirstOfAll():\n"
-        '            return "it is called the first"\n'
-        "        case IncidentsUnread(said=said):\n",
     )
     bench.after("docs/plan.md", "| `incidents-unread` |", "| `called-first` | its name | |")
     bench.explain("called-first", "reason", "its name")
