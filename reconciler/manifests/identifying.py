@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.document import Edit, Gone, Item, Items, Json, Put, Within
-from reconciler.expressions import Word, expression, whole
+from reconciler.expressions import Word, expression, parts_of, whole
 from reconciler.manifests.adopting import Script, text_after
 from reconciler.manifests.repeating import FOR_EACH, keys_named, written_items
 from reconciler.resource import Manifest, RemoteId
 
 KEY = "id"
 _NO_KEY = re.compile(r"[^A-Za-z0-9]")
-_EXPRESSIONS = re.compile(r"\$\{[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +133,9 @@ def _own_key(value: Json, given: Sequence[Given]) -> str:
     """Return a key for ids among items that other manifests may have too, of other kind or name."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else ""
-    told = _NO_KEY.sub("_", _EXPRESSIONS.sub("", str(name))).strip("_")
-    return "_".join(filter(None, (given[0].manifest.ref.kind, told, KEY)))
+    fixed = "".join(part for part in parts_of(str(name)) if isinstance(part, str))
+    named = _NO_KEY.sub("_", fixed).strip("_")
+    return "_".join(filter(None, (given[0].manifest.ref.kind, named, KEY)))
 
 
 def _by_hand(value: Json, given: Sequence[Given], place: Place) -> str:

@@ -249,7 +249,8 @@ def _differing(one: SampleAnswer, who: str) -> str:
         quoted(met_words(met), LONGEST_NAME) if met and met.policy else met_words(met)
         for met in (one.before, one.after)
     )
-    return f"{log} {severity_word(sample)}: the {who} tells {told}, the evaluator {evaluated}"
+    severity = quoted(severity_word(sample), LONGEST_NAME)
+    return f"{log} {severity}: the {who} tells {told}, the evaluator {evaluated}"
 
 
 def _names(names: Sequence[str]) -> str:
