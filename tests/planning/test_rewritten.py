@@ -198,6 +198,17 @@ def test_rounded_target(tmp_path: Path) -> None:
     assert_settled(site, declared)
 
 
+def test_rounded_again_without_a_revision(tmp_path: Path) -> None:
+    """What a second write stores otherwise settles too where a service tells no revision."""
+    site = Site(tmp_path, create_app(profile=Profile(floats="single", metadata="left_out")))
+    site.apply(manifest("SLO/checkout", SLO_SPEC))
+    later = manifest("SLO/checkout", {**SLO_SPEC, "description": "later"})
+
+    site.apply(later)
+
+    assert_settled(site, later)
+
+
 def test_rewritten_and_declared_otherwise(tmp_path: Path) -> None:
     """A rewritten field stays quiet when the declaration changes in a way that writes nothing."""
     site = Site(tmp_path, create_app(profile=Profile(floats="single")))
