@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from pathlib import Path
 
 import httpx
 import pytest
@@ -23,6 +24,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
+from reconciler.emulator import Profile, create_app
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.project import Guards
 from reconciler.resource import Evidence, Seen
@@ -206,6 +208,20 @@ def test_inverted_flag(site: Site, disabled: bool) -> None:
     (stored,) = site.outside("GET", POLICIES)["policies"]
     assert stored["enabled"] is not disabled
     assert_settled(site, declared)
+
+
+@pytest.mark.parametrize("disabled", [True, False])
+def test_dropped_flag(tmp_path: Path, disabled: bool) -> None:
+    """A policy that somebody disabled or enabled is seen where a service leaves zeros out."""
+    site = Site(tmp_path, create_app(profile=Profile(zero_values="dropped")))
+    declared = policy_set(policy("a", disabled=not disabled))
+    site.apply(declared)
+    overwrite(site, policy("a", disabled=disabled))
+
+    change = site.change(declared)
+
+    assert change.action.word == "update"
+    assert ("policies", "a", "policy", "disabled") in paths(change)
 
 
 @pytest.mark.parametrize("lose", [lost_after, answer_with(500, carried_out=True)])

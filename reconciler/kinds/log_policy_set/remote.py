@@ -213,8 +213,10 @@ def as_input(record: dict[str, Json], ours: Sequence[Json]) -> dict[str, Json]:
     """
     rules = {"logRules": record["logRules"]} if isinstance(record.get("logRules"), dict) else {}
     policy = {key: value for key, value in record.items() if key != "logRules"}
-    if isinstance(record.get("enabled"), bool):
-        policy["disabled"] = not record["enabled"]
+    enabled = record.get("enabled", False)
+    if isinstance(enabled, bool):
+        # A service may leave out a zero, and here it is the zero that a policy is disabled by.
+        policy["disabled"] = not enabled
     item = only_writable({**rules, "policy": policy}, PolicyItem, ours)
     assert isinstance(item, dict)  # noqa: S101 - an object stays one
     return item
