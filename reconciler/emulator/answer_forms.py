@@ -1,7 +1,6 @@
 """How an answer looks on the wire: what is filled in, left out, ordered, and how wide it is."""
 
 import json
-import struct
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import UnionType
@@ -9,7 +8,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 
 from reconciler.emulator.models.wire import JsonObject, WireObject
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.rendering import Rendered, as_json, as_text, reordered
+from reconciler.emulator.rendering import Rendered, as_json, as_text, narrowed, reordered
 
 _Step: TypeAlias = Callable[[Any, type[WireObject]], Any]
 """Rewrites the content of an answer of a model, which tells fields from keys of a map."""
@@ -37,7 +36,7 @@ def _steps(profile: Profile) -> Iterator[_Step]:
     if profile.zero_values == "dropped":
         yield _without_zeros
     if profile.floats == "single":
-        yield lambda content, _: _narrowed(content)
+        yield lambda content, _: narrowed(content)
     if profile.key_order == "reversed":
         yield lambda content, _: reordered(content)
 
@@ -152,16 +151,3 @@ def _bare(shape: Any) -> Any:
     if get_origin(shape) in (Union, UnionType):
         return _bare(next(part for part in get_args(shape) if part is not type(None)))
     return shape
-
-
-def _narrowed(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _narrowed(inner) for key, inner in value.items()}
-        case list():
-            return [_narrowed(item) for item in value]
-        case float() if abs(value) < 3.4e38:  # noqa: PLR2004 - the largest a single holds
-            single = struct.unpack("f", struct.pack("f", value))[0]
-            return float(f"{single:.9g}")
-        case _:
-            return value

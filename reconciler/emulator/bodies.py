@@ -5,7 +5,7 @@ import unicodedata
 from reconciler.emulator.models.wire import WireObject
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.reading import Model, read
-from reconciler.emulator.rendering import as_json
+from reconciler.emulator.rendering import as_json, narrowed
 from reconciler.emulator.unknown_fields import objects_in, received
 
 _TEXTS = ("name", "display_name", "title", "label", "description")
@@ -14,12 +14,14 @@ _TEXTS = ("name", "display_name", "title", "label", "description")
 def body_of(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
     """Read a body, or the part of one that stands at `root`. Raises InvalidRequestError."""
     content = received(model, value, profile, *root)
-    if {profile.texts, profile.unicode, profile.uuids, profile.int64} == {"as_sent"}:
+    as_sent = {profile.texts, profile.unicode, profile.uuids, profile.int64} == {"as_sent"}
+    if as_sent and profile.floats == "double":
         return content
     for _, part in objects_in(content, root):
         _tidy(part, profile)
+    sent = as_json(content)
     # A name of blanks is none: what is stored has to keep the rules too.
-    return read(model, as_json(content), *root)
+    return read(model, narrowed(sent) if profile.floats == "single" else sent, *root)
 
 
 def _tidy(part: WireObject, profile: Profile) -> None:

@@ -152,7 +152,7 @@ class Profile:
     floats: Annotated[
         Literal["double", "single"],
         Field(
-            description="Whether fractions come back as sent, or as 32 bits hold them: "
+            description="Whether fractions are stored as sent, or as 32 bits hold them: "
             "99.9 as 99.9000015."
         ),
     ] = "double"

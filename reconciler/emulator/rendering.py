@@ -5,6 +5,7 @@ that the service has set since. What the service made itself comes with all its 
 """
 
 import json
+import struct
 from typing import Any
 
 from reconciler.emulator.models.wire import JsonObject, WireObject
@@ -49,6 +50,20 @@ def reordered(value: Any) -> Any:
             return {key: reordered(value[key]) for key in sorted(value, reverse=True)}
         case list():
             return [reordered(item) for item in value]
+        case _:
+            return value
+
+
+def narrowed(value: Any) -> Any:
+    """Return a JSON value with fractions as 32 bits hold them, in nine digits."""
+    match value:
+        case dict():
+            return {key: narrowed(inner) for key, inner in value.items()}
+        case list():
+            return [narrowed(item) for item in value]
+        case float() if abs(value) < 3.4e38:  # noqa: PLR2004 - the largest a single holds
+            single = struct.unpack("f", struct.pack("f", value))[0]
+            return float(f"{single:.9g}")
         case _:
             return value
 

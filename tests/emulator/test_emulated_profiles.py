@@ -418,6 +418,22 @@ def test_floats(how: str, target: float) -> None:
     assert emulator.get(f"{SLOS}/{made['id']}").body["slo"] == made
 
 
+def test_floats_written_back() -> None:
+    """What was read and is written back changes nothing, as it is what 32 bits hold already."""
+    emulator = under(floats="single", widget_times="told")
+    widget = {"id": {"value": "w"}, "definition": {"dynamic": {"most": 99.9}}}
+    rows = [{"id": {"value": "r"}, "widgets": [widget]}]
+    layout = {"sections": [{"id": {"value": "s"}, "rows": rows}]}
+    made = emulator.post(DASHBOARDS, dashboard(layout=layout)).body["dashboardId"]
+    read = emulator.get(f"{DASHBOARDS}/{made}").body["dashboard"]
+
+    emulator.put(DASHBOARDS, {"requestId": "again", "dashboard": read})
+
+    assert emulator.get(f"{DASHBOARDS}/{made}").body["dashboard"] == read
+    (stored,) = emulator.web("dashboards")
+    assert stored["dashboard"]["layout"] == read["layout"]
+
+
 def test_client_slo_ids() -> None:
     """An id in the POST of an SLO is taken, and taken once."""
     emulator = under(client_slo_ids=True)
