@@ -129,6 +129,14 @@ def stored_otherwise(
     return tuple(differences(shown, wanted, kind.shape))
 
 
+def is_empty(difference: Difference) -> bool:
+    """Return whether a field is absent, null or holds nothing, before and after."""
+    return all(
+        value is ABSENT or value is None or value in ({}, [], "")
+        for value in (difference.before, difference.after)
+    )
+
+
 def members_not_stored(kind: Kind, change: Change, now: Seen, memory: Memory) -> tuple[Path, ...]:
     """Name the declared members of lists that a read after the write does not show.
 

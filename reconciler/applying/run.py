@@ -12,6 +12,7 @@ from reconciler.applying.applied import Applied, batches, blocked, left, why_ski
 from reconciler.applying.checks import (
     Acknowledged,
     as_told,
+    is_empty,
     is_stale_read,
     moved,
     not_removed,
@@ -280,6 +281,7 @@ class Run:
                 entries.extend(self._compared(kind, sending, outcome, None)[0])
             elif entry is not None:
                 entries.append(entry)
+                entries.extend(self._same_to_the_service(kind, sending, outcome))
             outcomes.append(outcome)
         self._closed(entries, unproved)
         for answer in answers:
@@ -288,6 +290,19 @@ class Run:
         for outcome in outcomes:
             self._note(outcome)
         await self._read_back(kind, later)
+
+    def _same_to_the_service(
+        self, kind: Kind, sending: Sending, outcome: Outcome
+    ) -> Iterator[Entry]:
+        """Yield the empty fields that are declared and not live, where no write makes them live."""
+        before = sending.change.observation
+        if isinstance(outcome, Unchanged) and isinstance(before, Seen):
+            found = stored_otherwise(
+                kind, filled(sending.change.declared, self.ids), before.document
+            )
+            empty = [field for field in found if is_empty(field)]
+            if empty:
+                yield rewritten_entry(self.name, self.journal.now(), outcome.ref, empty)
 
     def _new_id(self, change: Change, written: Written) -> Iterator[Identified]:
         """Yield what the journal keeps of a create before anybody looks for what it made."""

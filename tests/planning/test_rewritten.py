@@ -9,8 +9,11 @@ from typing import Any
 
 import httpx
 import pytest
+from harness.profiles import profile
 from harness.routes import BY_SLUG, DASHBOARDS, SLOS
 from harness.sites import (
+    ALERT_ID,
+    ALERT_SPEC,
     SALT,
     SLO_SPEC,
     Site,
@@ -209,6 +212,19 @@ def test_rounded_again_without_a_revision(tmp_path: Path) -> None:
     assert_settled(site, later)
 
 
+@pytest.mark.parametrize("metadata", ["told", "left_out"])
+def test_empty_labels_that_no_write_makes(tmp_path: Path, metadata: str) -> None:
+    """An empty map that the service takes for none settles, though it sees no change in it."""
+    chosen = profile({"reads": "wrapped", "metadata": metadata})
+    site = Site(tmp_path, create_app(alert_ids=[ALERT_ID], profile=chosen))
+    site.apply(manifest("AlertDefinition/one", ALERT_SPEC, ALERT_ID))
+    emptied = manifest("AlertDefinition/one", {**ALERT_SPEC, "entityLabels": {}}, ALERT_ID)
+
+    site.apply(emptied)
+
+    assert_settled(site, emptied)
+
+
 def test_rewritten_and_declared_otherwise(tmp_path: Path) -> None:
     """A rewritten field stays quiet when the declaration changes in a way that writes nothing."""
     site = Site(tmp_path, create_app(profile=Profile(floats="single")))
@@ -228,17 +244,6 @@ def test_rewritten_by_a_replace(tmp_path: Path) -> None:
     site.apply(manifest("SLO/checkout", {**SLO_SPEC, "description": "mine"}))
 
     assert_settled(site, manifest("SLO/checkout", {**SLO_SPEC, "description": "mine"}))
-
-
-def test_rewritten_without_any_version(tmp_path: Path) -> None:
-    """Where answers have neither revision nor time, what a replace rewrites settles too."""
-    site = Site(tmp_path, create_app(profile=Profile(floats="single", metadata="left_out")))
-    site.apply(manifest("SLO/checkout", SLO_SPEC))
-    edited = manifest("SLO/checkout", {**SLO_SPEC, "description": "mine"})
-
-    site.apply(edited)
-
-    assert_settled(site, edited)
 
 
 def test_rewritten_policies(tmp_path: Path) -> None:
