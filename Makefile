@@ -25,7 +25,7 @@ WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
 
 # Where the laws of `make quick` stand; what is slow there is marked.
 QUICK := tests/document tests/planning tests/guards tests/kinds tests/manifests tests/api tests/applying \
-	tests/report tests/test_house.py
+	tests/report tests/test_house.py tests/test_registries.py
 
 headline = @printf '\n== %s\n' "$(1)"
 

@@ -41,8 +41,9 @@ def read_overridden(texts: Iterable[str]) -> Overridden:
     reasons: list[str] = []
     for text in texts:
         code, equals, reason = (part.strip() for part in text.partition("="))
-        # A code alone is no reason for all guards.
-        is_code = (bool(equals) and not code.split()[1:]) or code in GUARDS
+        # A code alone, also a misspelt one, is no reason for all guards.
+        is_word = not code.split()[1:]
+        is_code = is_word and (bool(equals) or code.startswith(PREFIX) or _is_near(code))
         if is_code and code not in GUARDS and not code.startswith(PREFIX):
             raise UsageError(_unknown(code, GUARDS))
         given = (reason if is_code else text).strip()
@@ -53,6 +54,10 @@ def read_overridden(texts: Iterable[str]) -> Overridden:
         {code: "; ".join(given) for code, given in codes.items()},
         "; ".join(reasons) if reasons else None,
     )
+
+
+def _is_near(word: str) -> bool:
+    return bool(nearest(word.lower(), GUARDS))
 
 
 def _unknown(code: str, known: Iterable[str]) -> str:

@@ -177,6 +177,9 @@ def test_override_texts(texts: list[str], codes: dict[str, str], reason: str | N
         ("=1", "no guard ``"),
         ("protected=", "needs a reason"),
         ("protected", "needs a reason"),
+        ("R/owner", "needs a reason"),
+        ("PROTECTED", "did you mean `protected`?"),
+        ("slo-target-lowerd", "did you mean `slo-target-lowered`?"),
         (" ", "needs a reason"),
     ],
 )

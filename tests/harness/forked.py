@@ -125,7 +125,7 @@ def _child(one: Launch) -> None:
     try:
         main()
     except SystemExit as leaving:
-        code = leaving.code
+        code = leaving.code or 0
     sys.stdout.flush()
     sys.stderr.flush()
     Path(POINTS).write_text(str(reached), encoding="utf-8")

@@ -1,7 +1,9 @@
 """The command line in forks of a process that has loaded it, which spares a second a start.
 
 Started as a program, it forks a keeper for each connection; the keeper forks the run, waits for
-it, and stops it where the client is gone.
+it, and stops it where the client is gone. A run has its own folder, streams, signals, umask and
+environment, and the session and the limits of this process: what is about those, or about the
+start itself, is a matter for `cold_command`.
 """
 
 from __future__ import annotations
@@ -129,6 +131,7 @@ def _run(launch: dict[str, Any], descriptors: list[int]) -> None:
     place, *streams = descriptors
     os.fchdir(place)
     os.close(place)
+    os.umask(launch["umask"])
     os.environ.clear()
     os.environ.update(launch["environment"])
     for number, taken in zip(launch["streams"], streams, strict=True):
@@ -141,6 +144,8 @@ def _run(launch: dict[str, Any], descriptors: list[int]) -> None:
         _start(launch["program"], launch["arguments"])
     except SystemExit as leaving:
         code = leaving.code
+        if isinstance(code, str):
+            sys.stderr.write(f"{code}\n")
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()

@@ -10,8 +10,8 @@ import signal
 import socket
 import sys
 
-READ_AT_START = ("PYTHONIOENCODING", "PYTHONPATH", "PYTHONUTF8", "LC_ALL", "LC_CTYPE")
-"""Variables that an interpreter reads when it starts: these need a start of their own."""
+READ_AT_START = ("PYTHONIOENCODING", "PYTHONPATH", "PYTHONUTF8", "LC_ALL", "LC_CTYPE", "TZ")
+"""Variables that an interpreter reads when it starts: a run with one gets a start of its own."""
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH)
 
 
@@ -39,8 +39,8 @@ class Fork:
 def main() -> None:
     """Run one command line; end as it ended."""
     address, program, *arguments = sys.argv[1:]
-    if any(name in os.environ for name in READ_AT_START):
-        cold = [sys.executable, *([program] if program else ["-m", "reconciler"]), *arguments]
+    if not program and any(name in os.environ for name in READ_AT_START):
+        cold = [sys.executable, "-m", "reconciler", *arguments]
         os.execv(sys.executable, cold)  # noqa: S606 - there is nothing for a shell
     # First of all: what is opened later would take the number of a closed stream.
     streams = [number for number in range(3) if _is_open(number)]
@@ -54,10 +54,12 @@ def main() -> None:
         "environment": dict(os.environ),
         "streams": streams,
         "ignored": ignored,
+        "umask": _umask(),
     }
     code = _code_of(address, json.dumps(launch).encode(), streams, fork)
     if code < 0:
-        signal.signal(-code, signal.SIG_DFL)
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code)
 
@@ -83,6 +85,12 @@ def _is_open(number: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 if __name__ == "__main__":

@@ -51,10 +51,26 @@ def _is_done(reviewed: ChangeDocument, now: Change) -> bool:
     if reviewed["remoteId"] not in (None, now.remote_id):
         return False
     shape = BY_NAME[now.ref.kind].shape
-    fields = [field for field in reviewed["fields"] if field["operation"] != "move"]
+    fields = reviewed["fields"]
     if was == Action.CREATE.word and {field["path"][0] for field in fields} != {*now.declared}:
         return False
-    return all(_is_there(field, now, shape) for field in fields)
+    return all(
+        _is_placed(field, now, shape)
+        if field["operation"] == "move"
+        else _is_there(field, now, shape)
+        for field in fields
+    )
+
+
+def _is_placed(field: FieldDocument, now: Change, shape: Shape) -> bool:
+    """Return whether an item of a list is at the place to which it was to move."""
+    *parent, name = field["path"]
+    for document in (now.declared, now.body):
+        items = _at(document, tuple(parent), shape)
+        named = by_identity(items, shape.along(tuple(parent))) if isinstance(items, list) else None
+        if named and name in named and [*named].index(str(name)) == field.get("after"):
+            return True
+    return False
 
 
 def _is_there(field: FieldDocument, now: Change, shape: Shape) -> bool:
