@@ -34,7 +34,6 @@ from reconciler.report.comment import (
     failed_comment,
     line_in,
     plan_comment,
-    postponed_note,
     refused_comment,
 )
 from reconciler.report.plan.document import PlanDocument, listed_in
@@ -157,7 +156,10 @@ class Conversation:
         if self.missing:
             missing = f"the reviewed plan stands in a comment, and {self.missing}"
         elif number is None:
-            missing = "no pull request brought this commit here"
+            missing = (
+                "no pull request brought this commit here: open one with the change, and merge it "
+                "once its plan is reviewed"
+            )
         else:
             missing = f"pull request {number} has no plan of ours that could be applied"
         return Review(
@@ -205,7 +207,7 @@ class Conversation:
 
     def show_plan(self, result: JobResult) -> Said:
         """Say what the plan is, as far as `comment` asks for it, or why there is none."""
-        note = postponed_note(result.postponed)
+        note = result.notes
         if result.plan is None:
             return self._show_failure(result, note)
         plan, is_offline = result.plan, result.is_offline

@@ -70,7 +70,8 @@ def with_found(result: JobResult, found: Found) -> JobResult:  # noqa: C901, PLR
         case Review(comment=comment):
             return replace(result, review=comment)
         case Planned(plan=plan, compared=compared, refusals=refusals):
-            return replace(result, plan=plan, compared=compared, refused=refusals.lines)
+            given = replace(result, plan=plan, compared=compared)
+            return replace(given, refused=refusals.lines, inherited=refusals.beside)
         case Applied():
             return replace(result, applied=found)
         case Look():

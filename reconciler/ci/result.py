@@ -14,7 +14,13 @@ from reconciler.errors import SIGNALLED, ExitCode
 from reconciler.forge.comments import Standing, State
 from reconciler.forge.pull_requests import Comment, PullRequest
 from reconciler.report.applied.markdown import Result, applied_markdown
-from reconciler.report.comment import AGAINST_BASE, OFFLINE, failure_markdown, postponed_note
+from reconciler.report.comment import (
+    AGAINST_BASE,
+    OFFLINE,
+    failure_markdown,
+    inherited_note,
+    postponed_note,
+)
 from reconciler.report.complaints.document import message, worst_first
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.report.drift import drift_text
@@ -152,7 +158,8 @@ class JobResult:
     `checked` is of the manifests, and `postponed` are edits of the project file that only
     count after the merge. `review` is the comment that an apply compares with, and `comment`
     the one that was written last; `proposed` is the pull request that adopts what drifted.
-    `refused` is what the change brings that no review consents to, or that cannot be done.
+    `refused` is what the change brings that no review consents to, or that cannot be done, and
+    `inherited` counts the refusals of the base branch.
     `way_back` names what takes back the alerts that were `watched` and are noisier.
     """
 
@@ -163,6 +170,7 @@ class JobResult:
     plan: Plan | None = None
     compared: Compared = Compared.LIVE
     refused: Sequence[str] = ()
+    inherited: str = ""
     applied: Applied | None = None
     look: Look | None = None
     watched: NoiseWatch | None = None
@@ -185,6 +193,12 @@ class JobResult:
         if self.watched is not None:
             return bool(self.watched.noisier)
         return self.command == "plan" and self.plan is not None and has_work(self.plan)
+
+    @property
+    def notes(self) -> str:
+        """What a reader has to know before the plan, as Markdown; "" for nothing."""
+        notes = (postponed_note(self.postponed), inherited_note(self.inherited))
+        return "\n\n".join(filter(None, notes))
 
     @property
     def errors(self) -> Sequence[str]:
@@ -292,7 +306,7 @@ def summary_of(result: JobResult, whole: str) -> str:
 
     `whole` is what a reader is sent to for what was left out.
     """
-    note = postponed_note(result.postponed)
+    note = result.notes
     parts = [f"{note}\n"] if note else []
     if result.applied is not None and result.plan is not None:
         parts.append(applied_markdown(applied_result(result, result.plan, result.applied)))

@@ -64,6 +64,11 @@ INPUTS: dict[str, tuple[str, ...]] = {
 """Every input, its default first; where there are more, those are all it may say."""
 
 _PLAN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_REFUSAL = re.compile(
+    r"\W*(no|not|never|none|nope|nil|null|undefined|n/?a|disabled?|den(y|ied)|reject(ed)?"
+    r"|forbid(den)?|off|false|[fn0])\b"
+)
 _MEANT = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
 
 
@@ -174,10 +179,14 @@ def _flag_or_reason(name: str, given: Mapping[str, str]) -> tuple[bool, str]:
     folded = text.casefold()
     if text in FLAG:
         return text == "true", ""
-    # A slip of `false` is no reason for anything.
-    if not text or folded in (*FLAG, *_MEANT) or nearest(folded, FLAG):
+    if folded in (*FLAG, *_MEANT) or nearest(folded, FLAG) or not _is_reason(folded):
         raise UsageError(_not_among(name, given[name], FLAG))
     return True, text
+
+
+def _is_reason(text: str) -> bool:
+    """Return whether a text may be a reason: it has a word, is no refusal and no expression."""
+    return bool(_WORD.search(text)) and not _REFUSAL.match(text) and "${{" not in text
 
 
 def _flags(given: Mapping[str, str]) -> dict[str, str]:

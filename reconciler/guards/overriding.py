@@ -43,6 +43,8 @@ def read_overridden(texts: Iterable[str]) -> Overridden:
         code, equals, reason = (part.strip() for part in text.partition("="))
         # A code alone, also a misspelt one, is no reason for all guards.
         is_word = not code.split()[1:]
+        if equals and {*code.split()} <= {*GUARDS} and not is_word:
+            raise UsageError("--override-guard takes one code: repeat it for another")
         is_code = is_word and (bool(equals) or code.startswith(PREFIX) or _is_near(code))
         if is_code and code not in GUARDS and not code.startswith(PREFIX):
             raise UsageError(_unknown(code, GUARDS))

@@ -161,6 +161,16 @@ def postponed_note(edits: Sequence[str]) -> str:
     )
 
 
+def inherited_note(refusals: str) -> str:
+    """Return that an apply waits for more than this change, "" where it does not."""
+    if not refusals:
+        return ""
+    return (
+        f"> **{refusals}.** Whoever reviews this change reviews that too: an apply of all "
+        "manifests is refused as a whole until there is consent to it."
+    )
+
+
 def failed_comment(
     marker: Marker, reason: str, errors: Sequence[str], origin: Origin, said: str = ""
 ) -> str:

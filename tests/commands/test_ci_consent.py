@@ -16,6 +16,8 @@ from reconciler.source.diagnostic import Complaint, Severity
 
 LOWERED = ("targetThresholdPercentage: 99.9", "targetThresholdPercentage: 99")
 
+NO = ("none", "never", "no thanks", "n", "undefined", "null", "N/A", "-", "{}", "false,false")
+
 
 @pytest.fixture
 def applied(jobs: Jobs) -> Jobs:
@@ -175,6 +177,7 @@ def test_what_the_base_branch_has_too(applied: Jobs) -> None:
 
     assert planned.code == 0
     assert "1 refusal in" in planned.log
+    assert all("1 refusal in" in text for text in shown(applied, planned)[:2])
 
 
 @pytest.mark.promise("S16")
@@ -201,6 +204,17 @@ def test_a_dispatched_apply(applied: Jobs) -> None:
     ran = applied.job("apply", "workflow_dispatch", payload, allow_destroy="the team agreed")
 
     assert (ran.code, ran.outputs["result"]) == (0, "applied")
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize("name", ["allow_destroy", "break_glass", "new_journal"])
+@pytest.mark.parametrize("no", [*NO, "0.0", "${{ inputs.x }}"])
+def test_a_no_is_no_reason(applied: Jobs, name: str, no: str) -> None:
+    """What says no, or nothing, is a usage error, and nothing is written."""
+    without_policy(applied)
+    applied.change()
+
+    assert applied.merged(**{name: no}).code == 64
 
 
 @pytest.mark.promise("S16")

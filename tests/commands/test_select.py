@@ -287,6 +287,23 @@ def test_guards_of_a_part(tmp_path: Path) -> None:
     assert made.run("apply", "--plan", str(plan), "--select", "SLO/*").code == 0
 
 
+@pytest.mark.promise("S24")
+@pytest.mark.parametrize("chosen", [(), ("--select", "Dashboard/*")])
+def test_a_protection_that_nobody_reviewed(tmp_path: Path, chosen: tuple[str, ...]) -> None:
+    """A protection that ends, or begins, after the review is not what was reviewed."""
+    protected = LABELLED.replace("labels", "protect: true, labels")
+    made = project_at(tmp_path, slo=SLO, board=protected)
+    assert made.apply().code == 0
+    made.write("slo.yaml", SLO.replace("Checkout", "Checkouts"))
+    plan = tmp_path / "all.plan"
+    made.plan("--out", str(plan))
+    made.write("board.yaml", LABELLED)
+
+    ran = made.run("apply", "--plan", str(plan), *chosen)
+
+    assert (ran.code, "Dashboard/checkout" in ran.err) == (6, True)
+
+
 def test_no_orphans(made: Workspace) -> None:
     """What is only not selected is no orphan, has not drifted, and keeps its memory."""
     (made.root / "secret.yaml").unlink()

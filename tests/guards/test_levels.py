@@ -178,6 +178,7 @@ def test_override_texts(texts: list[str], codes: dict[str, str], reason: str | N
         ("protected=", "needs a reason"),
         ("protected", "needs a reason"),
         ("R/owner", "needs a reason"),
+        ("destroys protected=agreed", "one code"),
         ("PROTECTED", "did you mean `protected`?"),
         ("slo-target-lowerd", "did you mean `slo-target-lowered`?"),
         (" ", "needs a reason"),

@@ -16,9 +16,7 @@ from reconciler.report.plan.document import (
     listed_in,
 )
 from reconciler.report.spoken import Place, places_in
-from reconciler.resource import (
-    Plan,
-)
+from reconciler.resource import Plan, ProtectionTurns, RenamedFrom
 from reconciler.resource.guard_levels import REVIEW_LEVEL
 
 
@@ -78,6 +76,8 @@ def changes_since(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
             found[ref] = f"{ref}: no longer declared"
         elif ref not in known:
             found[ref] = f"{ref}: new since the review"
+        elif noted := _noted(current[ref]) - _noted(known[ref]):
+            found[ref] = f"{ref}: not in the reviewed plan: {', '.join(sorted(noted))}"
         elif _essence(current[ref]) != _essence(known[ref]):
             told = _difference(known[ref], current[ref], places_in(changes[ref]))
             found[ref] = f"{ref}: {told}"
@@ -95,6 +95,13 @@ def unlisted(now: Plan, listed: Collection[str]) -> list[str]:
 
 def _essence(change: ChangeDocument) -> tuple[object, ...]:
     return change["action"], change["remoteId"], change["fields"], change["destroys"]
+
+
+def _noted(change: ChangeDocument) -> set[str]:
+    """Return in words what an apply of a change tells the journal alone."""
+    noted = (ProtectionTurns.code, RenamedFrom.code)
+    said = zip(change["reasons"], change["notes"], strict=False)
+    return {words for reason, words in said if reason["code"] in noted}
 
 
 def _difference(before: ChangeDocument, now: ChangeDocument, where: Callable[[Path], Place]) -> str:
