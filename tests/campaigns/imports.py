@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -230,6 +231,9 @@ def die_at_call(folder: Path, number: int) -> None:
     sys.addaudithook(hook)
 
 
+EXPONENT = re.compile(r"[-+]?[0-9.]+[eE][-+]?[0-9]+")
+
+
 def _exports(records: list[dict[str, Any]], chance: random.Random) -> Iterator[str]:
     """Yield texts as people have them: a list, one by one, wrapped, in YAML."""
     records = [json.loads(json.dumps(one)) for one in records]
@@ -243,7 +247,19 @@ def _exports(records: list[dict[str, Any]], chance: random.Random) -> Iterator[s
         case 2:
             yield from (json.dumps(one) for one in records)
         case _:
-            yield yaml.safe_dump_all(records, allow_unicode=False, explicit_start=True)
+            yield yaml.dump_all(records, Dumper=_Quoting, allow_unicode=False, explicit_start=True)
+
+
+class _Quoting(yaml.SafeDumper):
+    """Quotes texts such as `1e+21`, which are numbers in YAML 1.2 and not in 1.1."""
+
+
+def _represented(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if EXPONENT.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Quoting.add_representer(str, _represented)
 
 
 def _shown(change: dict[str, Any]) -> str:
