@@ -186,7 +186,7 @@ def _flag_or_reason(name: str, given: Mapping[str, str]) -> tuple[bool, str]:
 
 def _is_reason(text: str) -> bool:
     """Return whether a text may be a reason: it has a word, is no refusal and no expression."""
-    return bool(_WORD.search(text)) and not _REFUSAL.match(text) and "${{" not in text
+    return bool(_WORD.search(text)) and not _REFUSAL.match(text) and "{{" not in text
 
 
 def _flags(given: Mapping[str, str]) -> dict[str, str]:
