@@ -11,10 +11,12 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-LOST_JOURNAL: Final = "what to do where it is lost or damaged stands in docs/journal.md"
+LOST_JOURNAL: Final = (
+    'the page "The journal" of reconciler\'s documentation says what to do without one'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +25,8 @@ class Here:
 
     `to_journal` leads what takes `--path`, `to_manifests` what takes paths, and `to_project`
     what takes neither. `root` is the project's folder as seen from here, and `selection` what
-    limits what takes paths to some manifests.
+    limits what takes paths to some manifests. `way_back` is the commands that bring back what the
+    journal lost, as text; "" where there are none.
     """
 
     environment: str = ""
@@ -32,6 +35,7 @@ class Here:
     to_project: str = ""
     root: str = "."
     selection: str = ""
+    way_back: str = ""
 
 
 _here: ContextVar[Here] = ContextVar("here")
@@ -42,6 +46,11 @@ _in_job: ContextVar[bool] = ContextVar("in_job", default=False)
 def lead_to(here: Here) -> None:
     """Note which environment this run is about, as soon as that is known."""
     _here.set(here)
+
+
+def lead_back(way: str) -> None:
+    """Note the commands that bring back what the journal of this run lost; "" for none."""
+    _here.set(replace(_here.get(_NOWHERE), way_back=way))
 
 
 @contextmanager
@@ -110,6 +119,19 @@ def in_git(command: str, rest: str) -> str:
     root = _here.get(_NOWHERE).root
     folder = "" if root == "." else f" -C {shlex.quote(root)}"
     return f"git{folder} {command} {rest}"
+
+
+def from_newest(remote: str, newest: str, ref: str) -> str:
+    """Return the commands that move a ref of a remote to where another one of it is."""
+    fetch = in_git("fetch", shlex.join((remote, newest)))
+    push = in_git("push", shlex.join(("--force", remote, f"FETCH_HEAD:{ref}")))
+    return f"`{fetch}`, then `{push}`"
+
+
+def bring_back(what: str = "it") -> str:
+    """Return how to bring back a journal: by commands where its remote has what it lost."""
+    way = _here.get(_NOWHERE).way_back
+    return f"bring {what} back {f'with {way}' if way else f'from a copy; {LOST_JOURNAL}'}"
 
 
 def _line(command: str, environment: str, place: str, rest: str) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from reconciler.advice import LOST_JOURNAL, on_journal
+from reconciler.advice import bring_back, on_journal
 from reconciler.api.secret import key_from
 from reconciler.api.wire import proxy_for
 from reconciler.cache import open_cache
@@ -198,7 +198,7 @@ def _journal(bench: Bench, asked: Asked) -> list[Check]:
         newest = max(runs, key=lambda one: one.at)
         said += f"; the newest run: {newest.command} by {newest.actor} at {newest.at}"
     if journal.is_old_copy:
-        said += f"; an old copy, as the end of a run is missing: bring it back; {LOST_JOURNAL}"
+        said += f"; an old copy, as the end of a run is missing: {bring_back('the newer one')}"
     is_open = _is_open_to_others(journal.place)
     if is_open:
         said += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
@@ -225,12 +225,12 @@ def _no_journal(bench: Bench, journal: Journal, asked: Asked) -> Check:
     """Report a journal that is not there: after a loss nobody knows what was applied."""
     if journal.is_gone:
         said = f"the one at {journal.place} is gone: the last run left one there"
-        return Check("journal", State.WARNING, f"{said}: bring it back; {LOST_JOURNAL}")
+        return Check("journal", State.WARNING, f"{said}: {bring_back()}")
     known = 0 if isinstance(bench.target, Embedded) else _declared_ids(bench, asked)
     if known:
         said = (
             f"none at {journal.place}, and {known:,} declared resources have an id: if they were "
-            f"applied before, it is lost: bring it back; {LOST_JOURNAL}"
+            f"applied before, it is lost: {bring_back()}"
         )
         return Check("journal", State.WARNING, said)
     return Check("journal", State.OK, f"none yet; it will be {journal.place}")

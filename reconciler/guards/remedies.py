@@ -6,7 +6,7 @@ Source: docs/guards.md, docs/ci.md.
 
 from __future__ import annotations
 
-from reconciler.advice import is_in_job
+from reconciler.advice import bring_back, is_in_job
 from reconciler.resource import Ref
 
 _FILE = "reconciler.yaml"
@@ -49,6 +49,11 @@ def overriding(code: str) -> str:
 def breaking_glass() -> str:
     """Return how to write though the environment is frozen."""
     return f"in an emergency, {consenting('break-glass', 'REASON')}, which the journal keeps"
+
+
+def bringing_journal_back() -> str:
+    """Return what to do where the journal was lost."""
+    return f"if the journal was lost or is kept elsewhere (`journal:` says where), {bring_back()}"
 
 
 def waiting() -> str:

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from reconciler.advice import LOST_JOURNAL, on_journal, on_service
+from reconciler.advice import bring_back, on_journal, on_service
 from reconciler.document import value_at
 from reconciler.foreign import quoted
 from reconciler.guards.open_incidents import Incidents
 from reconciler.guards.remedies import (
     allowing,
+    bringing_journal_back,
     consenting,
     overriding,
     reviewing,
@@ -222,9 +223,7 @@ def without_memory(plan: Plan) -> Iterator[Objection]:
     )
     init = f"`{on_journal('init', environment=plan.environment)}`"
     ways_out = (
-        "if it was lost or is kept elsewhere, bring it back: `journal:` says where it is kept"
-        if is_lost
-        else f"bring back the newer one; {LOST_JOURNAL}",
+        bringing_journal_back() if is_lost else bring_back("the newer one"),
         "give what exists its `metadata.id`",
         f"if nothing was applied before: {init}, or {consenting('new-journal')}"
         if is_lost

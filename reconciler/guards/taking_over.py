@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from reconciler.document import value_at
 from reconciler.errors import ReconcilerError
 from reconciler.foreign import quoted
-from reconciler.guards.remedies import allowing, overriding, reviewing
+from reconciler.guards.remedies import allowing, bringing_journal_back, overriding, reviewing
 from reconciler.guards.rules import MOST_NAMED
 from reconciler.kinds import BY_NAME
 from reconciler.project import Guards
@@ -127,7 +127,7 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[Objection]:
     ways_out = (
         reviewing(),
         "where the id is that of another: correct `metadata.id`",
-        "if the journal was lost or is kept elsewhere, bring it back: `journal:` says where it is",
+        bringing_journal_back(),
         allowing(TAKES_OVER, plan.environment),
         overriding(TAKES_OVER),
     )

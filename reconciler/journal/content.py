@@ -78,7 +78,7 @@ def parse_line(line: str, previous_sum: str, number: int) -> tuple[dict[str, Jso
 
 
 def _damaged(said: str) -> JournalError:
-    way_out = f"nothing is written on top of it: bring back a whole copy; {LOST_JOURNAL}"
+    way_out = f"nothing is written on top of it: bring it back from a whole copy; {LOST_JOURNAL}"
     return JournalError(f"{said}\n{way_out}")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from reconciler.advice import from_newest
 from reconciler.git import Git, GitFailed
 
 _LOCAL = "refs/fetched"
@@ -120,6 +121,12 @@ class GitRemote:
         there = self._there.folder / self._there.text("rev-parse", "--git-common-dir")
         named = sha256(f"{self._ref}\0{self._name}".encode()).hexdigest()[:32]
         return there.resolve() / "reconciler" / f"{named}.json"
+
+    @property
+    def from_mark(self) -> str:
+        """The commands that move the ref to where the mark is."""
+        _ = self.git  # finds the remote
+        return from_newest(self._name, f"{self._ref}{_NEWEST}", self._ref)
 
     def fetch(self) -> tuple[str, str]:
         """Fetch the last commits of ref and mark, and return their ids; "" for none."""

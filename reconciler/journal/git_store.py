@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
@@ -64,7 +65,8 @@ class GitStore:
     def seen(self) -> Sequence[Ending]:
         """Read what the mark has that the ref has not, and what this machine saw last."""
         with self._errors("read"):
-            return self._newest, remembered(self._remote.memory)
+            way_back = self._remote.from_mark if self._newest.end else ""
+            return replace(self._newest, way_back=way_back), remembered(self._remote.memory)
 
     def note_seen(self) -> None:
         """Write how the lines end into a file of this machine."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import uuid4
 
-from reconciler.advice import on_journal
+from reconciler.advice import lead_back, on_journal
 from reconciler.cache import Cache, program
 from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.checkpoint import FORMAT, checkpoint, is_long, resumed, worth_it
@@ -122,7 +122,9 @@ class Journal:
         self.content = self._resumed(kept) or self._read_whole(kept)
         self.history.begun = self.header is not None
         with self._kept():
-            self.history.old = self._misses_an_end()
+            missing = self._missing_ends()
+        self.history.old = bool(missing)
+        lead_back(next((one.way_back for one in missing if one.way_back), ""))
         if worth_it(kept, self.content) and self.cache.is_on:
             self.cache.put(self._checkpoint, checkpoint(kept, self.content, self.history))
 
@@ -219,7 +221,7 @@ class Journal:
         What a run could not read, or read without the end that is remembered and wrote
         nothing to, says nothing about how the journal has to end.
         """
-        return self.store.ended() if not self._wrote and self._misses_an_end() else self.content.end
+        return self.store.ended() if not self._wrote and self._missing_ends() else self.content.end
 
     def holder(self) -> str:
         """Say who holds the lock, and "" for nobody. The lock is not taken, nor anything written.
@@ -234,13 +236,13 @@ class Journal:
         """Whether an end that the journal had was missing when it was read."""
         return self.history.old
 
-    def _misses_an_end(self) -> bool:
-        """Return whether an end is missing, of the last release or what this machine saw.
+    def _missing_ends(self) -> list[Ending]:
+        """Return the ends that are missing, of the last release or what this machine saw.
 
         Raises JournalError where the lock cannot be looked at.
         """
         known = [Ending(self.store.ended()), *self.store.seen()]
-        return not all(map(self.content.goes_on_from, known))
+        return [one for one in known if not self.content.goes_on_from(one)]
 
     @property
     def is_gone(self) -> bool:

@@ -7,24 +7,27 @@ import json
 import os
 import re
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _SUM = re.compile(rb',"sum":"([0-9a-f]{1,64})"\}$')
 _RUN = b'\n{"entry":"run",'
 _LONGEST = 4096
+_KEPT = ("end", "run", "header")
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
     """The sum of the last line, the id of the last run, and the sum of the first line.
 
-    Compacting and moving a journal change all sums and keep the ids of runs.
+    Compacting and moving a journal change all sums and keep the ids of runs. `way_back` is the
+    commands that bring a journal with this ending back; "" where nobody has it.
     """
 
     end: str = ""
     run: str = ""
     header: str = ""
+    way_back: str = field(default="", compare=False)
 
 
 def ending_of(lines: bytes | bytearray) -> Ending:
@@ -55,7 +58,7 @@ def remembered(file: Path) -> Ending:
             found = json.loads(os.read(descriptor, _LONGEST))
         finally:
             os.close(descriptor)
-        return Ending(**{name: str(found[name]) for name in ("end", "run", "header")})
+        return Ending(**{name: str(found[name]) for name in _KEPT})
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return Ending()
 
@@ -72,7 +75,7 @@ def remember(file: Path, ending: Ending) -> None:
         descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                json.dump(asdict(ending), stream)
+                json.dump({name: getattr(ending, name) for name in _KEPT}, stream)
             Path(name).replace(file)
         except OSError:
             Path(name).unlink()

@@ -220,7 +220,10 @@ class Store(Protocol):
         ...
 
     def seen(self) -> Sequence[Ending]:
-        """Return further ends that the journal had, of which none may be missing."""
+        """Return further ends that the journal had, of which none may be missing.
+
+        An end that is kept elsewhere too says how to bring it back.
+        """
         ...
 
     def note_seen(self) -> None:

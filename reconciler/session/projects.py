@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from reconciler.advice import LOST_JOURNAL, Here, lead_to, on_journal
+from reconciler.advice import Here, bring_back, lead_to
 from reconciler.cache import NO_CACHE, Cache
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.manifests.project_file import load_project
@@ -249,13 +249,13 @@ def warn_of_lost_end(journal: Journal, voice: Voice) -> None:
     if journal.is_gone:
         voice.say(
             f"warning: the journal at {safe(journal.place)} is gone: the last run left one there. "
-            "Bring it back before you apply, as what is written without it may be a second one; "
-            f"{LOST_JOURNAL}"
+            "What is written without it may be a second one, so before you apply, "
+            f"{bring_back()}"
         )
     elif journal.is_old_copy:
         voice.say(
             f"warning: {safe(journal.place)} seems to be an old copy, as the end of the last run "
-            f"is missing: see `{on_journal('verify')}`"
+            f"is missing: {bring_back('the newer one')}"
         )
 
 

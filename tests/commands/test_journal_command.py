@@ -16,6 +16,7 @@ from harness.routes import VIEWS
 from harness.served import Served
 from harness.workspaces import journal, workspace
 
+from reconciler.advice import LOST_JOURNAL
 from reconciler.resource import Ref
 
 VIEW = Ref("SavedView", "errors")
@@ -237,7 +238,7 @@ def test_verify_finds(folder: Path, service: Served) -> None:
     file.write_bytes(whole.replace(b"Errors", b"Forged", 1))
     code, found = verified(folder, service)
     assert code == 8
-    assert "docs/journal.md" in found["error"]
+    assert LOST_JOURNAL in found["error"]
 
     file.unlink()
     code, found = verified(folder, service)
@@ -260,7 +261,7 @@ def test_a_journal_that_is_gone(
     ended = in_this_process(folder, service.base_url, *command)
 
     golden(ended.err)
-    assert "docs/journal.md" in ended.err
+    assert LOST_JOURNAL in ended.err
     assert "old copy" not in ended.err
 
 

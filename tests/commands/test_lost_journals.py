@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 from harness.doors import in_this_process, typed
-from harness.repositories import git, repository
+from harness.repositories import ISOLATED, git, repository
 from harness.served import Served
 from harness.stores import REF
 from harness.workspaces import ALERT, SLO, VIEW, project_at
+
+from reconciler.advice import LOST_JOURNAL
 
 IN_GIT = f"environments: {{default: {{journal: 'git:{REF}'}}}}"
 
@@ -83,3 +87,79 @@ def test_no_remote(tmp_path: Path, service: Served) -> None:
     assert ran.code == 8
     assert "remote add origin" in ran.err
     assert "in a file" in ran.err
+
+
+SAID_BY = [
+    ("plan",),
+    ("apply", "--yes"),
+    ("doctor",),
+    ("journal", "verify"),
+    ("journal", "history"),
+    ("drift",),
+]
+
+
+def commands_in(text: str) -> list[str]:
+    """Return the commands of git that a text names, in their order, each once."""
+    return list(dict.fromkeys(re.findall(r"`(git [^`]*)`", re.sub(r"\s+", " ", text))))
+
+
+def applied(folder: Path, service: Served) -> tuple[Path, str]:
+    """Apply an alert, then a view too, from a folder of a checkout; return both commits."""
+    checkout = repository(folder)
+    root = checkout / "shop"
+    consents = ("--new-journal", "--override-guard", "takes-over=ours")
+    commits = []
+    for manifests in ({"alert": ALERT}, {"alert": ALERT, "view": VIEW}):
+        project_at(root, IN_GIT, **manifests)
+        ran = in_this_process(root, service.base_url, "apply", "--yes", *consents, more=ISOLATED)
+        assert ran.code == 0, ran.err
+        commits.append(git(checkout, "ls-remote", "origin", REF).split()[0])
+    return root, commits[0]
+
+
+@pytest.mark.promise("S54")
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_the_commands_that_are_named(tmp_path: Path, service: Served, *, is_deleted: bool) -> None:
+    """Of a ref that was deleted or moved back, all name the commands that bring it back."""
+    root, first = applied(tmp_path / "git", service)
+    moved = ("-d", REF) if is_deleted else (REF, first)
+    git(tmp_path / "git" / "remote.git", "update-ref", *moved)
+
+    named = {}
+    for command in SAID_BY:
+        ran = in_this_process(root, service.base_url, *command, more=ISOLATED)
+        named[command] = commands_in(ran.out + ran.err)
+    fetch, push = named["plan",]
+    for line in (fetch, push):
+        git(Path(), *shlex.split(line)[1:])
+
+    assert named == {command: [fetch, push] for command in SAID_BY}
+    plan = in_this_process(root, service.base_url, "plan", more=ISOLATED)
+    assert "Nothing to do" in plan.out
+
+
+@pytest.mark.promise("S54")
+def test_the_remedies_name_the_commands(tmp_path: Path, service: Served) -> None:
+    """A plan without its journal names the commands as ways out of both guards that it meets."""
+    root, _ = applied(tmp_path / "git", service)
+    git(tmp_path / "git" / "remote.git", "update-ref", "-d", REF)
+
+    plan = in_this_process(root, service.base_url, "plan", "--format", "json", more=ISOLATED).json
+
+    ways = {one["code"]: " ".join(one["waysOut"]) for one in plan["guards"]}
+    assert ways.keys() == {"new-journal", "takes-over"}
+    assert [len(commands_in(way)) for way in ways.values()] == [2, 2]
+
+
+@pytest.mark.promise("S54")
+def test_no_commands_where_both_are_gone(tmp_path: Path, service: Served) -> None:
+    """Where the remote has neither ref, no command of git is named, but the page that helps."""
+    root, _ = applied(tmp_path / "git", service)
+    for ref in (REF, f"{REF}.newest"):
+        git(tmp_path / "git" / "remote.git", "update-ref", "-d", ref)
+
+    ran = in_this_process(root, service.base_url, "journal", "verify", more=ISOLATED)
+
+    assert commands_in(ran.err) == []
+    assert LOST_JOURNAL in " ".join(ran.err.split())

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from reconciler.advice import LOST_JOURNAL, on_journal
+from reconciler.advice import bring_back, on_journal
 from reconciler.commands import options
 from reconciler.commands.journal.opening import (
     hint_at_places,
@@ -86,11 +86,11 @@ def verify(*, asked: Asked, form: str) -> int:
         if journal.is_gone:
             raise InvalidInput(
                 f"the journal at {journal.place} is gone: the last run left one there; "
-                f"bring it back; {LOST_JOURNAL}"
+                f"{bring_back()}"
             )
         raise InvalidInput(
             f"there is no journal at {journal.place}: nothing was applied yet, "
-            f"or it is lost; {LOST_JOURNAL}{hint_at_places(asked)}"
+            f"or it is lost: {bring_back()}{hint_at_places(asked)}"
         )
     findings = list(_findings(journal))
     is_old = any(one.name == "old copy" for one in findings)
@@ -117,7 +117,7 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
     """Yield what a person should know, the worst first."""
     if journal.is_old_copy:
         said = "the journal does not hold the line that the last run here ended with"
-        yield _Finding("old copy", said, f"bring back the newer one; {LOST_JOURNAL}")
+        yield _Finding("old copy", said, bring_back("the newer one"))
     for ref, started in sorted(journal.history.unsettled().items()):
         said = f"{ref} since {started.at}: the answer to its create was lost"
         settle = on_journal("settle", f"{ref} --id ID")

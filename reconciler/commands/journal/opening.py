@@ -39,11 +39,11 @@ def opened_journal(asked: Asked) -> Journal:
     """Give the journal of the environment, read."""
     journal = unread_journal(asked)
     journal.load()
-    if journal.header is None and not asked.quiet:
-        if journal.is_gone:
-            warn_of_lost_end(journal, asked.voice)
-        else:
-            words(f"there is no journal at {safe(journal.place)}{hint_at_places(asked)}")
+    if asked.quiet:
+        return journal
+    warn_of_lost_end(journal, asked.voice)
+    if journal.header is None and not journal.is_gone:
+        words(f"there is no journal at {safe(journal.place)}{hint_at_places(asked)}")
     return journal
 
 
