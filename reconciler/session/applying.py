@@ -22,6 +22,7 @@ from reconciler.journal.store import Patience
 from reconciler.manifests.selection import Selection
 from reconciler.report.counts import lost_json
 from reconciler.report.plan.document import PlanDocument, listed_in
+from reconciler.report.plan.done import is_rest, with_done
 from reconciler.report.plan.stale import changed_since
 from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
@@ -97,9 +98,11 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
             f"the answer to the create of {names} was lost: look for it, then run "
             f"`{on_journal('settle', 'REF --id ID')}` or `--never-happened`"
         )
-    expected = consent.reviewed["digest"] if consent.reviewed is not None else consent.expect
-    if expected is not None and expected != made.digest and consent.part is None:
-        raise Stale(_stale_words(made, expected, consent, voice, verbose=verbose))
+    reviewed = consent.reviewed
+    expected = reviewed["digest"] if reviewed is not None else consent.expect
+    is_known = expected is None or expected == made.digest or consent.part is not None
+    if not is_known and (reviewed is None or not is_rest(reviewed, made)):
+        raise Stale(_stale_words(made, str(expected), consent, voice, verbose=verbose))
     found = unmet(made.guarded, consent.agreed_of(made))
     if found:
         raise GuardRefused(*(refusal(one, is_reviewed=consent.is_reviewed) for one in found))
@@ -118,7 +121,8 @@ def _stale_words(
 ) -> str:
     lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
     if consent.reviewed is not None:
-        lines.extend(f"  {line}" for line in changed_since(consent.reviewed, made))
+        known = with_done(consent.reviewed, made)
+        lines.extend(f"  {line}" for line in changed_since(known, made))
     else:
         voice.show(made, verbose=verbose)
         way = "review it in a change" if is_in_job() else "review it, then apply its digest"

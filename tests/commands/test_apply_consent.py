@@ -50,15 +50,16 @@ def test_reviewed_plan(folder: Path, service: Served) -> None:
 
 
 def test_applied_twice(folder: Path, service: Served, golden: Golden) -> None:
-    """A plan that was applied is stale from then on."""
+    """A plan that was applied is done: nothing is left of it to do, and nothing is written."""
     out = folder / "plan.json"
     in_this_process(folder, service.base_url, "plan", "--out", str(out))
     in_this_process(folder, service.base_url, *APPLY, "--plan", str(out))
+    writes = len(service.writes)
 
     again = in_this_process(folder, service.base_url, *APPLY, "--plan", str(out))
 
-    assert again.code == 6
-    golden(again.err)
+    assert (again.code, len(service.writes)) == (0, writes), again.err
+    golden(again.out)
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", "\x00", '{"digest": 5}', "ü" * 9])

@@ -137,13 +137,14 @@ def test_a_plan_of_other_paths(made: Workspace, tmp_path: Path, paths: list[str]
 
     ran = typed("apply", *project, *instead, "--plan", str(plan))
     (line,) = (line for line in ran.err.splitlines() if "the reviewed plan was of" in line)
-    command = shlex.split(line.split("`")[1].replace("FILE", str(plan)))
+    commands = [shlex.split(said.replace("FILE", str(plan))) for said in line.split("`")[1::2]]
 
     assert ran.code == 6
+    assert ["file=slo.yaml" in command for command in commands[1:]] == ([] if paths else [True])
     assert "since the review" not in ran.err
     assert "longer declared" not in ran.err
     assert all(path in line for path in paths)
-    assert typed(*command[1:]).code == 0
+    assert [typed(*command[1:]).code for command in reversed(commands)] == [0] * len(commands)
 
 
 @pytest.mark.promise("S24")
@@ -215,6 +216,40 @@ def test_what_of_a_part_is_done(made: Workspace, reviewed: list[str]) -> None:
     assert rest.code == last.code == 0, rest.err + last.err
     assert [one["ref"] for one in rest.json["outcomes"]] == ["SavedView/linked"]
     assert "not as reviewed" not in rest.err + last.err
+
+
+@pytest.mark.promise("S24")
+def test_the_whole_after_its_parts(made: Workspace, reviewed: list[str]) -> None:
+    """A whole plan whose parts were applied has only the rest to do, and at last nothing."""
+    assert made.run("apply", *reviewed, "--select", "SLO/checkout").code == 0
+    rest = made.run("apply", *reviewed)
+    requests = made.requests()
+    done = made.run("apply", *reviewed)
+
+    assert rest.code == done.code == 0, rest.err + done.err
+    written = [one["ref"] for one in rest.json["outcomes"]]
+    assert written == ["Dashboard/checkout", "SavedView/linked"]
+    assert (done.json["outcomes"], made.requests()) == ([], requests)
+
+
+@pytest.mark.promise("S24")
+@pytest.mark.parametrize("edited", ["slo.yaml", "board.yaml"])
+def test_the_whole_after_a_part_and_an_edit(
+    made: Workspace, reviewed: list[str], edited: str
+) -> None:
+    """A whole plan is stale where what is done or left is not as reviewed; just that is told."""
+    assert made.run("apply", *reviewed, "--select", "SLO/checkout").code == 0
+    text = (made.root / edited).read_text("utf-8")
+    made.write(edited, text.replace("description: ", "description: new ").replace("99.9", "99"))
+
+    ran = made.run("apply", *reviewed)
+
+    assert ran.code == 6
+    assert ("SLO/checkout:" in ran.err, "Dashboard/checkout:" in ran.err) == (
+        edited == "slo.yaml",
+        edited == "board.yaml",
+    )
+    assert "SavedView/linked:" not in ran.err
 
 
 @pytest.mark.promise("S24")

@@ -20,6 +20,7 @@ from reconciler.expressions import Word, expression
 from reconciler.kinds import BY_NAME
 from reconciler.report.changes.document import FieldDocument
 from reconciler.report.plan.document import ChangeDocument, PlanDocument, change_document
+from reconciler.report.plan.stale import changes_since, elsewhere
 from reconciler.resource import Action, Change, Plan
 
 
@@ -41,6 +42,13 @@ def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:
             known = change_document(change)
         told.append(known)
     return cast("PlanDocument", {**reviewed, "changes": told})
+
+
+def is_rest(reviewed: PlanDocument, now: Plan) -> bool:
+    """Return whether a plan is a reviewed one of which something was done since, and no more."""
+    known = with_done(reviewed, now)
+    is_same = not elsewhere(reviewed, now) and not changes_since(known, now)
+    return is_same and known["changes"] != reviewed["changes"]
 
 
 def _is_done(reviewed: ChangeDocument, now: Change) -> bool:

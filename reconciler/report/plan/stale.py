@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection
 
 from reconciler.advice import on_files
@@ -50,6 +51,9 @@ def _of_paths(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
     what = ", ".join(was) or "all manifests"
     way = on_files("apply", *was, rest="--plan FILE")
     said = f"the reviewed plan was of {what}: `{way}` applies just that"
+    if not was:
+        part = " ".join(f"--select {shlex.quote(f'file={path}')}" for path in now.paths)
+        said += f", and `{on_files('apply', rest=f'--plan FILE {part}')}` a part of it"
     return {"": said} | {ref: told for ref, told in found.items() if ref not in apart}
 
 
