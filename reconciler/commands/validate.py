@@ -20,7 +20,7 @@ from reconciler.session.projects import Asked, manifest_paths, read_project
 from reconciler.source.diagnostic import Severity
 
 if TYPE_CHECKING:
-    from reconciler.manifests.fixing import Fix
+    from reconciler.manifests.fixing import Fixes
     from reconciler.project import Project
 
 DIFFS = ("text", "json")
@@ -72,7 +72,8 @@ def _fix(asked: Asked, form: str, fail_on: str, *, diff: bool) -> int:
     if project is None:
         _tell(asked, check(asked, in_all=True), form)
         return InvalidInput.exit_code
-    fixes = _fixes_of(asked, project, only_shown=diff)
+    every = _fixes_of(asked, project, only_shown=diff)
+    fixes = every.found
     instead = {one.path.resolve(): one.after for one in fixes} if diff else {}
     checked = check_in(project, asked, in_all=True, instead=instead)
     shown = [
@@ -83,7 +84,7 @@ def _fix(asked: Asked, form: str, fail_on: str, *, diff: bool) -> int:
     ]
     if not asked.quiet:
         count = sum(one.repairs for one in fixes)
-        words(fix_summary(count, len(fixes), is_done=not diff))
+        words(fix_summary(count, len(fixes), every.unrepaired, is_done=not diff))
     if diff and form == "text":
         data("".join(one["diff"] for one in shown))
         left = checked.workspace.errors if asked.quiet else checked.workspace.complaints
@@ -95,7 +96,7 @@ def _fix(asked: Asked, form: str, fail_on: str, *, diff: bool) -> int:
     return _code(checked, fail_on)
 
 
-def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[Fix]:
+def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Fixes:
     """Find what can be repaired; write it unless it is only shown.
 
     Raises InvalidInput for a file that cannot be written.
@@ -110,7 +111,7 @@ def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Sequence[F
         left -= {(one.source.file, one.source.line) for one in found.manifests}
     paths = manifest_paths(asked, project)
     fixes = find_fixes(paths, project.root, project.settings, left)
-    for one in () if only_shown else fixes:
+    for one in () if only_shown else fixes.found:
         replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
     return fixes
 

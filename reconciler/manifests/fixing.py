@@ -17,6 +17,7 @@ from reconciler.manifests.envelope import has_id
 from reconciler.manifests.workspace import NO_SETTINGS, sources_of
 from reconciler.project import ProjectFile
 from reconciler.resource import API_VERSION
+from reconciler.source.diagnostic import Severity
 from reconciler.source.files import find_files
 from reconciler.source.parsed import Reading
 from reconciler.source.reading import read_text
@@ -42,13 +43,24 @@ class Fix:
     roots: tuple[Path, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Fixes:
+    """The files that can be repaired, and the names of those that need a repair and cannot be.
+
+    Each of these has the line of what is wrong with its text, 0 where it has to be edited by hand.
+    """
+
+    found: list[Fix] = field(default_factory=list)
+    unrepaired: dict[str, int] = field(default_factory=dict)
+
+
 def find_fixes(
     paths: Sequence[Path],
     root: Path,
     settings: ProjectFile = NO_SETTINGS,
     left: Collection[tuple[str, int]] = (),
-) -> list[Fix]:
-    """Give the files under `paths`, and those that their manifests name, that can be repaired.
+) -> Fixes:
+    """Return what can be repaired under `paths`, and in the files that their manifests name.
 
     `left` are documents that are left as they are, by their file and first line.
     """
@@ -63,32 +75,33 @@ class _Search:
     root: Path
     sources: Sources[Judged]
     left: Collection[tuple[str, int]] = ()
-    fixes: list[Fix] = field(default_factory=list)
+    fixes: Fixes = field(default_factory=Fixes)
     exports: set[Path] = field(default_factory=set)
     noted: set[Path] = field(default_factory=set)
 
     def look_at(self, path: Path, name: str, *, is_json: bool) -> None:
         """Note what can be repaired in one file."""
         reading = self.sources.read(path, name, is_json=is_json)
-        if not isinstance(reading, Reading) or reading.has_errors:
+        if not isinstance(reading, Reading):
             return
         text = reading.lines.text
         pasted = [
             None if (name, one.locate(())[0]) in self.left else _Pasted.read(one.value)
             for one in reading.documents
         ]
+        places = [nth for nth, one in enumerate(pasted) if one is not None and one.rounds]
+        if reading.has_errors:
+            if places:
+                errors = (flaw.line for flaw in reading.flaws if flaw.severity is Severity.ERROR)
+                self.fixes.unrepaired[name] = min(errors)
+            return
         for one in filter(None, pasted):
             self._look_at_export(path.parent, one)
-        # One that cannot be repaired keeps no other of its file from it.
-        places = [nth for nth, one in enumerate(pasted) if one is not None and one.rounds]
-        found = _mended(text, places, is_json=is_json) if places else None
-        if found is None and len(places) > 1:
-            for nth in places:
-                alone = _mended(text if found is None else found[0], [nth], is_json=is_json)
-                if alone is not None:
-                    found = alone[0], alone[1] + (0 if found is None else found[1])
+        found = _mended_apart(text, places, is_json=is_json) if places else None
         if found is not None:
             self._note(path, name, text, *found)
+        elif places:
+            self.fixes.unrepaired[name] = 0
 
     def _note(self, path: Path, name: str, before: str, after: str, repairs: int) -> None:
         """Note a file once, whatever links lead to it."""
@@ -98,7 +111,7 @@ class _Search:
             fix = Fix(
                 path=path, name=name, before=before, after=after, repairs=repairs, roots=roots
             )
-            self.fixes.append(fix)
+            self.fixes.found.append(fix)
 
     def _look_at_export(self, folder: Path, one: _Pasted) -> None:
         """Note the numbers in quotes of an export; all else that is odd there is no mistake."""
@@ -160,6 +173,17 @@ class _Pasted:
                     place = place[str(step)]
                 after["metadata"] = {**metadata, "id": place}
         return after
+
+
+def _mended_apart(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
+    """Return what `_mended` does; a document that cannot be repaired keeps no other from it."""
+    found = _mended(text, places, is_json=is_json)
+    if found is None and len(places) > 1:
+        for nth in places:
+            alone = _mended(text if found is None else found[0], [nth], is_json=is_json)
+            if alone is not None:
+                found = alone[0], alone[1] + (0 if found is None else found[1])
+    return found
 
 
 def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:

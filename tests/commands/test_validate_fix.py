@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from harness.doors import typed
 from harness.golden import Golden
-from harness.workspaces import Workspace
+from harness.workspaces import VIEW, Workspace
 
 from reconciler.errors import InvalidInput
 from reconciler.manifests import fixing
@@ -65,7 +65,7 @@ def test_changed_meanwhile(
     """A file that somebody saves between reading and repairing stays as they saved it."""
     workspace.write("slo.yaml", PASTED)
 
-    def then_saved(*asked: Any) -> list[fixing.Fix]:
+    def then_saved(*asked: Any) -> fixing.Fixes:
         found = find_fixes(*asked)
         workspace.write("slo.yaml", PASTED + "# more\n")
         return found
@@ -130,6 +130,27 @@ def test_nothing_to_do(workspace: Workspace) -> None:
     assert "nothing to repair\n" in ran.err
     after = file.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+@pytest.mark.parametrize("more", [(), ("--diff",)])
+@pytest.mark.parametrize("fixable", [False, True])
+def test_a_file_that_is_left(
+    workspace: Workspace, more: tuple[str, ...], golden: Golden, *, fixable: bool
+) -> None:
+    """A file that a mistake in its text keeps from a repair is named, with that line."""
+    doubled = VIEW.replace("name: Errors", "name: Errors\n  name: Twice")
+    text = f"{PASTED}---\n{doubled}"
+    file = workspace.write("both.yaml", text)
+    workspace.write("view.yaml", doubled.replace("errors", "others"))
+    if fixable:
+        workspace.write("slo.yaml", PASTED)
+
+    ran = workspace.run("validate", "--fix", *more)
+
+    assert ran.code == 4
+    assert "nothing to repair" not in ran.err
+    golden("".join(line for line in ran.err.splitlines(keepends=True) if "repair" in line))
+    assert file.read_text("utf-8") == text
 
 
 @pytest.mark.parametrize("flags", [("--diff",), ("--fix", "--diff", "--format", "sarif")])

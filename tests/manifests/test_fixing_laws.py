@@ -39,7 +39,7 @@ def fixed(text: str, name: str = "one.yaml") -> str:
     with TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         (root / name).write_bytes(text.encode())
-        found = find_fixes([root], root)
+        found = find_fixes([root], root).found
     return found[0].after if found else text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import unified_diff
 from typing import Annotated, Literal, NotRequired
 
@@ -165,9 +165,17 @@ def _shown(line: str) -> str:
     return f"{shown}\n" if line.endswith("\n") else f"{shown}\n\\ No newline at end of file\n"
 
 
-def fix_summary(repairs: int, files: int, *, is_done: bool) -> str:
-    """Say how much was repaired, or would be."""
+def fix_summary(repairs: int, files: int, unrepaired: Mapping[str, int], *, is_done: bool) -> str:
+    """Return how much was repaired, or would be, and a line for each file that was not.
+
+    Such a file has the line of what is wrong with its text, 0 where nothing is.
+    """
+    left = [
+        f"{safe(name)} not repaired: {f'correct line {line} first' if line else 'do it by hand'}"
+        for name, line in unrepaired.items()
+    ]
     if not files:
-        return "nothing to repair"
+        return "\n".join(left) or "nothing to repair"
     count = f"{plural(repairs, 'field')} in {plural(files, 'file')}"
-    return f"repaired {count}" if is_done else f"would repair {count}; nothing is written"
+    said = f"repaired {count}" if is_done else f"would repair {count}; nothing is written"
+    return "\n".join((said, *left))
